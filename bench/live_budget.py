@@ -21,7 +21,7 @@ from tidings.clock import ManualClock
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.compare import ALL
-from tidings.lab.traces import Outcome, Series, is_calibrated_on, outcome, page_equal, windows
+from tidings.lab.traces import Series, TraceOutcome, is_calibrated_on, outcome, page_equal, windows
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.model.poll_reason import Why
 from tidings.scheduling.learned import Learned
@@ -33,7 +33,7 @@ from tidings.scheduling.simulate.ledger import Polls
 TICK, STEP = 30 * MINUTE, 10 * MINUTE
 
 
-def live(series: Sequence[Series], share: float, policy: str) -> tuple[Outcome, np.ndarray, Service]:
+def live(series: Sequence[Series], share: float, policy: str) -> tuple[TraceOutcome, np.ndarray, Service]:
     """Return what the planner's looks found, what it spent on each day as a part of the budget, and the service."""
     start = ManualClock().now()
     a_day = share * sum(DAY / one.step for one in series)
@@ -58,7 +58,7 @@ def live(series: Sequence[Series], share: float, policy: str) -> tuple[Outcome, 
     return outcome(series, polls), np.bincount(polls.at // DAY) / a_day, service
 
 
-def row(name: str, found: Outcome, budget: float) -> str:
+def row(name: str, found: TraceOutcome, budget: float) -> str:
     return (
         f"{name:14} value {captured(found, DAY):.3f}  page-equal {captured(found, DAY, page_equal(found)):.3f}  "
         f"polls {found.spent / budget:.3f} of the budget"

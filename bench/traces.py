@@ -31,8 +31,8 @@ from tidings.lab.generate import feeds
 from tidings.lab.policies.crawlers import Nutch, StormCrawler
 from tidings.lab.policies.index_and_rates import Index, LambdaCrawl
 from tidings.lab.traces import (
-    Outcome,
     Series,
+    TraceOutcome,
     hindsight_bound,
     interval,
     is_calibrated_on,
@@ -139,7 +139,7 @@ class Half:
         *,
         saves: bool = True,
         fills: bool = False,
-    ) -> Outcome:
+    ) -> TraceOutcome:
         """Return what a policy finds; `rates` are told to one that does not learn."""
         size = len(self.series)
         columns = {"importance": np.ones(size)}
@@ -165,7 +165,7 @@ class Half:
         return np.array([len(one.changes) / max((one.end - one.begin) / DAY, 1e-9) for one in self.series])
 
 
-def captured(found: Outcome, half_life: int, weights: np.ndarray | None = None) -> float:
+def captured(found: TraceOutcome, half_life: int, weights: np.ndarray | None = None) -> float:
     w = np.ones(len(found.delay)) if weights is None else weights
     return float((worth(found.delay, half_life) * w).sum() / w.sum())
 
@@ -207,7 +207,7 @@ def learned(policy: Policy[Any]) -> Policy[Any]:
     return Learned(policy, GammaLearner())
 
 
-def line(name: str, half: Half, found: Outcome, half_life: int, bound: float) -> str:
+def line(name: str, half: Half, found: TraceOutcome, half_life: int, bound: float) -> str:
     even = page_equal(found)
     ones = np.ones(len(found.delay))
     hours = [quantile(found.delay, w, q) / HOUR for w in (ones, even) for q in (0.5, 0.9)]
@@ -226,11 +226,11 @@ class Ratios:
         self._draws = resamples(self._groups, times, np.random.default_rng(seed))
         self._pages = len(half.series)
 
-    def _sums(self, found: Outcome, values: np.ndarray) -> np.ndarray:
+    def _sums(self, found: TraceOutcome, values: np.ndarray) -> np.ndarray:
         by_group = np.bincount(self._groups[found.page], weights=values, minlength=self._draws.shape[1])
         return np.concatenate([[by_group.sum()], self._draws @ by_group])
 
-    def values(self, one: Outcome, other: Outcome, half_life: int, *, even: bool) -> str:
+    def values(self, one: TraceOutcome, other: TraceOutcome, half_life: int, *, even: bool) -> str:
         """Return the ratio of values, each page alike if `even`, with its interval."""
         a, b = (
             self._sums(found, worth(found.delay, half_life) * (page_equal(found) if even else 1.0))
@@ -238,10 +238,10 @@ class Ratios:
         )
         return _ratio(a / b)
 
-    def delays(self, one: Outcome, other: Outcome, *, even: bool) -> str:
+    def delays(self, one: TraceOutcome, other: TraceOutcome, *, even: bool) -> str:
         """Return the ratio of median delays, each page alike if `even`, with its interval."""
 
-        def medians(found: Outcome) -> np.ndarray:
+        def medians(found: TraceOutcome) -> np.ndarray:
             base = page_equal(found) if even else np.ones(len(found.delay))
             order = np.argsort(found.delay, kind="stable")
             own = self._groups[found.page[order]]
@@ -260,7 +260,7 @@ def _ratio(values: np.ndarray) -> str:
     return f"{values[0]:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def kinds(half: Half, outcomes: dict[str, Outcome], half_life: int) -> None:
+def kinds(half: Half, outcomes: dict[str, TraceOutcome], half_life: int) -> None:
     """Print value by kind of page."""
     names = np.array([one.kind for one in half.series])
     print(f"{'kind':45} {'pages':>5} {'changes':>7}  " + " ".join(f"{name:>9.9}" for name in outcomes))
@@ -310,7 +310,7 @@ def compare(calibration: Half, half: Half, given: argparse.Namespace) -> None:
 
 
 def verdicts(
-    half: Half, outcomes: dict[str, Outcome], ratios: Ratios, half_life: int, bound: float, *, even: bool
+    half: Half, outcomes: dict[str, TraceOutcome], ratios: Ratios, half_life: int, bound: float, *, even: bool
 ) -> None:
     """Print what stands to the promises: ratios of each form of `price` to the best crawler, WIC, LambdaCrawl and the fixed interval."""
     most = bound / sum(len(one.changes) for one in half.series)

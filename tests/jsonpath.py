@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings.document.chosen import RefusedError
-from tidings.document.json_tree import JsonTree, Number, value_of
+from tidings.document.json_tree import JsonNumber, JsonTree, value_of
 from tidings.model.interest import Selector
 
 WHY = {
@@ -57,7 +57,7 @@ def outcome(case: Case) -> str:
 
 def _plain(value: Any) -> Any:
     """Return a value with numbers as JSON's own."""
-    if isinstance(value, Number):
+    if isinstance(value, JsonNumber):
         return json.loads(value.written)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}

@@ -9,8 +9,8 @@ from itertools import zip_longest
 
 from hypothesis import strategies as st
 
-from tidings.language.dates import Reading, instant_of, read_date, zone_of
-from tidings.language.verify import Known, joins_answers
+from tidings.language.dates import DateReading, instant_of, read_date, zone_of
+from tidings.language.verify import KnownSentinel, joins_answers
 from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
@@ -232,7 +232,7 @@ def dates(draw: st.DrawFn, zone: str | None, *, first: int, last: int) -> Point:
     day = draw(st.datetimes(datetime(first, 1, 1), datetime(last, 1, 1)))
     text = draw(st.sampled_from(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M+05:30"]))
     reading = read_date(day.strftime(text))
-    assert isinstance(reading, Reading)
+    assert isinstance(reading, DateReading)
     where = zone_of(zone or "UTC")
     assert where is not None
     return Point("at", draw(st.integers(-10, 10)) * DAY, reading.text, instant_of(reading, where))
@@ -505,8 +505,10 @@ FURTHER: Sequence[str] = (
 )
 """Texts with clauses that came later: defaults, transforms, reports, Alter, Confirm."""
 
-KNOWN: Mapping[str, Known] = {
-    name: Known(Sentinel(name=name, pages=(Watched("https://k.example/"),), monitor=Interest("any"), tags=("old",)))
+KNOWN: Mapping[str, KnownSentinel] = {
+    name: KnownSentinel(
+        Sentinel(name=name, pages=(Watched("https://k.example/"),), monitor=Interest("any"), tags=("old",))
+    )
     for name in ("home0", "s0")
 }
 """Sentinels that the examples speak of."""

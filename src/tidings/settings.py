@@ -296,7 +296,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SettingRow:
     """One line of the table: full name, type, default, whether it is secret, what it does."""
 
     name: str
@@ -313,17 +313,17 @@ SECTIONS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Settings) i
 
 
 @functools.cache
-def table() -> tuple[Row, ...]:
+def table() -> tuple[SettingRow, ...]:
     """Return every setting, in the order of its section."""
     return tuple(_rows())
 
 
-def _rows() -> Iterator[Row]:
+def _rows() -> Iterator[SettingRow]:
     for section in SECTIONS:
         kind = _section_type(section)
         hints = get_type_hints(kind)
         for f in dataclasses.fields(kind):
-            yield Row(
+            yield SettingRow(
                 name=f"{section}.{f.name}",
                 type=_type_name(hints[f.name]),
                 default=f.default,
@@ -335,7 +335,7 @@ def _rows() -> Iterator[Row]:
             )
 
 
-def spell_bounds(row: Row) -> str:
+def spell_bounds(row: SettingRow) -> str:
     """Return the bounds of a number in words, empty if it has none."""
     parts = [f"at least {row.least:g}"] if row.least is not None else []
     parts += [f"at most {row.most:g}"] if row.most is not None else []
@@ -379,7 +379,7 @@ polls_per_day = 20000
 """
 
 
-def _shown_default(row: Row) -> str:
+def _shown_default(row: SettingRow) -> str:
     if isinstance(row.default, bool):
         return f"`{str(row.default).lower()}`"
     if isinstance(row.default, tuple):
@@ -431,7 +431,7 @@ def _sources(
     config: Path | None,
     environment: Mapping[str, str],
     flags: Mapping[str, str],
-    rows: Mapping[str, Row],
+    rows: Mapping[str, SettingRow],
 ) -> Iterator[tuple[str, str, Any]]:
     path = config or data / "tidings.toml"
     if config is not None and not _is_there(config):
@@ -465,7 +465,7 @@ def _is_ours(variable: str) -> bool:
     return variable.split("_")[1].lower() in SECTIONS
 
 
-def _file(path: Path, rows: Mapping[str, Row]) -> Iterator[tuple[str, str, Any]]:
+def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str, Any]]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -499,7 +499,7 @@ def _type_name(kind: Any) -> str:
     return str(kind.__name__)
 
 
-def _convert(row: Row, raw: Any, source: str) -> Any:
+def _convert(row: SettingRow, raw: Any, source: str) -> Any:
     try:
         value = _parse(row, raw)
     except (TypeError, ValueError) as error:
@@ -509,7 +509,7 @@ def _convert(row: Row, raw: Any, source: str) -> Any:
     return value
 
 
-def _parse(row: Row, raw: Any) -> Any:
+def _parse(row: SettingRow, raw: Any) -> Any:
     if row.type == "list":
         return _parse_list(row, raw)
     if row.type == "bool":
@@ -522,7 +522,7 @@ def _parse(row: Row, raw: Any) -> Any:
     return _parse_number(row, raw)
 
 
-def _parse_list(row: Row, raw: Any) -> tuple[str, ...]:
+def _parse_list(row: SettingRow, raw: Any) -> tuple[str, ...]:
     given = raw.split(",") if isinstance(raw, str) else raw
     if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
         message = "expected texts: a list of them, or one with commas between them"
@@ -536,7 +536,7 @@ def _parse_list(row: Row, raw: Any) -> tuple[str, ...]:
     return items
 
 
-def _parse_number(row: Row, raw: Any) -> float:
+def _parse_number(row: SettingRow, raw: Any) -> float:
     """Return an int or a float as the row asks for; infinity and NaN are no numbers here."""
     message = f"expected {'a whole number' if row.type == 'int' else 'a number'}{spell_bounds(row)}"
     if isinstance(raw, bool) or not isinstance(raw, int | float | str):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.world import World, play
-from tidings.archive.files import Files
+from tidings.archive.files import BlobFiles
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
@@ -265,7 +265,7 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
         await world.settle(monitor)
         world.page("/a", "<p>two</p>")
         with monkeypatch.context() as patched:
-            patched.setattr(Files, "write", lambda *_: (_ for _ in ()).throw(full))
+            patched.setattr(BlobFiles, "write", lambda *_: (_ for _ in ()).throw(full))
             database = open_database(world.settings)
             (asked,) = database.write(requests.ask, (1,), world.clock.now())
             await world.settle(monitor)

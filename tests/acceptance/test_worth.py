@@ -11,7 +11,7 @@ from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR
 from tidings.service.life import register
-from tidings.service.plan.learned_worth import Learned
+from tidings.service.plan.learned_worth import LearnedWorth
 from tidings.service.plan.worth import weight
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
@@ -25,9 +25,9 @@ def world(make_world: Any) -> World:
     return made
 
 
-def learned(world: World, number: int = 0) -> Learned:
+def learned(world: World, number: int = 0) -> LearnedWorth:
     """Return what was learned for a subscription."""
-    return Learned.of(world.read(subscriptions.listing)[number].learned)
+    return LearnedWorth.of(world.read(subscriptions.listing)[number].learned)
 
 
 def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:

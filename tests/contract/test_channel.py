@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes_smtp import MailServer
 from tidings.notification.channel import PULLED, Message, Refused, Sent
-from tidings.notification.channels import CHANNELS, Means, build_senders
+from tidings.notification.channels import CHANNELS, SenderParts, build_senders
 from tidings.settings import NotifySettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Apprise's own
@@ -124,7 +124,7 @@ def senders(stream=None, timeout_seconds=5.0, mail_port=9):
         smtp_host="127.0.0.1", smtp_port=mail_port, smtp_security="none", mail_from="tidings@example.org"
     )
     return build_senders(
-        Means(
+        SenderParts(
             poster=PlainPoster(),
             keys=KEYS,
             stream=stream or io.StringIO(),

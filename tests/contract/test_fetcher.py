@@ -14,7 +14,7 @@ from tidings.clock import SystemClock
 from tidings.errors import BudgetError
 from tidings.fetching.browser import Browser
 from tidings.fetching.client import Client
-from tidings.fetching.files import Files
+from tidings.fetching.files import FileFetcher
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
 from tidings.settings import FetchSettings
 
@@ -24,7 +24,7 @@ OPEN = FetchSettings(allow_networks=("127.0.0.0/8",), robots=False, total_second
 FETCHERS = {
     "client": Client,
     "browser": lambda settings: Rendered(Browser(settings, Client(settings))),
-    "files": lambda settings: Files(settings, Client(settings), clock=SystemClock()),
+    "files": lambda settings: FileFetcher(settings, Client(settings), clock=SystemClock()),
 }
 
 

@@ -5,7 +5,7 @@ import operator
 
 import pytest
 
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runner import Died, Done
 from tidings.isolation.runners import RUNNERS
 
@@ -16,7 +16,7 @@ def run_all(row, jobs, *, workers=1, seconds=30.0):
     """Run (function, argument) pairs one after the other on a fresh runner and return what came of each."""
 
     async def body():
-        runner = RUNNERS[row](Limits(seconds=seconds), workers=workers)
+        runner = RUNNERS[row](JobLimits(seconds=seconds), workers=workers)
         try:
             return [await runner.run(function, argument) for function, argument in jobs]
         finally:
@@ -65,7 +65,7 @@ def test_jobs_at_once(row):
     """Each of many jobs asked for at once gets its own value."""
 
     async def body():
-        runner = RUNNERS[row](Limits(), workers=2)
+        runner = RUNNERS[row](JobLimits(), workers=2)
         outcomes = await asyncio.gather(*(runner.run(operator.neg, number) for number in range(100)))
         await runner.close()
         return outcomes
@@ -78,7 +78,7 @@ def test_closed_runner_refuses(row):
     """After close a job dies at once, and closing twice is harmless."""
 
     async def body():
-        runner = RUNNERS[row](Limits())
+        runner = RUNNERS[row](JobLimits())
         await runner.run(operator.neg, 3)
         await runner.close()
         await runner.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tidings.language.parser import parse
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.language.words import CLAUSES, STATEMENTS
 from tidings.language.yaml.form import load, to_yaml
 from tidings.model.sentinel import Interest, Sentinel, Watched
@@ -24,7 +24,7 @@ EXAMPLES = [
     if kind == "sentinel"
 ]
 NOW = 1_700_000_000_000_000
-HOME = Known(Sentinel(name="home", pages=(Watched("https://example.org/"),), monitor=Interest("any")))
+HOME = KnownSentinel(Sentinel(name="home", pages=(Watched("https://example.org/"),), monitor=Interest("any")))
 
 
 @pytest.mark.parametrize(("text", "printed"), EXAMPLES, ids=[text.split()[2] for text, _ in EXAMPLES])

@@ -16,12 +16,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tidings.archive import blobs, frames
-from tidings.archive.blobs import Plan
-from tidings.archive.files import Files
+from tidings.archive.blobs import WritePlan
+from tidings.archive.files import BlobFiles
 from tidings.errors import BlobError
 from tidings.model.version import Blob
 
-__all__ = ["KEEP_BYTES", "Archive", "Lookup", "Plan"]
+__all__ = ["KEEP_BYTES", "Archive", "Lookup", "WritePlan"]
 
 
 class Holds:
@@ -53,7 +53,7 @@ class Holds:
                 freed.set_result(None)
 
 
-class Bodies:
+class BodyCache:
     """The bodies last used, together at most `most_bytes`; a body larger than half of that is not kept.
 
     Safe between threads.
@@ -100,10 +100,10 @@ class Archive:
     def __init__(
         self, directory: Path, *, file_bytes: int | None, chain_length: int, keep_bytes: int = KEEP_BYTES
     ) -> None:
-        self._files = Files(directory)
+        self._files = BlobFiles(directory)
         self._file_bytes = file_bytes
         self._chain_length = chain_length
-        self._bodies = Bodies(keep_bytes)
+        self._bodies = BodyCache(keep_bytes)
         self._holds = Holds()
 
     @asynccontextmanager
@@ -115,7 +115,7 @@ class Archive:
         async with self._holds.hold(*sha256s):
             yield
 
-    def plan(self, body: bytes, sha256: str, newest: tuple[Blob, bytes] | None, existing: Blob | None) -> Plan:
+    def plan(self, body: bytes, sha256: str, newest: tuple[Blob, bytes] | None, existing: Blob | None) -> WritePlan:
         """Return what to write when `body` becomes the newest version of a page (`blobs.plan`); keep it at hand.
 
         Args:
@@ -136,11 +136,11 @@ class Archive:
         self._bodies.keep(sha256, body)
         return made
 
-    def lean(self, blob: Blob, body: bytes, base: tuple[Blob, bytes] | None) -> Plan:
+    def lean(self, blob: Blob, body: bytes, base: tuple[Blob, bytes] | None) -> WritePlan:
         """Return what to write so that a body does without the one that it leans on (`blobs.lean`)."""
         return blobs.lean(blob, body, base, file_bytes=self._file_bytes, mark=secrets.token_hex(8))
 
-    def write_files(self, plan: Plan) -> None:
+    def write_files(self, plan: WritePlan) -> None:
         """Write the files of a plan so that they survive a loss of power; before the commit of its rows.
 
         Raises `StoreStalledError` if the disk does not take them; then the rows must not be committed.

@@ -27,7 +27,7 @@ SHORTEST_CHAIN: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WritePlan:
     """What one new version writes: `files` (name, bytes) before the commit, `blobs` (rows) in it, `garbage` (names) after it.
 
     A row whose `file` is set has no frame. A file in `garbage` may go once the rows are committed and no row names it.
@@ -47,7 +47,7 @@ def plan(
     chain_length: int,
     file_bytes: int | None,
     mark: str = "0",
-) -> Plan:
+) -> WritePlan:
     """Return what to write when `body` (named `sha256`) becomes the newest version of a page.
 
     `newest` is the row and the bytes of the page's newest version until now (None: it has none), `existing` the row that
@@ -56,7 +56,7 @@ def plan(
     Frames of more than `file_bytes` bytes become files whose names end in `mark`; None: never.
     """
     if newest is not None and newest[0].sha256 == sha256:
-        return Plan()
+        return WritePlan()
     draft = _Draft(file_bytes, mark)
     height = 0 if existing is None else existing.height
     if newest is not None and (frame := _smaller(*newest, body, chain_length=chain_length)) is not None:
@@ -68,10 +68,12 @@ def plan(
     else:
         blob = existing or Blob(sha256, len(body), "", 0, None)
         draft.put(blob, base="", height=height, frame=frames.encode(body))
-    return Plan(tuple(reversed(draft.blobs)), tuple(draft.garbage), tuple(draft.files))
+    return WritePlan(tuple(reversed(draft.blobs)), tuple(draft.garbage), tuple(draft.files))
 
 
-def lean(blob: Blob, body: bytes, base: tuple[Blob, bytes] | None, *, file_bytes: int | None, mark: str = "0") -> Plan:
+def lean(
+    blob: Blob, body: bytes, base: tuple[Blob, bytes] | None, *, file_bytes: int | None, mark: str = "0"
+) -> WritePlan:
     """Return what to write so that `blob`, whose bytes are `body`, leans on `base` instead of what it leans on now; None, or where that
     would not be smaller: on nothing.
 
@@ -91,7 +93,7 @@ def lean(blob: Blob, body: bytes, base: tuple[Blob, bytes] | None, *, file_bytes
         if delta is not None and len(delta) < len(frame):
             frame, name = delta, base[0].sha256
     draft.put(blob, base=name, height=blob.height, frame=frame)
-    return Plan(tuple(draft.blobs), tuple(draft.garbage), tuple(draft.files))
+    return WritePlan(tuple(draft.blobs), tuple(draft.garbage), tuple(draft.files))
 
 
 def _smaller(blob: Blob, former: bytes, body: bytes, *, chain_length: int) -> bytes | None:

@@ -21,7 +21,7 @@ CLOSED: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-class Files:
+class BlobFiles:
     """The files of one directory, made when the first one is written."""
 
     def __init__(self, directory: Path) -> None:

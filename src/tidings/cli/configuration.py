@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.errors import UsageError
 from tidings.language.words import did_you_mean
-from tidings.settings import Row, table
+from tidings.settings import SettingRow, table
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
@@ -45,13 +45,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _shown(row: Row, value: Any) -> str:
+def _shown(row: SettingRow, value: Any) -> str:
     if row.secret and value:
         return "***"
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value) if value != "" else '""'
 
 
-def _record(row: Row, value: Any) -> dict[str, Any]:
+def _record(row: SettingRow, value: Any) -> dict[str, Any]:
     return {
         "record": "setting",
         "name": row.name,

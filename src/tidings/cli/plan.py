@@ -8,7 +8,7 @@ from tidings.cli import planning
 from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
-from tidings.service.explain.plan_list import Look, agenda
+from tidings.service.explain.plan_list import ComingPoll, agenda
 from tidings.service.explain.plan_summary import outline
 from tidings.service.plan.learned_worth import spelled
 from tidings.service.show.records import rfc3339
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _line(look: Look, now: int, *, expert: bool) -> str:
+def _line(look: ComingPoll, now: int, *, expert: bool) -> str:
     prospect = look.prospect
     when = "no time set" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
     rate = look.changes_a_day

@@ -23,7 +23,7 @@ from typing import Any, Final
 from tidings.clock import SECOND, Clock, SystemClock
 from tidings.demo import home, script
 from tidings.demo.process import ServiceProcess
-from tidings.demo.score import Tally, Telling, evenly, fixed_interval, tally
+from tidings.demo.score import Notified, Tally, evenly, fixed_interval, tally
 from tidings.demo.town import Town
 from tidings.errors import ServiceError
 from tidings.model.interval import Instant
@@ -70,7 +70,7 @@ second_looks = false  # a minute is all of the demo: nothing waits for a second 
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredFacts:
     """What the service's database holds: (page, number) of each version, the id of each change, and the facts beside."""
 
     versions: frozenset[tuple[int, int]]
@@ -119,14 +119,14 @@ class Performance:
         self._next = next(self._edits)
         self._town = Town(script.PLACES, self._opening, troubles=script.TROUBLES, clock=self._clock, post=self.receive)
         self._service = ServiceProcess(directory)
-        self._tellings: dict[str, list[Telling]] = {}
+        self._tellings: dict[str, list[Notified]] = {}
         self._messages: set[str] = set()
         self._arrived: set[str] = set()
         self._repeated = self._repeated_before = self._false_alarms = 0
         self._ailing: dict[str, float] = {}
         self._is_faulty = False
         self._kill_at = script.KILLS[0]
-        self._killed: Kept | None = None
+        self._killed: StoredFacts | None = None
         self._dead: list[tuple[Instant, Instant]] = []
 
     # -- the run -------------------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class Performance:
             self._say({**record, "edit": "", "edits": 0, "elapsed_seconds": elapsed})
             return
         seen = max((telling.number for telling in told if telling.number < number), default=0)
-        told.append(Telling(number, at))
+        told.append(Notified(number, at))
         self._say(
             {
                 **record,
@@ -369,11 +369,11 @@ def _health(connection: Connection) -> dict[str, PageState]:
     return {identity.given: state for identity, state in pages.listing(connection)}
 
 
-def _kept(connection: Connection, *, check: bool = False) -> Kept:
+def _kept(connection: Connection, *, check: bool = False) -> StoredFacts:
     listed: Sequence[Any] = pages.listing(connection)
     found = changes.listing(connection, quiet=True)
     looks = Counter(row.page_id for row in polls.listing(connection))
-    return Kept(
+    return StoredFacts(
         versions=frozenset((s.page_id, v.seq) for _, s in listed for v in versions.listing(connection, s.page_id)),
         changes=frozenset(change.row.id for change in found),
         told_versions=frozenset((change.row.page_id, change.row.to_seq) for change in found),

@@ -24,7 +24,7 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Notified:
     """A message: it told a page as it was after its `number` first edits, and arrived `at`."""
 
     number: int
@@ -57,12 +57,12 @@ Log = Mapping[str, Sequence[Logged]]
 """Place → its edits in order."""
 
 
-def tally(log: Log, tellings: Mapping[str, Sequence[Telling]]) -> Tally:
+def tally(log: Log, tellings: Mapping[str, Sequence[Notified]]) -> Tally:
     """Return what the messages told. A delay runs from the oldest edit that a message told to its arrival."""
     return sum((_tally(edits, tellings.get(place, ())) for place, edits in log.items()), Tally())
 
 
-def _tally(edits: Sequence[Logged], tellings: Sequence[Telling]) -> Tally:
+def _tally(edits: Sequence[Logged], tellings: Sequence[Notified]) -> Tally:
     delays: list[Duration] = []
     overtaken = seen = 0
     for telling in sorted(tellings, key=lambda telling: telling.number):
@@ -116,12 +116,12 @@ def _instants(alive: Sequence[Span], looks: int) -> list[Instant]:
 
 def _fixed(edits: Sequence[Logged], opening: str, looks: Sequence[Instant]) -> Tally:
     instants = [edit.at for edit in edits]
-    tellings: list[Telling] = []
+    tellings: list[Notified] = []
     shown = opening
     for at in looks:
         number = bisect_right(instants, at)
         content = edits[number - 1].content if number else opening
         if content != shown:
-            tellings.append(Telling(number, at))
+            tellings.append(Notified(number, at))
             shown = content
     return _tally(edits, tellings)

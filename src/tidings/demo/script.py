@@ -24,7 +24,7 @@ ADVERT: Final = "{advert}"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DemoPage:
     """A page of the town, and what its sentinel monitors. `restless`: it differs at every poll."""
 
     name: str
@@ -36,7 +36,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class TownEdit:
     """Somebody edits a page, `at` seconds after the town wakes up. `news` says whether what its sentinel watches changes."""
 
     at: float
@@ -47,7 +47,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ServerTrouble:
     """From `begin` to `end` (seconds) a page's server answers 500, cuts its body off, or puts a wall before it that answers 200."""
 
     place: str
@@ -64,9 +64,9 @@ FIRST_EDIT: Final = 2.0
 KILLS: Final = (36.0, 180.0)
 """When the service is killed, and how long after that again (seconds)."""
 TROUBLES: Final = (
-    Trouble("library", 9.0, 21.0, "500"),
-    Trouble("tickets", 22.0, 36.0, "wall"),
-    Trouble("cinema", 44.0, 56.0, "cut"),
+    ServerTrouble("library", 9.0, 21.0, "500"),
+    ServerTrouble("tickets", 22.0, 36.0, "wall"),
+    ServerTrouble("cinema", 44.0, 56.0, "cut"),
 )
 
 
@@ -75,7 +75,7 @@ def opening(seed: int) -> Mapping[str, str]:
     return {place.name: next(_beats(place, seed))[2] for place in PLACES}
 
 
-def edits(seed: int) -> Iterator[Edit]:
+def edits(seed: int) -> Iterator[TownEdit]:
     """Yield what happens in the town, in the order of time, without end."""
     return heapq.merge(*(_edits(place, seed) for place in PLACES), key=lambda edit: (edit.at, edit.place))
 
@@ -84,16 +84,16 @@ QUIET: Final = "("
 """How a story marks what its sentinel does not ask for."""
 
 
-def _edits(place: Place, seed: int) -> Iterator[Edit]:
+def _edits(place: DemoPage, seed: int) -> Iterator[TownEdit]:
     beats = _beats(place, seed)
     next(beats)
     at = FIRST_EDIT
     for gap, said, content in beats:
         at += gap
-        yield Edit(round(at, 3), place.name, said, content, news=not said.startswith(QUIET))
+        yield TownEdit(round(at, 3), place.name, said, content, news=not said.startswith(QUIET))
 
 
-def _beats(place: Place, seed: int) -> Iterator[Beat]:
+def _beats(place: DemoPage, seed: int) -> Iterator[Beat]:
     return place.story(random.Random(f"{seed}:{place.name}"))
 
 
@@ -318,17 +318,17 @@ def _slow(name: str) -> Story:
 
 
 PLACES: Final = (
-    Place("kettle", "The tea shop", _kettle),
-    Place("course", "University of the town", _course, monitor="keywords <open>"),
-    Place("board", "The notice board", _board),
-    Place("gazette", "The Gazette", _gazette, media="feed"),
-    Place("square", "The market square", _square, monitor="all links", restless=True),
-    Place("bus", "The bus stop", _bus),
-    Place("bakery", "The bakery", _bakery),
-    Place("pool", "The swimming pool", _pool),
-    Place("library", "The library", _library),
-    Place("cinema", "The cinema", _cinema),
-    Place("tickets", "The ticket office", _tickets),
-    Place("museum", "The museum", _museum),
-    *(Place(name, f"The {name}", _slow(name)) for name in _QUIET),
+    DemoPage("kettle", "The tea shop", _kettle),
+    DemoPage("course", "University of the town", _course, monitor="keywords <open>"),
+    DemoPage("board", "The notice board", _board),
+    DemoPage("gazette", "The Gazette", _gazette, media="feed"),
+    DemoPage("square", "The market square", _square, monitor="all links", restless=True),
+    DemoPage("bus", "The bus stop", _bus),
+    DemoPage("bakery", "The bakery", _bakery),
+    DemoPage("pool", "The swimming pool", _pool),
+    DemoPage("library", "The library", _library),
+    DemoPage("cinema", "The cinema", _cinema),
+    DemoPage("tickets", "The ticket office", _tickets),
+    DemoPage("museum", "The museum", _museum),
+    *(DemoPage(name, f"The {name}", _slow(name)) for name in _QUIET),
 )

@@ -20,7 +20,7 @@ from typing import Final
 
 from tidings.clock import SECOND, Clock
 from tidings.demo.score import Logged
-from tidings.demo.script import ADVERT, CLOCK, Edit, Place, Trouble
+from tidings.demo.script import ADVERT, CLOCK, DemoPage, ServerTrouble, TownEdit
 from tidings.model.interval import Instant
 
 MOST_HEAD: Final = 64 * 1024
@@ -51,7 +51,7 @@ Post = Callable[[Mapping[str, str], bytes], int]
 class House:
     """A page as it stands: its address, its content, the edits so far, and each poll with the number of edits it saw."""
 
-    place: Place
+    place: DemoPage
     content: str
     url: str = ""
     edited: Instant = 0
@@ -70,10 +70,10 @@ class Town:
 
     def __init__(
         self,
-        places: Iterable[Place],
+        places: Iterable[DemoPage],
         opening: Mapping[str, str],
         *,
-        troubles: Iterable[Trouble],
+        troubles: Iterable[ServerTrouble],
         clock: Clock,
         post: Post,
     ) -> None:
@@ -106,14 +106,14 @@ class Town:
         """Return the seconds since the town woke up."""
         return (self._clock.now() - self.woke_at) / SECOND if self.woke_at else 0.0
 
-    def edit(self, edit: Edit) -> None:
+    def edit(self, edit: TownEdit) -> None:
         """Put new content on a page, and log it if it is news."""
         house = self.houses[edit.place]
         house.content, house.edited = edit.content, self._clock.now()
         if edit.news:
             house.log.append(Logged(house.edited, edit.said, edit.content))
 
-    def trouble(self, place: str, at: Instant) -> Trouble | None:
+    def trouble(self, place: str, at: Instant) -> ServerTrouble | None:
         """Return what is wrong with a page's server at an instant, if something is."""
         seconds = (at - self.woke_at) / SECOND if self.woke_at else -1.0
         return next((t for t in self._troubles if t.place == place and t.holds(seconds)), None)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tidings.document.extraction import Extraction
-from tidings.document.trees import Taken
+from tidings.document.trees import TakenPart
 from tidings.document.walk import BREAK
 
 MOST_CELLS = 200_000
@@ -82,11 +82,11 @@ class CsvTree:
 
     rows: tuple[Row, ...]
 
-    def take(self, extraction: Extraction) -> Taken:
+    def take(self, extraction: Extraction) -> TakenPart:
         """Return the whole: no selector finds anything in it."""
         if extraction.selectors:
-            return Taken(missing=extraction.selectors[0])
-        return Taken(pieces=pieces_of_rows(self.rows))
+            return TakenPart(missing=extraction.selectors[0])
+        return TakenPart(pieces=pieces_of_rows(self.rows))
 
 
 def pieces_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extraction import Extraction
 from tidings.document.lines import lines_of, pieces_of, transformed, without
-from tidings.document.trees import Taken
+from tidings.document.trees import TakenPart
 from tidings.model.interest import Selector
 
 
@@ -25,7 +25,7 @@ def extract(document: Document, extraction: Extraction) -> Document:
     return document.parts[extraction]
 
 
-def taken(document: Document) -> Taken | None:
+def taken(document: Document) -> TakenPart | None:
     """Return the nodes of a document, None if it was parsed without keeping them; raises `RefusedError` as `Tree.take` does."""
     return None if document.tree is None else document.tree.take(document.extraction)
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 from tidings.document.chosen import RefusedError, check_jsonpath, check_matches
 from tidings.document.extraction import Extraction, Nodes
 from tidings.document.json_query import compiled
-from tidings.document.trees import Taken
+from tidings.document.trees import TakenPart
 from tidings.document.walk import BREAK
 from tidings.model.interest import Selector
 
@@ -31,7 +31,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class JsonValues:
     """Values of a document, each with its path, in the order of their words; `whole` is the document that they stand in."""
 
     paths: tuple[Path, ...]
@@ -55,11 +55,11 @@ def scalars_of(value: Any) -> Value:
     """Return the members of an object that are texts or numbers, as `value_of` reads them; of all else nothing."""
     if not isinstance(value, dict):
         return None
-    members = ((key, one) for key, one in sorted(value.items(), key=_key) if isinstance(one, (str, Number)))
-    return tuple((key, one.written.encode() if isinstance(one, Number) else one) for key, one in members)
+    members = ((key, one) for key, one in sorted(value.items(), key=_key) if isinstance(one, (str, JsonNumber)))
+    return tuple((key, one.written.encode() if isinstance(one, JsonNumber) else one) for key, one in members)
 
 
-class Number(float):
+class JsonNumber(float):
     """A number of JSON that is still written as it was."""
 
     __slots__ = ("written",)
@@ -146,14 +146,14 @@ class JsonTree:
     def __init__(self, text: str, typed: Value) -> None:
         self._text = text
         self._typed = typed
-        self._taken: dict[Nodes, Taken] = {}
+        self._taken: dict[Nodes, TakenPart] = {}
         self._begun: dict[Nodes, tuple[list[tuple[Path, Any]], frozenset[Path]]] = {}
 
     @cached_property
     def value(self) -> Any:
         """Return the value; raises `RefusedError` if it cannot be read whole."""
         try:
-            return json.loads(self._text, parse_int=Number, parse_float=Number, parse_constant=Number)
+            return json.loads(self._text, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
         except (ValueError, RecursionError) as error:
             raise RefusedError("the JSON is nested too deep") from error
 
@@ -161,7 +161,7 @@ class JsonTree:
     def _size(self) -> int:
         return sum(1 for _ in _values(self.value, ()))
 
-    def take(self, extraction: Extraction) -> Taken:
+    def take(self, extraction: Extraction) -> TakenPart:
         """Return the part of an extraction."""
         asked = extraction.nodes
         if asked not in self._taken:
@@ -173,7 +173,7 @@ class JsonTree:
         """Return the whole value."""
         return self._typed
 
-    def parts(self, extraction: Extraction) -> Parts:
+    def parts(self, extraction: Extraction) -> JsonValues:
         """Return the values that a part consists of, those that its pieces are the words of.
 
         Raises `RefusedError` as `take` does, RecursionError if they are nested too deep.
@@ -181,23 +181,23 @@ class JsonTree:
         self.take(extraction)
         roots, out = self._begun.get(extraction.nodes, ([], frozenset()))
         paths = tuple(path for path, _ in roots)
-        return Parts(paths, [_typed(value, path, out) for path, value in roots], self.value)
+        return JsonValues(paths, [_typed(value, path, out) for path, value in roots], self.value)
 
-    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
+    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> TakenPart:
         chosen = [self.find(selector) for selector in selectors]
         out = frozenset(path for selector in excluded for path in self.find(selector))
         missing = next((selector for selector, found in zip(selectors, chosen, strict=True) if not found), None)
         if missing is not None:
-            return Taken(missing=missing)
+            return TakenPart(missing=missing)
         roots = list(self._roots(chosen, out))
         if selectors and not roots:
-            return Taken(missing=selectors[-1])
+            return TakenPart(missing=selectors[-1])
         pieces: list[str] = []
         for path, value in roots:
             for word in words_of_json(value, path, out):
                 pieces.extend((_SURROGATES.sub("\ufffd", word), BREAK))
         self._begun[selectors, excluded] = (roots, out)
-        return Taken(pieces=tuple(pieces), roots=tuple(_left(value, path, out) for path, value in roots))
+        return TakenPart(pieces=tuple(pieces), roots=tuple(_left(value, path, out) for path, value in roots))
 
     def find(self, selector: Selector) -> Mapping[Path, Any]:
         """Return what a selector finds, by its path, in the order of RFC 9535; a place that it names twice is there once.
@@ -245,7 +245,7 @@ def _typed(value: Any, path: Path, out: frozenset[Path]) -> Value:
         return tuple((key, _typed(one, (*path, key), out)) for key, one in members if (*path, key) not in out)
     if isinstance(value, list):
         return [_typed(one, (*path, at), out) for at, one in enumerate(value) if (*path, at) not in out]
-    if isinstance(value, Number):
+    if isinstance(value, JsonNumber):
         return value.written.encode()
     return value if isinstance(value, (str, bool)) or value is None else str(value)
 
@@ -287,7 +287,7 @@ def in_one_notation(value: Any) -> Iterator[str]:
 
 
 def _in_one_notation(value: Any) -> str:
-    if not isinstance(value, Number):
+    if not isinstance(value, JsonNumber):
         return written(value)
     number = number_of(value.written.encode())
     return value.written if isinstance(number, bytes) else f"{'-' * number[0]}{number[1].decode()}e{number[2]}"
@@ -317,7 +317,7 @@ def parts_of_json(value: Any) -> Iterator[str]:
         elif isinstance(inside, str):
             yield quoted(inside)
         else:
-            yield inside.written if isinstance(inside, Number) else scalar_text(inside)
+            yield inside.written if isinstance(inside, JsonNumber) else scalar_text(inside)
 
 
 def quoted(text: str) -> str:
@@ -375,6 +375,6 @@ def _key(member: tuple[str, Any]) -> str:
 
 def written(value: Any) -> str:
     """Return a scalar of JSON as it was written, a text without its quotes."""
-    if isinstance(value, Number):
+    if isinstance(value, JsonNumber):
         return value.written
     return value if isinstance(value, str) else json.dumps(value)

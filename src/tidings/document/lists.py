@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborNode
 
 from tidings.document.document import Document
 from tidings.document.extract import cleaned, taken
-from tidings.document.trees import Taken
+from tidings.document.trees import TakenPart
 from tidings.document.within import elements_below, text_below
 
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
@@ -62,7 +62,7 @@ def _read(document: Document, ordinal: int | None) -> list[Item]:
     return [item for item in found if item.text or item.link]
 
 
-def _nodes(part: Taken, ordinal: int | None) -> Sequence[tuple[LexborNode, bool]]:
+def _nodes(part: TakenPart, ordinal: int | None) -> Sequence[tuple[LexborNode, bool]]:
     """Return the nodes of items, and of each whether its place among the others means something."""
     if ordinal is not None:
         return _items(part.lists[ordinal - 1]) if len(part.lists) >= ordinal else []

@@ -29,7 +29,7 @@ from tidings.document.media import Media, form_of, media_of_bytes, media_of_text
 from tidings.document.packed import PackedError, text_within
 from tidings.document.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
 from tidings.document.prescan import too_hard
-from tidings.document.structured import Shown, links_of_xml, pieces_of_xml, root_of
+from tidings.document.structured import ShownTexts, links_of_xml, pieces_of_xml, root_of
 from tidings.document.trees import HtmlTree, Tree
 from tidings.document.walk import BREAK, Walked, walk
 from tidings.document.words import ASCII_SYMBOLS
@@ -241,12 +241,12 @@ def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     links = tuple(links_of_xml([root], url))
     if media == "feed":
         pieces = pieces_of_xml(root, _pieces_of_fragment, with_attributes=False)
-        tree = XmlTree(decoded.text, Shown(_pieces_of_fragment).pieces, with_attributes=False, base=url)
+        tree = XmlTree(decoded.text, ShownTexts(_pieces_of_fragment).pieces, with_attributes=False, base=url)
         title = title_of(root, text_of_fragment)
         return _data(
             media, decoded, url, pieces, tree, links=links, title=title, hub=hub_of(root), updated=newest_of(root)
         )
-    shown = Shown(_as_it_is).pieces
+    shown = ShownTexts(_as_it_is).pieces
     node = _node_of(root)
     tree = XmlTree(decoded.text, shown, with_attributes=True, node=node, base=url)
     if node is not None:

@@ -13,19 +13,19 @@ from typing import Any
 
 from tidings.document.csv_rows import CsvTree
 from tidings.document.document import Document
-from tidings.document.json_tree import JsonTree, Parts, Value
+from tidings.document.json_tree import JsonTree, JsonValues, Value
 from tidings.document.xml_tree import XmlTree
 from tidings.model.interest import Selector
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class JsonWhole:
     """A whole JSON document."""
 
     value: Value
 
 
-Structure = Whole | Parts | Sequence[Any]
+Structure = JsonWhole | JsonValues | Sequence[Any]
 
 
 def structure_of(document: Document) -> Structure | None:
@@ -43,8 +43,8 @@ def structure_of(document: Document) -> Structure | None:
         match document.tree:
             case JsonTree() as tree:
                 if is_missing:
-                    return Parts((), [], tree.value)
-                return tree.parts(extraction) if any(extraction.nodes) else Whole(tree.typed)
+                    return JsonValues((), [], tree.value)
+                return tree.parts(extraction) if any(extraction.nodes) else JsonWhole(tree.typed)
             case XmlTree() as tree:
                 return [] if is_missing else tree.nodes(extraction)
             case CsvTree() as tree:
@@ -64,6 +64,6 @@ def structure_text(document: Document) -> str:
     if structure is None:
         return document.tree.canonical if isinstance(document.tree, XmlTree) and document.extraction.is_whole else ""
     try:
-        return repr(structure.told_apart() if isinstance(structure, Parts) else structure)
+        return repr(structure.told_apart() if isinstance(structure, JsonValues) else structure)
     except RecursionError:
         return f"too deep {document.text}"

@@ -60,7 +60,7 @@ def pieces_of_xml(root: Any, pieces_of_html: Callable[[str], list[str]], *, with
     When a feed itself was built is no text of it: that moves with every look, while the entries stay.
     """
     pieces: list[str] = []
-    shown = Shown(pieces_of_html)
+    shown = ShownTexts(pieces_of_html)
     for event, element in etree.iterwalk(root, events=("start", "end")):
         pieces.append(BREAK)
         if event == "end":
@@ -136,7 +136,7 @@ def says_when_built(element: Any) -> bool:
     return element.tag in _MOVING or local_name(element) in _WRITTEN
 
 
-class Shown:
+class ShownTexts:
     """What texts of an XML document show: those that are HTML their own text, up to a number of them."""
 
     def __init__(self, pieces_of_html: Callable[[str], list[str]]) -> None:

@@ -15,12 +15,12 @@ from tidings.document.chosen import NOTHING, Chosen, RefusedError, Shape, check_
 from tidings.document.css import for_lexbor
 from tidings.document.extraction import Extraction, Nodes
 from tidings.document.walk import Place
-from tidings.document.within import Part, Walk, shape_of
+from tidings.document.within import Walk, WalkedPart, shape_of
 from tidings.model.interest import Selector
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenPart:
     """A part of a page. `missing` is the selector that finds nothing, None if all find something.
 
     `roots` are the nodes at which the part begins, `tables` and `lists` those in it, `excluded` what is left out (ids of nodes of HTML,
@@ -42,7 +42,7 @@ class Taken:
 class Tree(Protocol):
     """A body that was parsed."""
 
-    def take(self, extraction: Extraction) -> Taken:
+    def take(self, extraction: Extraction) -> TakenPart:
         """Return the part of an extraction, its words and patterns not yet taken out; raises `RefusedError` for one that costs too much."""
         ...
 
@@ -53,7 +53,7 @@ class HtmlTree:
     def __init__(self, tree: LexborHTMLParser) -> None:
         self._tree = tree
         self._chosen: dict[Selector, Chosen] = {}
-        self._taken: dict[Nodes, Taken] = {}
+        self._taken: dict[Nodes, TakenPart] = {}
         self._stand_ins: dict[Selector, Selector] = {}
 
     def stand_in(self, selector: Selector, other: Selector) -> None:
@@ -86,26 +86,26 @@ class HtmlTree:
     def _shape(self) -> Shape:
         return shape_of(self._tree.root) if self._tree.root is not None else Shape()
 
-    def take(self, extraction: Extraction) -> Taken:
+    def take(self, extraction: Extraction) -> TakenPart:
         """Return the part of an extraction."""
         asked = extraction.nodes
         if asked not in self._taken:
             self._taken[asked] = self._part(*asked)
         return self._taken[asked]
 
-    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
+    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> TakenPart:
         root = self._tree.root
         if root is None:
-            return Taken(missing=selectors[0] if selectors else None)
+            return TakenPart(missing=selectors[0] if selectors else None)
         chosen = [self._find(selector) for selector in selectors]
         out = frozenset(number for selector in excluded for number in self._find(selector).nodes)
         missing = next((selector for selector, found in zip(selectors, chosen, strict=True) if not found), None)
         if missing is not None:
-            return Taken(missing=missing)
+            return TakenPart(missing=missing)
         part = Walk(chosen, out).through(root)
         has_attributes = any(found.attributes for found in chosen)
         if selectors and not part.roots and not (has_attributes and part.pieces):
-            return Taken(missing=selectors[-1])
+            return TakenPart(missing=selectors[-1])
         return _taken(part, out)
 
     def _find(self, selector: Selector) -> Chosen:
@@ -132,8 +132,8 @@ class HtmlTree:
         return Chosen(frozenset(node.mem_id for node in nodes))
 
 
-def _taken(part: Part, excluded: frozenset[int]) -> Taken:
-    return Taken(
+def _taken(part: WalkedPart, excluded: frozenset[int]) -> TakenPart:
+    return TakenPart(
         pieces=tuple(part.pieces),
         links=tuple(part.links),
         images=tuple(part.images),

@@ -23,7 +23,7 @@ _SAYS = {"meta": "content", "input": "value"}
 
 
 @dataclass(slots=True)
-class Part:
+class WalkedPart:
     """What a walk through a part found. `roots` are the nodes at which it begins, in the order of the page."""
 
     pieces: list[str] = field(default_factory=list)
@@ -57,9 +57,9 @@ class Walk:
         self._drawings = 0
         self._open_links: dict[int, int] = {}
 
-    def through(self, root: LexborNode) -> Part:
+    def through(self, root: LexborNode) -> WalkedPart:
         """Return what lies in the part below `root`, and in `root` itself."""
-        part = Part()
+        part = WalkedPart()
         open_elements: list[_Open] = []
         node: LexborNode | None = root
         while True:
@@ -78,7 +78,7 @@ class Walk:
                     return part
                 node = last.node.next
 
-    def _visited(self, node: LexborNode, part: Part, open_elements: list[_Open]) -> LexborNode | None:
+    def _visited(self, node: LexborNode, part: WalkedPart, open_elements: list[_Open]) -> LexborNode | None:
         """Take a node in; return its first child if what is below it is to be walked, and then it is open."""
         number = node.mem_id
         if number in self._excluded:
@@ -126,7 +126,7 @@ class Walk:
         self._leave(entered)
         return None
 
-    def _left(self, last: _Open, part: Part) -> None:
+    def _left(self, last: _Open, part: WalkedPart) -> None:
         if self._open_links and (link := self._open_links.pop(last.node.mem_id, None)) is not None:
             part.link_places[link] = (part.link_places[link][0], len(part.pieces))
         if last.is_block and not self._outside:
@@ -149,7 +149,7 @@ class Walk:
             self._inside[place] -= 1
             self._outside += self._inside[place] == 0
 
-    def _put(self, text: str, part: Part, *, begins: bool) -> None:
+    def _put(self, text: str, part: WalkedPart, *, begins: bool) -> None:
         if begins:
             part.pieces.append(BREAK)
         if self._lines and "\n" in text:
@@ -160,14 +160,14 @@ class Walk:
         if begins:
             part.pieces.append(BREAK)
 
-    def _attributes(self, number: int, part: Part) -> None:
+    def _attributes(self, number: int, part: WalkedPart) -> None:
         """Put the texts of attributes that a selector found here, if all others hold here."""
         for place, chosen in enumerate(self._chosen):
             if number in chosen.attributes and self._outside - (self._inside[place] == 0) == 0:
                 for text in chosen.attributes[number]:
                     part.pieces.extend((BREAK, text, BREAK))
 
-    def _note(self, node: LexborNode, tag: str, part: Part, *, begins: bool) -> None:
+    def _note(self, node: LexborNode, tag: str, part: WalkedPart, *, begins: bool) -> None:
         if tag == "table":
             part.tables.append(node)
         elif tag in _LISTS:

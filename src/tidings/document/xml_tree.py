@@ -17,7 +17,7 @@ from tidings.document.extraction import Extraction, Nodes
 from tidings.document.lines import pieces_of
 from tidings.document.mirror import evaluated
 from tidings.document.structured import PARSING, attributes_of, links_of_xml, says_when_built
-from tidings.document.trees import Taken
+from tidings.document.trees import TakenPart
 from tidings.document.walk import BREAK
 from tidings.document.xml_nodes import Node, node_of, words_of_nodes
 from tidings.model.interest import Selector
@@ -43,7 +43,7 @@ class XmlTree:
         self._nodes: dict[Nodes, list[Node | str] | None] = {}
         self.text = text
         self._pieces_of_html = pieces_of_html
-        self._taken: dict[Nodes, Taken] = {}
+        self._taken: dict[Nodes, TakenPart] = {}
         self._namespaces: dict[str, str] = {}
         self._depth = 1
 
@@ -73,7 +73,7 @@ class XmlTree:
         self._depth = max((sum(1 for _ in element.iterancestors()) for element in elements[:1_000]), default=0) + 1
         return elements
 
-    def take(self, extraction: Extraction) -> Taken:
+    def take(self, extraction: Extraction) -> TakenPart:
         """Return the part of an extraction; raises `RefusedError` for one that costs too much."""
         asked = extraction.nodes
         if asked not in self._taken:
@@ -88,7 +88,7 @@ class XmlTree:
 
         Raises `RefusedError` as `take` does.
         """
-        part = self.take(extraction) if any(extraction.nodes) else Taken(roots=(self._root,))
+        part = self.take(extraction) if any(extraction.nodes) else TakenPart(roots=(self._root,))
         return part.roots, part.excluded
 
     def nodes(self, extraction: Extraction) -> list[Node | str] | None:
@@ -102,27 +102,27 @@ class XmlTree:
         self.take(extraction)
         return self._nodes.get(asked)
 
-    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
+    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> TakenPart:
         chosen = [self._find(selector) for selector in selectors]
         out = {item for selector in excluded for item in self._find(selector)[0]}
         for selector, (elements, texts) in zip(selectors, chosen, strict=True):
             if not elements and not texts:
-                return Taken(missing=selector)
+                return TakenPart(missing=selector)
         roots = self._roots([elements for elements, _ in chosen], out)
         texts = chosen[-1][1] if chosen else []
         nodes = self._nodes[selectors, excluded] = self._nodes_of(texts, roots, out)
         links = tuple(links_of_xml(roots, self._base, out))
         if nodes is not None:
             words = pieces_of(words_of_nodes(nodes))
-            return Taken(pieces=words, links=links, roots=tuple(roots), excluded=frozenset(out))
+            return TakenPart(pieces=words, links=links, roots=tuple(roots), excluded=frozenset(out))
         pieces: list[str] = []
         for text in texts:
             pieces += [BREAK, text]
         for root in roots:
             self._read(root, out, pieces)
         if selectors and not pieces:
-            return Taken(missing=selectors[-1]) if not roots else Taken(roots=tuple(roots))
-        return Taken(pieces=tuple(pieces), links=links, roots=tuple(roots), excluded=frozenset(out))
+            return TakenPart(missing=selectors[-1]) if not roots else TakenPart(roots=tuple(roots))
+        return TakenPart(pieces=tuple(pieces), links=links, roots=tuple(roots), excluded=frozenset(out))
 
     def _nodes_of(self, texts: list[str], roots: list[Any], out: set[Any]) -> list[Node | str] | None:
         if self._node is None or not (texts or roots):

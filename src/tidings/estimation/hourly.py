@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.estimation.gamma import Floats, Mask
-from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Instants, Known, Rows, Spent
+from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Instants, KnownRates, Rows, Spent
 from tidings.model.interval import DAY, HOUR, WEEK
 
 HOURS = 168
@@ -125,7 +125,7 @@ class Hourly:
     none), and when.
     """
 
-    rates: Known
+    rates: KnownRates
     counts: Mapping[int, HourCounts]
     profiles: Floats
     which: NDArray[np.int64]

@@ -10,15 +10,15 @@ LEAST: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Interest:
+class InterestShare:
     """Of the visible changes of a page while a sentinel watched it: how many there were, and how many of them it reported."""
 
     visible: int = 0
     reported: int = 0
 
-    def after(self, *, reported: bool) -> Interest:
+    def after(self, *, reported: bool) -> InterestShare:
         """Return the counts after one more visible change."""
-        return Interest(self.visible + 1, self.reported + reported)
+        return InterestShare(self.visible + 1, self.reported + reported)
 
     @property
     def share(self) -> float:

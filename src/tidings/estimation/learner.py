@@ -74,7 +74,7 @@ Spent = Callable[[Instants, Instants], Floats]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
+class KnownRates:
     """Of each page: its posterior (days), which of the `priors` it has, its host, when it was last polled (`NEVER_SEEN`: not yet), and how many
     looks told something (`MANY` and more are not told apart). `fitted_at` is when the priors were last found, or `NEVER_SEEN`.
     """
@@ -100,10 +100,10 @@ class GammaLearner:
     deviations: float = 1.0
     fits_every: Duration = HOUR
 
-    def begin(self, hosts: NDArray[np.int64]) -> Known:
+    def begin(self, hosts: NDArray[np.int64]) -> KnownRates:
         """Return what is known of pages that nobody has polled."""
         size = len(hosts)
-        return Known(
+        return KnownRates(
             Gamma.prior(self.mean, self.shape, size),
             Gamma.prior(self.mean, self.shape, 1),
             np.zeros(size, dtype=np.int32),
@@ -113,13 +113,13 @@ class GammaLearner:
             NEVER_SEEN,
         )
 
-    def rates(self, known: Known, rows: Rows | slice = slice(None)) -> Floats:
+    def rates(self, known: KnownRates, rows: Rows | slice = slice(None)) -> Floats:
         """Return the rate that each page is taken to have, changes a day."""
         return known.posterior.at(rows).optimistic(self.deviations)
 
     def observe(
         self,
-        known: Known,
+        known: KnownRates,
         rows: Rows,
         at: Instants,
         changed: Mask,
@@ -128,7 +128,7 @@ class GammaLearner:
         changes: Floats | None = None,
         *,
         spent: Spent = lambda begin, end: (end - begin) / DAY,
-    ) -> Known:
+    ) -> KnownRates:
         """Return what is known after looks at `rows`, each page once.
 
         The first poll of a page is its baseline. What was `interrupted` is no interval. `modified_at` is the trusted instant of the last
@@ -149,7 +149,7 @@ class GammaLearner:
         looks[rows] = np.minimum(looks[rows], MANY - 1) + tells
         return replace(known, posterior=known.posterior.put(rows, after), seen=seen, looks=looks)
 
-    def fitted(self, known: Known, now: int) -> Known | None:
+    def fitted(self, known: KnownRates, now: int) -> KnownRates | None:
         """Return what is known with priors found anew, None while that is not due. Pages that were polled little move the most."""
         if self.fits_every == NEVER or (known.fitted_at != NEVER_SEEN and now - known.fitted_at < self.fits_every):
             return None
@@ -165,7 +165,7 @@ class GammaLearner:
         everybody = Gamma.prior(self.mean, self.shape, 1)
         return host_priors(moved(posterior, before, everybody), hosts, looks > 1, everybody)
 
-    def arrange(self, known: Known, rows: Rows, hosts: NDArray[np.int64]) -> Known:
+    def arrange(self, known: KnownRates, rows: Rows, hosts: NDArray[np.int64]) -> KnownRates:
         """Return what is known of other pages: those at `rows` of the old ones (−1: a new page, taken for one of its host)."""
         fresh = self.begin(hosts)
         old, new = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
@@ -178,9 +178,9 @@ class GammaLearner:
             posterior = posterior.put(new, more.at(which[new]))
             prior[new] = len(priors.shape) + which[new]
             priors = _joined(priors, more)
-        return Known(posterior, *_used(priors, prior), hosts, seen, looks, known.fitted_at)
+        return KnownRates(posterior, *_used(priors, prior), hosts, seen, looks, known.fitted_at)
 
-    def remember(self, known: Known, row: int) -> dict[str, Any]:
+    def remember(self, known: KnownRates, row: int) -> dict[str, Any]:
         """Return what is known of one page, as plain JSON."""
         return {
             "shape": float(known.posterior.shape[row]),
@@ -190,7 +190,7 @@ class GammaLearner:
             "looks": int(known.looks[row]),
         }
 
-    def recall(self, known: Known, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> Known:
+    def recall(self, known: KnownRates, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> KnownRates:
         """Return what is known with pages that are remembered, a memory each; one that cannot be read is passed over."""
         told = [(row, memory) for row, memory in zip(rows.tolist(), memories, strict=True) if _is_readable(memory)]
         places = np.array([row for row, _ in told], dtype=np.intp)
@@ -202,7 +202,7 @@ class GammaLearner:
         seen[places] = [memory["seen"] for _, memory in told]
         looks[places] = [min(memory["looks"], MANY) for _, memory in told]
         posterior, priors = known.posterior.put(places, own), _joined(known.priors, Gamma(*began.T))
-        return Known(posterior, *_used(priors, prior), known.hosts, seen, looks, NEVER_SEEN)
+        return KnownRates(posterior, *_used(priors, prior), known.hosts, seen, looks, NEVER_SEEN)
 
 
 def _is_readable(memory: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from tidings.events.timers import Timers
 from tidings.model.interval import Duration, Instant
 
 
-class Clock(NamedTuple):
+class RunningClock(NamedTuple):
     """A running clock: what set it going, its last tick (or its beginning), when it is due, and the ticks so far (P*).
 
     `place` is where it stands among clocks of one instant, over copies and restarts (`Timer`); `depth` is how deep a
@@ -39,7 +39,7 @@ class ClockNode(Node):
     def __init__(self, number: int, expression: Expression, context: Context, bounds: Bounds, timers: Timers) -> None:
         super().__init__(number, expression, context, bounds, timers)
         self.period = _period(expression)
-        self._clocks: dict[int, Clock] = {}
+        self._clocks: dict[int, RunningClock] = {}
 
     @property
     def is_idle(self) -> bool:
@@ -113,7 +113,7 @@ class ClockNode(Node):
         due = self._due(initiator)
         depth = self.timers.depth + 1 if due <= self.timers.now else 0
         number = self.timers.number()
-        self._set(number, Clock((initiator,), initiator.end, due, number, depth))
+        self._set(number, RunningClock((initiator,), initiator.end, due, number, depth))
 
     def _due(self, initiator: Occurrence) -> Instant:
         """Return when a clock that this sets going goes off first."""
@@ -135,29 +135,31 @@ class ClockNode(Node):
             stopped = stopped[:1]
         return [told for number in stopped for told in self._told(self._cancel(number), last)]
 
-    def _told(self, clock: Clock, last: Occurrence) -> Sequence[Occurrence]:  # noqa: ARG002 - P* does
+    def _told(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:  # noqa: ARG002 - P* does
         return NONE
 
-    def _tick(self, clock: Clock) -> Occurrence:
+    def _tick(self, clock: RunningClock) -> Occurrence:
         """Return what occurs as a clock goes off: at its due instant, or now if that passed while nobody was there."""
         at = max(clock.due, self.timers.now)
         return Occurrence(self.type, at, at, NO_PARAMS, clock.initiators)
 
-    def _set(self, number: int, clock: Clock) -> None:
+    def _set(self, number: int, clock: RunningClock) -> None:
         self._clocks[number] = clock
         self.timers.set(number, self.number, clock.due, clock.depth, clock.place)
 
-    def _cancel(self, number: int) -> Clock:
+    def _cancel(self, number: int) -> RunningClock:
         self.timers.cancel(number)
         return self._clocks.pop(number)
 
-    def _run(self, clocks: Iterable[tuple[int, Clock]]) -> None:
+    def _run(self, clocks: Iterable[tuple[int, RunningClock]]) -> None:
         for number, clock in clocks:
             self._set(self.timers.number() if number in self.timers else number, clock)
 
-    def _from_json(self, place: int, last: Instant, due: Instant, depth: int, initiators: Any, ticks: Any) -> Clock:
+    def _from_json(
+        self, place: int, last: Instant, due: Instant, depth: int, initiators: Any, ticks: Any
+    ) -> RunningClock:
         points = tuple(Occurrence.at(self.type, tick) for tick in ticks)
-        return Clock(tuple(map(Occurrence.from_json, initiators)), last, due, place, depth, points)
+        return RunningClock(tuple(map(Occurrence.from_json, initiators)), last, due, place, depth, points)
 
 
 class PeriodicNode(ClockNode):
@@ -202,7 +204,7 @@ class PeriodicStarNode(PeriodicNode):
         self._clocks[clock] = running._replace(ticks=ticks)
         return NONE
 
-    def _told(self, clock: Clock, last: Occurrence) -> Sequence[Occurrence]:
+    def _told(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:
         ticks = [tick for tick in clock.ticks if tick.end <= last.start]
         return (join(self, [*clock.initiators, *ticks], last),) if ticks else NONE
 

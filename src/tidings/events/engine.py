@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from tidings.events.clocks import PeriodicNode
 from tidings.events.graph import Graph, Loading
 from tidings.events.occurrence import Occurrence
-from tidings.events.rule import Action, Condition, Outcome, Rule, RuleId
-from tidings.events.step import Draft, Entry, Steps
+from tidings.events.rule import Action, Condition, EngineOutcome, Rule, RuleId
+from tidings.events.step import Draft, RuleEntry, Steps
 from tidings.model.interval import Duration, Instant
 from tidings.registry import Registry
 
@@ -47,7 +47,7 @@ class Engine:
         self._graph = Graph()
         self._timers = self._graph.timers
         self._steps = Steps(self._graph, self._find)
-        self._groups: dict[str, dict[RuleId, Entry]] = {}
+        self._groups: dict[str, dict[RuleId, RuleEntry]] = {}
         self._last = 0
 
     @property
@@ -95,7 +95,7 @@ class Engine:
             self.remove(rule)
         return len(rules)
 
-    def push(self, occurrence: Occurrence) -> Outcome:
+    def push(self, occurrence: Occurrence) -> EngineOutcome:
         """Say that something occurred; what was due before its end comes first, what is due at its end does not yet come."""
         self._refuse_in_step()
         end, timers = occurrence.end, self._timers
@@ -114,7 +114,7 @@ class Engine:
             self._steps.take(leaf, (occurrence,), None, draft)
         return draft.outcome()
 
-    def advance(self, now: Instant) -> Outcome:
+    def advance(self, now: Instant) -> EngineOutcome:
         """Say what time it is: clocks that are due by then go off, in the order in which they are due, each a step.
 
         An instant that has passed already changes nothing.
@@ -219,26 +219,26 @@ class Engine:
             self._last = max(self._last, entry.order[1])
             self._keep(entry)
 
-    def _entry(self, rule: Rule, number: int) -> Entry:
+    def _entry(self, rule: Rule, number: int) -> RuleEntry:
         if rule.id in self._groups.get(rule.group, ()):
             message = f'there is a rule "{rule.name}" in the group "{rule.group}" already; remove it first'
             raise ValueError(message)
         condition = self._conditions[rule.condition] if rule.condition else None
         action = self._actions[rule.action] if rule.action else None
-        return Entry(rule, number, condition, action)
+        return RuleEntry(rule, number, condition, action)
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep(self, entry: RuleEntry) -> None:
         self._groups.setdefault(entry.group, {})[entry.id] = entry
         self._steps.changed.add(entry.group)
 
-    def _find(self, rule: RuleId) -> Entry:
+    def _find(self, rule: RuleId) -> RuleEntry:
         try:
             return self._groups[rule.group][rule]
         except KeyError:
             message = f'there is no rule "{rule.name}" in the group "{rule.group}"'
             raise KeyError(message) from None
 
-    def _entries(self, group: str | None) -> Iterator[Entry]:
+    def _entries(self, group: str | None) -> Iterator[RuleEntry]:
         groups = self._groups.values() if group is None else [self._groups.get(group, {})]
         return iter(sorted((entry for rules in groups for entry in rules.values()), key=lambda entry: entry.order[1:]))
 

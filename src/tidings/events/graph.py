@@ -16,7 +16,7 @@ from tidings.events.expression import Expression, Primitive
 from tidings.events.node import Bounds, Context, Listener, Node, Reach
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators import OPERATORS
-from tidings.events.timers import Timer, Timers
+from tidings.events.timers import NodeTimer, Timers
 
 Triggered = tuple[Listener, Occurrence]
 Journal = dict[int, tuple[Node, int, Any]]
@@ -78,7 +78,7 @@ class Graph:
             self._climb(source, occurrence, triggered, journal)
         return triggered
 
-    def fire(self, timer: Timer, journal: Journal | None = None) -> tuple[Node, Sequence[Occurrence]]:
+    def fire(self, timer: NodeTimer, journal: Journal | None = None) -> tuple[Node, Sequence[Occurrence]]:
         """Let a clock go off; return its node and what occurs there."""
         node = self.nodes[timer.node]
         if journal is not None:

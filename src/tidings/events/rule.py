@@ -126,7 +126,7 @@ Condition = Callable[[Firing], bool]
 Action = Callable[[Firing], Iterable[Any] | None]
 
 
-class Problem(NamedTuple):
+class RuleProblem(NamedTuple):
     """Something is wrong with a rule.
 
     `kind` is one of
@@ -144,7 +144,7 @@ class Problem(NamedTuple):
     text: str
 
 
-class Outcome(NamedTuple):
+class EngineOutcome(NamedTuple):
     """What came of an event or of the passing of time.
 
     `firings` are all rules that fired, in their order, the detached ones included; `detached` those, to be acted on after
@@ -154,7 +154,7 @@ class Outcome(NamedTuple):
     firings: tuple[Firing, ...] = ()
     detached: tuple[Firing, ...] = ()
     effects: tuple[Any, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[RuleProblem, ...] = ()
 
 
-NOTHING: Final = Outcome()
+NOTHING: Final = EngineOutcome()

@@ -20,15 +20,15 @@ from tidings.events.rule import (
     Action,
     Condition,
     Coupling,
+    EngineOutcome,
     Firing,
-    Outcome,
-    Problem,
     Raised,
     Retuned,
     Rule,
     RuleId,
+    RuleProblem,
 )
-from tidings.events.timers import Timer
+from tidings.events.timers import NodeTimer
 from tidings.model.interval import Duration
 
 MOST_DEPTH: Final = 32
@@ -37,7 +37,7 @@ MOST_RAISED: Final = 100_000
 """Events that may be raised in one step, however deep."""
 
 
-class Entry:
+class RuleEntry:
     """A rule in the engine. `flag` says why it does not fire, empty if it does."""
 
     __slots__ = ("action", "acts", "condition", "flag", "group", "id", "node", "order", "rule")
@@ -63,9 +63,9 @@ class Draft:
         self.firings: list[Firing] = []
         self.detached: list[Firing] = []
         self.effects: list[Any] = []
-        self.problems: list[Problem] = []
+        self.problems: list[RuleProblem] = []
         self.retuned: list[Retuned] = []
-        self.raised: deque[tuple[Raised, int, Entry]] = deque()
+        self.raised: deque[tuple[Raised, int, RuleEntry]] = deque()
 
     def add(self, other: Draft) -> None:
         """Take up what another holds."""
@@ -74,15 +74,15 @@ class Draft:
         self.effects += other.effects
         self.problems += other.problems
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> EngineOutcome:
         """Return what there is so far."""
         if not self.firings and not self.problems:
             return NOTHING
-        return Outcome(tuple(self.firings), tuple(self.detached), tuple(self.effects), tuple(self.problems))
+        return EngineOutcome(tuple(self.firings), tuple(self.detached), tuple(self.effects), tuple(self.problems))
 
 
 class _ActionFailed(Exception):  # noqa: N818 - it never leaves this module
-    def __init__(self, entry: Entry, text: str) -> None:
+    def __init__(self, entry: RuleEntry, text: str) -> None:
         super().__init__(text)
         self.entry = entry
 
@@ -90,14 +90,14 @@ class _ActionFailed(Exception):  # noqa: N818 - it never leaves this module
 class Steps:
     """Takes steps in a graph. `changed` are the groups of which something that waits may have changed."""
 
-    def __init__(self, graph: Graph, find: Callable[[RuleId], Entry]) -> None:
+    def __init__(self, graph: Graph, find: Callable[[RuleId], RuleEntry]) -> None:
         self.changed: set[str] = set()
         self.is_in_step = False
         self._find = find
         self._graph = graph
         self._timers = graph.timers
 
-    def take(self, node: Node, found: Iterable[Occurrence], timer: Timer | None, draft: Draft) -> None:
+    def take(self, node: Node, found: Iterable[Occurrence], timer: NodeTimer | None, draft: Draft) -> None:
         """Deal with what a primitive event or a clock brings, and with all that follows from it.
 
         Args:
@@ -123,7 +123,9 @@ class Steps:
         finally:
             self.is_in_step = False
 
-    def _try_step(self, node: Node, found: Iterable[Occurrence], timer: Timer | None, depth: int, draft: Draft) -> bool:
+    def _try_step(
+        self, node: Node, found: Iterable[Occurrence], timer: NodeTimer | None, depth: int, draft: Draft
+    ) -> bool:
         """Return whether the step was done; if not it was undone, and the rule that failed will not fire again."""
         journal: Journal = {}
         trial = Draft()
@@ -149,7 +151,7 @@ class Steps:
         trial: Draft,
         draft: Draft,
     ) -> None:
-        deferred: dict[RuleId, tuple[Entry, list[Occurrence], int]] = {}
+        deferred: dict[RuleId, tuple[RuleEntry, list[Occurrence], int]] = {}
         raised = 0
         while True:
             for entry, occurrence in _ordered(self._graph.spread(node, found, journal)):
@@ -178,7 +180,7 @@ class Steps:
                     self._timers.depth = depth
                     break
 
-    def _fires(self, entry: Entry, occurrences: tuple[Occurrence, ...], draft: Draft) -> Firing | None:
+    def _fires(self, entry: RuleEntry, occurrences: tuple[Occurrence, ...], draft: Draft) -> Firing | None:
         """Return the firing of a rule for those occurrences for which its condition holds, None if there are none."""
         if entry.flag:
             return None
@@ -197,14 +199,14 @@ class Steps:
             draft.detached.append(firing)
         return firing
 
-    def _holds(self, entry: Entry, condition: Condition, firing: Firing, draft: Draft) -> bool:
+    def _holds(self, entry: RuleEntry, condition: Condition, firing: Firing, draft: Draft) -> bool:
         try:
             return bool(condition(firing))
         except Exception as error:  # noqa: BLE001 - whatever a condition does, others' rules go on; it is reported
-            draft.problems.append(Problem("condition", entry.id, self._timers.now, _told(error)))
+            draft.problems.append(RuleProblem("condition", entry.id, self._timers.now, _told(error)))
             return False
 
-    def _act(self, entry: Entry, firing: Firing, depth: int, trial: Draft) -> None:
+    def _act(self, entry: RuleEntry, firing: Firing, depth: int, trial: Draft) -> None:
         """Run the action of a rule and take up what it returns."""
         if entry.action is None or entry.rule.coupling is Coupling.DETACHED:
             return
@@ -221,13 +223,13 @@ class Steps:
         except Exception as error:
             raise _ActionFailed(entry, _told(error)) from error
 
-    def _flag(self, entry: Entry, kind: str, text: str, draft: Draft) -> None:
+    def _flag(self, entry: RuleEntry, kind: str, text: str, draft: Draft) -> None:
         if not entry.flag:
             entry.flag = f"{kind}: {text}"
             self.changed.add(entry.group)
-            draft.problems.append(Problem(kind, entry.id, self._timers.now, text))
+            draft.problems.append(RuleProblem(kind, entry.id, self._timers.now, text))
 
-    def _clock_of(self, entry: Entry, period: Duration) -> PeriodicNode:
+    def _clock_of(self, entry: RuleEntry, period: Duration) -> PeriodicNode:
         """Return the one P or P* of a rule. Raises `ValueError` if there is none or several, or if no such period can be."""
         nodes = {node.number: node for node in self._graph.below(entry.node) if isinstance(node, PeriodicNode)}
         if len(nodes) != 1:
@@ -238,7 +240,7 @@ class Steps:
             raise ValueError(message)
         return next(iter(nodes.values()))
 
-    def retune(self, entry: Entry, period: Duration) -> None:
+    def retune(self, entry: RuleEntry, period: Duration) -> None:
         """Let the one P or P* of a rule tick at another period; a node that it shares becomes its own first."""
         clock = self._clock_of(entry, period)
         if listeners_above(clock) != {entry.id}:
@@ -248,14 +250,14 @@ class Steps:
         self.changed.add(entry.group)
 
 
-def _ordered(triggered: list[Any]) -> list[tuple[Entry, Occurrence]]:
+def _ordered(triggered: list[Any]) -> list[tuple[RuleEntry, Occurrence]]:
     """Return who heard of what by priority and age of the rules."""
     if len(triggered) > 1:
         triggered.sort(key=_order)
     return triggered
 
 
-def _order(item: tuple[Entry, Occurrence]) -> tuple[int, int, RuleId]:
+def _order(item: tuple[RuleEntry, Occurrence]) -> tuple[int, int, RuleId]:
     return item[0].order
 
 

@@ -13,7 +13,7 @@ from tidings.model.interval import Instant
 BEGINNING: Instant = -(2**63)
 
 
-class Timer(NamedTuple):
+class NodeTimer(NamedTuple):
     """A clock, by its number, of a node, by its number, and when it goes off; `depth` is that of what it then makes.
 
     `place` is where it stands among the clocks of its instant.
@@ -38,7 +38,7 @@ class Timers:
     def __init__(self) -> None:
         self.now = BEGINNING
         self.depth = 0
-        self._heap: list[Timer] = []
+        self._heap: list[NodeTimer] = []
         self._armed: dict[int, Instant] = {}
         self._last = 0
 
@@ -66,7 +66,7 @@ class Timers:
         place = clock if place is None else place
         self._last = max(self._last, clock, place)
         self._armed[clock] = due
-        heappush(self._heap, Timer(due, place, clock, node, depth))
+        heappush(self._heap, NodeTimer(due, place, clock, node, depth))
         self._shrink()
 
     def cancel(self, clock: int) -> None:
@@ -74,7 +74,7 @@ class Timers:
         self._armed.pop(clock, None)
         self._shrink()
 
-    def first(self) -> Timer | None:
+    def first(self) -> NodeTimer | None:
         """Return the clock that goes off next, None if none will."""
         heap, armed = self._heap, self._armed
         while heap:

@@ -66,7 +66,7 @@ _SAFE_IN_PATH = "".join(c for c in ASCII if c not in _QUOTED_IN_PATH)
 _SAFE_IN_QUERY = "".join(c for c in ASCII if c not in _QUOTED_IN_QUERY)
 
 
-class Parts(NamedTuple):
+class UrlParts(NamedTuple):
     """A URL taken apart. `host` is as in the URL (IPv6 in brackets), `port` always a number, `target` path and query."""
 
     scheme: str
@@ -92,7 +92,7 @@ def rebuild(url: str) -> str:
 
 
 @functools.lru_cache(maxsize=16_384)
-def parse(url: str) -> Parts:
+def parse(url: str) -> UrlParts:
     """Return a URL's parts, normalised. Raises `AddressError` naming the part at fault and what to write instead."""
     if "\\" in url:
         _refuse(url, "it has a backslash", "write / between parts, %5C where a backslash is meant")
@@ -110,7 +110,7 @@ def parse(url: str) -> Parts:
     target = _encode(url, _without_dots(path), _SAFE_IN_PATH)
     if query is not None:
         target += "?" + _encode(url, query, _SAFE_IN_QUERY)
-    parts = Parts(scheme, host, port, target)
+    parts = UrlParts(scheme, host, port, target)
     if len(parts.url) > MAX_URL_LENGTH:
         _refuse(url, f"it is longer than {MAX_URL_LENGTH:,} characters", "use a shorter address")
     _compare_with_other_parser(url, parts)
@@ -304,7 +304,7 @@ def _encode(url: str, text: str, safe: str) -> str:
         return _refuse(url, "it has half a character (a lone surrogate)", "copy the address from a browser")
 
 
-def _compare_with_other_parser(url: str, parts: Parts) -> None:
+def _compare_with_other_parser(url: str, parts: UrlParts) -> None:
     try:
         other = urllib.parse.urlsplit(parts.url)
         same = (other.scheme, other.hostname, other.port or parts.port) == (

@@ -19,8 +19,8 @@ from tidings.fetching import address, answers
 from tidings.fetching.chromium import Chromium, lack
 from tidings.fetching.client import Client
 from tidings.fetching.failure import FetchError
-from tidings.fetching.guard import Guard, Inside
-from tidings.fetching.parts import BYTES_A_PAGE, Load, Parts
+from tidings.fetching.guard import Guard, HomeGuard
+from tidings.fetching.parts import BYTES_A_PAGE, Load, PartFetcher
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Validators
 from tidings.model.secret import reveal
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from aiohttp.abc import AbstractResolver
 
     from tidings.fetching.fetcher import Permit
-    from tidings.fetching.visit import Document, Seen
+    from tidings.fetching.visit import MainAnswer, VisitResult
     from tidings.settings import FetchSettings
 
 HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
@@ -48,9 +48,11 @@ class Browser:
         self._outer, self._inner = client, None
         if settings.allow_networks:
             self._outer = Client(settings, clock=client.clock, resolver=resolver, guard=Guard())
-            self._inner = Client(settings, clock=client.clock, resolver=resolver, guard=Inside(settings.allow_networks))
+            self._inner = Client(
+                settings, clock=client.clock, resolver=resolver, guard=HomeGuard(settings.allow_networks)
+            )
             self._outer.robots = self._inner.robots = client.robots
-        self._parts = Parts(settings, self._outer)
+        self._parts = PartFetcher(settings, self._outer)
         self._chromium = Chromium(settings)
         self._closed = False
 
@@ -126,11 +128,13 @@ class Browser:
             fresh=None,
         )
 
-    async def _follow(self, request: FetchRequest, load: Load, fetched: Fetched) -> tuple[Seen, Document, list[str]]:
+    async def _follow(
+        self, request: FetchRequest, load: Load, fetched: Fetched
+    ) -> tuple[VisitResult, MainAnswer, list[str]]:
         """Visit the page, and where its scripts send it."""
-        from tidings.fetching.visit import Document, Visit
+        from tidings.fetching.visit import MainAnswer, Visit
 
-        document = Document(fetched.final_url, fetched.status, dict(fetched.headers), fetched.body)
+        document = MainAnswer(fetched.final_url, fetched.status, dict(fetched.headers), fetched.body)
         hops: list[str] = []
         while True:
             visit = Visit(
@@ -150,16 +154,16 @@ class Browser:
                 raise FetchError("redirect", "the page's scripts send it on without end")
             document = await self._moved(load, seen.moved_to)
 
-    async def _moved(self, load: Load, url: str) -> Document:
+    async def _moved(self, load: Load, url: str) -> MainAnswer:
         """Return the page that a script has sent the browser to, asked for like a part: as a stranger's unless it is at home there."""
-        from tidings.fetching.visit import Document
+        from tidings.fetching.visit import MainAnswer
 
         part = await self._parts.ask(load, url, headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
         if part.status not in answers.WHOLE:
             raise answers.failure_of(part.status, answers.multi(part.headers), now=self._client.clock.wall())
         if not is_page(part.headers.get("content-type"), part.body):
             raise FetchError("redirect", "the page's scripts send it to something that is no page")
-        return Document(part.url, part.status, dict(part.headers), part.body)
+        return MainAnswer(part.url, part.status, dict(part.headers), part.body)
 
     def _options(self, request: FetchRequest) -> dict[str, Any]:
         """Return what a context is like: the same for every look, so that the same page looks the same."""

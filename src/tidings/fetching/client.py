@@ -26,7 +26,7 @@ from tidings.fetching.failure import FetchError
 from tidings.fetching.faults import WIRE_ERRORS, fault_of
 from tidings.fetching.fetcher import Permit, PostAnswer
 from tidings.fetching.guard import Guard
-from tidings.fetching.journey import REPEATABLE, Journey, Target, target_of
+from tidings.fetching.journey import REPEATABLE, DialTarget, Journey, target_of
 from tidings.fetching.redirects import RequestHeaders
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.fetching.robots import MAX_ROBOTS_BYTES, Robots
@@ -157,7 +157,7 @@ class Client:
         conditions = self._conditions(journey)
         return await self.exchange(journey, target, conditions, self._read_page)
 
-    async def _heed_robots(self, journey: Journey, request: FetchRequest, target: Target) -> None:
+    async def _heed_robots(self, journey: Journey, request: FetchRequest, target: DialTarget) -> None:
         """Return if robots.txt lets the next request leave, or does not count; its Crawl-delay counts in any case."""
         if not request.obey_robots:
             await self.robots.recall(journey.url)
@@ -306,7 +306,7 @@ class Client:
     async def exchange(
         self,
         journey: Journey,
-        target: Target,
+        target: DialTarget,
         conditions: dict[str, str],
         read: Callable[[Journey, aiohttp.ClientResponse], Awaitable[T]],
     ) -> T:
@@ -371,7 +371,7 @@ class Client:
     def _seconds_for(self, request: FetchRequest) -> float:
         return self._settings.total_seconds if request.timeout is None else request.timeout / SECOND
 
-    def _late(self, error: TimeoutError, target: Target, journey: Journey) -> FetchError:
+    def _late(self, error: TimeoutError, target: DialTarget, journey: Journey) -> FetchError:
         name = journey.route.proxy_name or target.name
         if isinstance(error, aiohttp.ServerTimeoutError):
             return FetchError("net", f"no connection to {name} within {self._settings.connect_seconds:g} s")
@@ -390,7 +390,7 @@ class Client:
         """Return the way of a request. Raises `FetchError` for a file of certificates or a proxy that cannot be used."""
         return self._routes.find(request)
 
-    def refuse_literal(self, target: Target, route: Route = DIRECT) -> None:
+    def refuse_literal(self, target: DialTarget, route: Route = DIRECT) -> None:
         """Raise `FetchError` for a written address that must not be asked; aiohttp would ask no resolver for it."""
         self._routes.refuse_local(route, target.name)
         if target.literal and (fault := self._guard.fault(target.literal)):

@@ -68,7 +68,7 @@ class GuardedResolver(AbstractResolver):
         await self._inner.close()
 
 
-class Connection(ResponseHandler):
+class ServerConnection(ResponseHandler):
     """One connection to a server. Counts informational answers and header bytes; a reset inside a body is an error.
 
     The head of each answer is read before the parser gets it (`heads.Head`), since the parser refuses what browsers read.
@@ -138,7 +138,7 @@ class GuardedConnector(aiohttp.TCPConnector):
             ttl_dns_cache=60,
             keepalive_timeout=15,
         )
-        self._factory = functools.partial(Connection, loop=self._loop)  # type: ignore[assignment]
+        self._factory = functools.partial(ServerConnection, loop=self._loop)  # type: ignore[assignment]
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Close all connections, and the resolver that was made for them."""

@@ -13,7 +13,7 @@ from tidings.fetching.guard import Guard
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class OutboundDoor:
     """The same guard that judges fetches. `allow_networks` are networks that may be dialled although they are special."""
 
     allow_networks: tuple[str, ...] = ()

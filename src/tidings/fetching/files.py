@@ -117,7 +117,7 @@ def read(path: str, directories: Sequence[str], most: int, known: str = "") -> t
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class FileHead:
     """What stands at the beginning of a file; `body` is None if its stamp is the one that was known."""
 
     stamp: Stamp
@@ -132,7 +132,7 @@ class Unread:
     is_gone: bool = False
 
 
-def head(path: str, directories: Sequence[str], most: int, known: str = "") -> Head | Unread:
+def head(path: str, directories: Sequence[str], most: int, known: str = "") -> FileHead | Unread:
     """Return the beginning of a file, `most` bytes of it, unless its stamp is the `known` one (an etag); why not is a value, too.
 
     Args:
@@ -144,7 +144,7 @@ def head(path: str, directories: Sequence[str], most: int, known: str = "") -> H
     try:
         with _opened(path, directories) as descriptor:
             stamp = _stamp(descriptor)
-            return Head(stamp, None if stamp.etag == known else _body(descriptor, most))
+            return FileHead(stamp, None if stamp.etag == known else _body(descriptor, most))
     except FetchError as error:
         return Unread(str(error), is_gone=error.kind == "404")
 
@@ -213,7 +213,7 @@ def _body(descriptor: int, most: int) -> bytes:
     return b"".join(parts)
 
 
-class Files:
+class FileFetcher:
     """Reads file: addresses below `fetch.allow_files` (`fetcher.Fetcher`); `others` asks for all other pages, and is closed with it.
 
     Nothing leaves the machine: a permit is not asked, so that there is no gap and no robots.txt. What redirects or frames of a

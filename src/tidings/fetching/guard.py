@@ -61,7 +61,7 @@ class Guard:
         return ""
 
 
-class Inside(Guard):
+class HomeGuard(Guard):
     """Judges addresses of pages that are at home in the networks that `fetch.allow_networks` names: these and no others may be asked."""
 
     def _judge(self, text: str) -> str:

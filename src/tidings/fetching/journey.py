@@ -23,7 +23,7 @@ from tidings.model.secret import Cookie, Secret, reveal
 REPEATABLE: Final = frozenset({"GET", "HEAD"})
 
 
-class Target(NamedTuple):
+class DialTarget(NamedTuple):
     """A rebuilt URL as the library wants it; `literal` is the IP address in it, if it has one."""
 
     url: URL
@@ -110,7 +110,7 @@ class Journey:
 
 
 @functools.lru_cache(maxsize=16_384)
-def target_of(url: str) -> Target:
+def target_of(url: str) -> DialTarget:
     """Return the target of a URL. Raises `FetchError` of kind `address` for one that must not be asked."""
     try:
         parts = address.parse(url)
@@ -121,4 +121,4 @@ def target_of(url: str) -> Target:
     if built.raw_host != bare or built.port != parts.port:
         raise FetchError("address", f"programs do not agree on what the host of {parts.origin} is")
     literal = bare if parts.host[0] == "[" or address.is_ipv4(bare) else ""
-    return Target(built, address.host_of(parts.url), bare, literal)
+    return DialTarget(built, address.host_of(parts.url), bare, literal)

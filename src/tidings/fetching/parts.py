@@ -18,7 +18,7 @@ from tidings.errors import AddressError, UsageError
 from tidings.fetching import address, answers, redirects
 from tidings.fetching.decoders import Decoder
 from tidings.fetching.failure import FetchError
-from tidings.fetching.journey import REPEATABLE, Journey, Target, target_of
+from tidings.fetching.journey import REPEATABLE, DialTarget, Journey, target_of
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.fetching.routes import DIRECT, Route
 from tidings.model.outcome import FetchRequest, Validators
@@ -47,7 +47,7 @@ _OURS: Final = address.OWN_HEADERS | {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartAnswer:
     """An answer to a part: `url` is where it came from in the end."""
 
     url: str
@@ -115,7 +115,7 @@ class _Passed:
 _PASSED: Final = _Passed()
 
 
-class Parts:
+class PartFetcher:
     """Asks for parts. `outer` is the client that reaches public addresses alone."""
 
     def __init__(self, settings: FetchSettings, outer: Client) -> None:
@@ -130,7 +130,7 @@ class Parts:
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
         body: str | None = None,
-    ) -> Part:
+    ) -> PartAnswer:
         """Ask for a part, redirects followed; any status is an answer.
 
         `headers` are the browser's: what it may not set is left out. Raises `FetchError`, and `BudgetError` where the permit refuses.
@@ -153,7 +153,7 @@ class Parts:
             target = target_of(url)
             await self._obey_robots(load, url, target)
             answer = await self._once(load, url, target, method, headers or {}, body)
-            if isinstance(answer, Part):
+            if isinstance(answer, PartAnswer):
                 return replace(answer, hops=tuple(hops))
             hops.append(url)
             if len(hops) > self._settings.max_redirects:
@@ -162,11 +162,11 @@ class Parts:
             if status == 303 or (method not in REPEATABLE and status in {301, 302}):
                 method, body = "GET" if method != "HEAD" else method, None
 
-    def _client_for(self, load: Load, target: Target) -> Client:
+    def _client_for(self, load: Load, target: DialTarget) -> Client:
         """Return who asks this host: by a proxy everything goes that way, and the proxy judges names."""
         return load.inner if target.host in load.home or load.route.proxy is not None else self._outer
 
-    async def _obey_robots(self, load: Load, url: str, target: Target) -> None:
+    async def _obey_robots(self, load: Load, url: str, target: DialTarget) -> None:
         if not self._settings.robots or (target.host in load.home and not load.request.obey_robots):
             return
         async with load.origin(url):
@@ -178,7 +178,7 @@ class Parts:
         for _ in range(MAX_ROBOTS_REDIRECTS + 1):
             target = target_of(url)
             answer = await self._once(load, url, target, "GET", {}, None)
-            if isinstance(answer, Part):
+            if isinstance(answer, PartAnswer):
                 if answer.status != 200:
                     raise FetchError("request", f"robots.txt: {answer.status}", status=answer.status)
                 return answer.body
@@ -189,11 +189,11 @@ class Parts:
         self,
         load: Load,
         url: str,
-        target: Target,
+        target: DialTarget,
         method: str,
         headers: Mapping[str, str],
         body: str | None,
-    ) -> Part | tuple[int, str]:
+    ) -> PartAnswer | tuple[int, str]:
         """Let one request leave; return the answer, or status and address of a redirect."""
         client = self._client_for(load, target)
         client.refuse_literal(target, load.route)
@@ -218,7 +218,9 @@ class Parts:
             )
             return await client.exchange(journey, target, theirs, functools.partial(self._read, load))
 
-    async def _read(self, load: Load, journey: Journey, response: aiohttp.ClientResponse) -> Part | tuple[int, str]:
+    async def _read(
+        self, load: Load, journey: Journey, response: aiohttp.ClientResponse
+    ) -> PartAnswer | tuple[int, str]:
         if response.status in answers.REDIRECTS:
             return response.status, redirects.target(journey.url, response.headers.getall("Location", ()))
         encoding = answers.content_encoding(response.headers)
@@ -229,7 +231,7 @@ class Parts:
             decoder.feed(chunk)
             load.weigh(len(chunk), decoder.decoded_bytes - before)
             before = decoder.decoded_bytes
-        return Part(journey.url, response.status, answers.plain_headers(response.headers), decoder.finish())
+        return PartAnswer(journey.url, response.status, answers.plain_headers(response.headers), decoder.finish())
 
 
 def forwarded(headers: Mapping[str, str]) -> dict[str, str]:

@@ -21,7 +21,7 @@ from tidings.clock import Instant
 from tidings.errors import BudgetError
 from tidings.fetching import address, answers
 from tidings.fetching.failure import FetchError
-from tidings.fetching.parts import Load, Part, Parts
+from tidings.fetching.parts import Load, PartAnswer, PartFetcher
 
 log = logging.getLogger("tidings.fetching.browser")
 
@@ -110,7 +110,7 @@ _LOADING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class MainAnswer:
     """What the page itself is answered with."""
 
     url: str
@@ -120,7 +120,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisitResult:
     """What a visit brought: the page as HTML in UTF-8 and, if asked for, its picture; or `moved_to`, where a script sends it."""
 
     html: bytes = b""
@@ -148,7 +148,7 @@ class Visit:
     """One page load; used once."""
 
     def __init__(
-        self, parts: Parts, load: Load, document: Document, *, pictures: bool, max_bytes: int, now: Instant
+        self, parts: PartFetcher, load: Load, document: MainAnswer, *, pictures: bool, max_bytes: int, now: Instant
     ) -> None:
         self._parts = parts
         self._load = load
@@ -167,7 +167,7 @@ class Visit:
         self._page: Any = None
         self._world = 0
 
-    async def see(self, context: Any) -> Seen:
+    async def see(self, context: Any) -> VisitResult:
         """Load the page and return it as it is at rest.
 
         Raises `FetchError`, `BudgetError` where the permit refuses a part, and playwright's errors if the browser ends.
@@ -187,8 +187,8 @@ class Visit:
             if self._fault is not None:
                 raise self._fault
             if self._moved_to:
-                return Seen(moved_to=self._moved_to)
-            return Seen(await self._html(), await self._picture() if self._pictures else b"")
+                return VisitResult(moved_to=self._moved_to)
+            return VisitResult(await self._html(), await self._picture() if self._pictures else b"")
         finally:
             for task in self._tasks:
                 task.cancel()
@@ -360,7 +360,7 @@ class Visit:
         elif isinstance(error, FetchError) and error.kind in _DOUBT and self._is_own(request.url):
             self._end(_of_part(request.url, error))
 
-    def _doubt(self, request: Any, part: Part) -> None:
+    def _doubt(self, request: Any, part: PartAnswer) -> None:
         if request.resource_type in _ASKED and self._is_own(request.url):
             error = answers.failure_of(part.status, answers.multi(part.headers), now=self._now)
             if part.status >= 400 and error.kind in _DOUBT:

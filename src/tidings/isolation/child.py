@@ -14,7 +14,7 @@ import struct
 from multiprocessing.connection import Connection
 from typing import Final
 
-from tidings.isolation.limits import Limits, arm, confine, disarm
+from tidings.isolation.limits import JobLimits, arm, confine, disarm
 from tidings.isolation.runner import died_of
 
 JOB: Final = struct.Struct("<Qd")
@@ -28,7 +28,7 @@ MEMORY: Final = 3
 CHUNK: Final = 1024 * 1024
 
 
-def serve(connection: Connection, limits: Limits) -> None:
+def serve(connection: Connection, limits: JobLimits) -> None:
     """Run jobs until the other end is closed, which also happens when the parent dies."""
     confine(limits)
     gc.freeze()
@@ -36,7 +36,7 @@ def serve(connection: Connection, limits: Limits) -> None:
         _serve(connection.fileno(), limits)
 
 
-def _serve(pipe: int, limits: Limits) -> None:
+def _serve(pipe: int, limits: JobLimits) -> None:
     _answer(pipe, READY, b"")
     while (header := _read(pipe, JOB.size)) is not None:
         length, seconds = JOB.unpack(header)
@@ -52,7 +52,7 @@ def _serve(pipe: int, limits: Limits) -> None:
             return
 
 
-def _run(payload: bytes, limits: Limits) -> tuple[int, bytes]:
+def _run(payload: bytes, limits: JobLimits) -> tuple[int, bytes]:
     try:
         function, argument = pickle.loads(payload)  # noqa: S301 - the parent wrote it
         value = function(argument)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runner import CLOSED, A, Died, Done, R, died_of
 
 
@@ -12,9 +12,9 @@ class InProcess:
     """Runs a job at once, in the thread that asks; exceptions are caught, limits are not kept."""
 
     def __init__(
-        self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
+        self, limits: JobLimits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
     ) -> None:
-        del limits, workers, preload, light_bytes  # every row is made alike (`runner.Row`)
+        del limits, workers, preload, light_bytes  # every row is made alike (`runner.RunnerRow`)
         self._closed = False
 
     async def run(self, function: Callable[[A], R], argument: A, *, seconds: float | None = None) -> Done[R] | Died:

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from tidings.isolation import child, fork_server
 from tidings.isolation.lanes import Lane, Lanes
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runner import CLOSED, A, Died, Done, R
-from tidings.isolation.worker import Answer, Worker
+from tidings.isolation.worker import Worker, WorkerAnswer
 
 START_SECONDS: Final = 60.0
 SPAWN_SECONDS: Final = 20.0  # of which a fork server that starts spends one or two on its modules
@@ -39,7 +39,7 @@ class Killable:
     """
 
     def __init__(
-        self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
+        self, limits: JobLimits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
     ) -> None:
         self._limits = limits
         self._light_bytes = light_bytes
@@ -75,7 +75,7 @@ class Killable:
             self._leave(worker)
         await asyncio.gather(*self._leaving)
 
-    async def _run_in(self, lane: Lane[Worker], payload: bytes, seconds: float) -> Answer | Died | None:
+    async def _run_in(self, lane: Lane[Worker], payload: bytes, seconds: float) -> WorkerAnswer | Died | None:
         worker = await self._worker_of(lane)
         if isinstance(worker, Died):
             return worker
@@ -148,7 +148,7 @@ def _pack(function: Callable[[A], R], argument: A) -> bytes | Died:
         return Died("error", f"the job cannot be sent to a worker: {error}")
 
 
-def _unpack(answer: Answer) -> Done[Any] | Died:
+def _unpack(answer: WorkerAnswer) -> Done[Any] | Died:
     match answer.status:
         case child.DONE:
             return Done(pickle.loads(answer.body))  # noqa: S301 - our own worker wrote it

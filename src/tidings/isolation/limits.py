@@ -18,7 +18,7 @@ KEEP_BYTES = 32 * 1024 * 1024  # glibc's largest mmap threshold: half a heap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class JobLimits:
     """What one job may use. `seconds` is real time from the moment a worker has the job, waiting for a worker not counted.
 
     `memory_bytes` is the address space of a worker, `tasks` the jobs after which it is replaced by a fresh one,
@@ -31,7 +31,7 @@ class Limits:
     result_bytes: int = 64 * 1024 * 1024
 
 
-def confine(limits: Limits) -> None:
+def confine(limits: JobLimits) -> None:
     """Bind this process for good: no more address space than `limits` say, no core dumps, deaf to Ctrl-C.
 
     A system without one of these limits (macOS has no RLIMIT_AS) goes without it; deadlines hold everywhere.

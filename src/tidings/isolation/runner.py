@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -52,11 +52,11 @@ class Runner(Protocol):
         ...
 
 
-class Row(Protocol):
+class RunnerRow(Protocol):
     """How each row of `RUNNERS` is made."""
 
     def __call__(
-        self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
+        self, limits: JobLimits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
     ) -> Runner:
         """Return a runner of at most `workers` jobs at a time, and one more of at most `light_bytes` (0: none is light).
 

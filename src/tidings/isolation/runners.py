@@ -6,7 +6,7 @@ from typing import Final
 
 from tidings.isolation.in_process import InProcess
 from tidings.isolation.killable import Killable
-from tidings.isolation.runner import Row
+from tidings.isolation.runner import RunnerRow
 from tidings.registry import Registry
 
-RUNNERS: Final[Registry[Row]] = Registry("way to run jobs", {"in_process": InProcess, "killable": Killable})
+RUNNERS: Final[Registry[RunnerRow]] = Registry("way to run jobs", {"in_process": InProcess, "killable": Killable})

@@ -21,7 +21,7 @@ TIMED: Final = frozenset({-signal.SIGALRM, -signal.SIGXCPU})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WorkerAnswer:
     """What came back over the pipe: a status of `child` and its bytes."""
 
     status: int
@@ -33,7 +33,7 @@ class _Job:
 
     __slots__ = ("outcome", "seconds")
 
-    def __init__(self, outcome: asyncio.Future[Answer | Died | None], seconds: float) -> None:
+    def __init__(self, outcome: asyncio.Future[WorkerAnswer | Died | None], seconds: float) -> None:
         self.outcome = outcome
         self.seconds = seconds
 
@@ -83,7 +83,7 @@ class Worker:
         code = await self._exit_code
         return Died("crash", f"a worker process did not start: {_spell(code)}")
 
-    async def run(self, payload: bytes, seconds: float) -> Answer | Died | None:
+    async def run(self, payload: bytes, seconds: float) -> WorkerAnswer | Died | None:
         """Send a job (a pickle of function and argument) and return what comes of it; None: the worker never began it.
 
         A job may be sent while others run. It has so many seconds from when the one before it was answered, then the worker is
@@ -173,10 +173,10 @@ class Worker:
             whole = child.ANSWER.size + length
             if len(self._incoming) < whole:
                 break
-            self._take(Answer(status, bytes(memoryview(self._incoming)[child.ANSWER.size : whole])))
+            self._take(WorkerAnswer(status, bytes(memoryview(self._incoming)[child.ANSWER.size : whole])))
             del self._incoming[:whole]
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: WorkerAnswer) -> None:
         """Hear an answer: that of the first job."""
         if answer.status == child.READY:
             if not self._ready.done():

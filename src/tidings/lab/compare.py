@@ -19,7 +19,7 @@ from tidings.lab.policies.freshness import Azar, Ebr
 from tidings.lab.policies.index_and_rates import Index, LambdaCrawl, Sbr
 from tidings.lab.policies.longevity import OlstonPandey
 from tidings.lab.policies.lottery import Lottery
-from tidings.lab.policies.periodic import Periodic
+from tidings.lab.policies.periodic import PeriodicPolling
 from tidings.lab.policies.polite import PoliteLambdaCrawl
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.registry import Registry
@@ -43,7 +43,7 @@ TO_COMPARE: Final[Registry[Maker]] = Registry(
         "medd": Medd,
         "nutch": Nutch,
         "olston_pandey": OlstonPandey,
-        "periodic": Periodic,
+        "periodic": PeriodicPolling,
         "random": Lottery,
         "sbr": Sbr,
         "stormcrawler": StormCrawler,

@@ -254,7 +254,7 @@ class _Replay:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class TraceOutcome:
     """What looks found: of each change its page (place in the series), its delay (µs), and whether a poll found it as the newest one."""
 
     page: NDArray[np.int64]
@@ -264,7 +264,7 @@ class Outcome:
     counts: NDArray[np.int64]
 
 
-def outcome(series: Sequence[Series], polls: Polls) -> Outcome:
+def outcome(series: Sequence[Series], polls: Polls) -> TraceOutcome:
     """Return what polls found. A last poll, which is free, ends each series: delays are at least what they were until then."""
     number = len(series)
     trace = make_trace(
@@ -283,7 +283,7 @@ def outcome(series: Sequence[Series], polls: Polls) -> Outcome:
     found_at = changes + ledger.delay  # the ledger goes page by page, in the order of the trace
     newest = np.append((ledger.page[1:] != ledger.page[:-1]) | (found_at[1:] != found_at[:-1]), True)[: len(changes)]
     alone = newest & (found_at < last[ledger.page])
-    return Outcome(
+    return TraceOutcome(
         ledger.page, ledger.delay, alone, len(polls.at), np.bincount(ledger.page, minlength=number).astype(np.int64)
     )
 
@@ -293,7 +293,7 @@ def worth(delay: Instants, half_life: Duration) -> Floats:
     return np.asarray(np.exp2(-delay / half_life))
 
 
-def page_equal(found: Outcome) -> Floats:
+def page_equal(found: TraceOutcome) -> Floats:
     """Return a weight for each change with which all pages that changed weigh the same."""
     return np.asarray(1.0 / found.counts[found.page])
 

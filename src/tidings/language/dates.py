@@ -50,7 +50,7 @@ _PIVOT = 68
 """Two-digit years up to this one are in the 2000s (sentinels §1.2)."""
 
 
-class Life(Protocol):
+class KnownLife(Protocol):
     """When another sentinel starts and ends: what is planned or happened, and when it did end."""
 
     @property
@@ -69,11 +69,11 @@ class Life(Protocol):
         ...
 
 
-Lookup = Callable[[str], Life | None]
+Lookup = Callable[[str], KnownLife | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DateReading:
     """A date as it was understood: its canonical text, local time, own offset from UTC if it has one; `slashed`: month/day/year."""
 
     text: str
@@ -90,7 +90,7 @@ def measure(number: str, unit: str) -> Duration:
     return int((Decimal(number) * _SIZES[_UNIT_WORDS[word]]).to_integral_value())
 
 
-def read_date(text: str) -> Reading | None:
+def read_date(text: str) -> DateReading | None:
     """Return what a date or time of the language means, or None if there is no such day or time."""
     iso = _ISO.fullmatch(text)
     found = iso or _SLASHED.fullmatch(text)
@@ -107,7 +107,7 @@ def read_date(text: str) -> Reading | None:
     offset = _offset(found["zone"])
     if offset is not None and abs(offset) >= timedelta(days=1):
         return None
-    return Reading(_canonical(local, found["hour"] is not None, found["zone"]), local, offset, slashed=iso is None)
+    return DateReading(_canonical(local, found["hour"] is not None, found["zone"]), local, offset, slashed=iso is None)
 
 
 def swapped(text: str) -> str | None:
@@ -152,7 +152,7 @@ def zone_of(name: str) -> tzinfo | None:
         return None
 
 
-def instant_of(reading: Reading, zone: tzinfo) -> Instant:
+def instant_of(reading: DateReading, zone: tzinfo) -> Instant:
     """Return the instant of a date: in its own offset if it has one, else in `zone`."""
     if reading.offset is not None:
         return instant_of_local(reading.local, UTC) - _microseconds(reading.offset)
@@ -236,7 +236,7 @@ def point_text(point: Point) -> str:
     return f"{text} {'+' if point.offset > 0 else '-'} {spell_duration(abs(point.offset))}"
 
 
-def _started(life: Life, now: Instant) -> Instant | None:
+def _started(life: KnownLife, now: Instant) -> Instant | None:
     return life.start_at if life.start_at is not None and life.start_at <= now else None
 
 

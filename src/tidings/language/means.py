@@ -1,6 +1,6 @@
 """What a text asks of the installation that reads it: budgets that it has set up, and clauses that its policy reads.
 
-The language gives both their meaning whatever the installation is; the verbs that take statements judge them by its `Means`, once.
+The language gives both their meaning whatever the installation is; the verbs that take statements judge them by its `InstallationMeans`, once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SETS = {"urgency": frozenset({"urgency"}), "life": frozenset({"life"}), "watch"
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class InstallationMeans:
     """What an installation has: its budget `classes`, and the `policy` in use; `policies` says of each what it reads of urgency and life.
 
     It is only asked where a text says something of that.
@@ -32,7 +32,7 @@ class Means:
     policies: Callable[[], Mapping[str, frozenset[str]]] = dict
 
 
-def within(parsed: Parsed, means: Means) -> Parsed:
+def within(parsed: Parsed, means: InstallationMeans) -> Parsed:
     """Return what was read, with a problem (E48) for each unknown class and a doubt (W19) for each clause that the policy does not read."""
     problems: list[Problem] = []
     doubts: list[Problem] = []
@@ -48,7 +48,9 @@ def within(parsed: Parsed, means: Means) -> Parsed:
     )
 
 
-def _unknown_class(parsed: Parsed, statement: Statement, places: Mapping[str, int], means: Means) -> Iterator[Problem]:
+def _unknown_class(
+    parsed: Parsed, statement: Statement, places: Mapping[str, int], means: InstallationMeans
+) -> Iterator[Problem]:
     name = _class_of(statement)
     if "class" not in places or name is None or name in {WHOLE, *means.classes}:
         return
@@ -66,7 +68,7 @@ def _class_of(statement: Statement) -> str | None:
     return None
 
 
-def _unread(parsed: Parsed, places: Mapping[str, int], means: Means) -> Iterator[Problem]:
+def _unread(parsed: Parsed, places: Mapping[str, int], means: InstallationMeans) -> Iterator[Problem]:
     for part in sorted(_SETS.keys() & places.keys()):
         policies = means.policies()
         if not policies.get(means.policy, _ALL).isdisjoint(_SETS[part]):

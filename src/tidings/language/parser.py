@@ -16,13 +16,13 @@ from typing import Any
 from tidings.errors import SentinelError
 from tidings.language.dates import zone_of
 from tidings.language.grammar.syntax import Part, read_syntax
-from tidings.language.problems import Problem, Report
-from tidings.language.statements import Outside, Reader
-from tidings.language.verify import Known, Names
+from tidings.language.problems import Problem, ProblemReport
+from tidings.language.statements import Reader, Surroundings
+from tidings.language.verify import KnownSentinel, Names
 from tidings.model.interval import Duration, Instant
 from tidings.model.sentinel import Clauses, Sentinel, Statement, Watched
 
-__all__ = ["Known", "Parsed", "Problem", "parse", "read", "recall"]
+__all__ = ["KnownSentinel", "Parsed", "Problem", "parse", "read", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class Parsed:
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     places: tuple[Mapping[str, int], ...] = ()
-    report: Report = field(default_factory=lambda: Report(""), compare=False, repr=False)
+    report: ProblemReport = field(default_factory=lambda: ProblemReport(""), compare=False, repr=False)
 
 
 def parse(
     text: str,
     *,
-    known: Callable[[str], Known | None] | None = None,
+    known: Callable[[str], KnownSentinel | None] | None = None,
     zone: str = "UTC",
     now: Instant | None = None,
     floor: Duration | None = None,
@@ -66,16 +66,16 @@ def parse(
     if default is None:
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
         raise ValueError(message)
-    outside = Outside(default, now, floor, secrets, defaults, files, events=events, anew=anew)
+    outside = Surroundings(default, now, floor, secrets, defaults, files, events=events, anew=anew)
     return _parsed(text, Names(known, names), outside)
 
 
-def _parsed(text: str, names: Names, outside: Outside) -> Parsed:
-    report = Report(text)
+def _parsed(text: str, names: Names, outside: Surroundings) -> Parsed:
+    report = ProblemReport(text)
     return meaning_of_parts(read_syntax(text, report), report, names, outside)
 
 
-def meaning_of_parts(parts: Iterable[Part], report: Report, names: Names, outside: Outside) -> Parsed:
+def meaning_of_parts(parts: Iterable[Part], report: ProblemReport, names: Names, outside: Surroundings) -> Parsed:
     """Return what statements mean that were read as they stand; what is wrong with them goes to the report, too.
 
     Args:
@@ -133,7 +133,7 @@ def _recalled_clauses(clauses: str) -> Sentinel | None:
 
 
 def _recalled(text: str) -> Statement:
-    statements = _whole(_parsed(text, Names(None), Outside(UTC, files=True, is_stored=True)))
+    statements = _whole(_parsed(text, Names(None), Surroundings(UTC, files=True, is_stored=True)))
     if len(statements) != 1:
         message = f"a stored text holds {len(statements)} statements: {text[:60]}"
         raise ValueError(message)

@@ -45,7 +45,7 @@ class Problem:
         }
 
 
-class Report:
+class ProblemReport:
     """Collects the problems and warnings of one text; places are offsets into it, counted into lines only when needed."""
 
     def __init__(self, text: str) -> None:

@@ -24,9 +24,9 @@ from tidings.language.clauses.outside import read_event
 from tidings.language.dates import zone_of
 from tidings.language.event_names import EventNames, events_of
 from tidings.language.grammar.syntax import Alike, Compound, EventPart, Order, Part, Unclear
-from tidings.language.problems import Report
+from tidings.language.problems import ProblemReport
 from tidings.language.verify import (
-    Known,
+    KnownSentinel,
     Names,
     Places,
     check_address,
@@ -50,7 +50,7 @@ from tidings.model.sentinel import (
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Surroundings:
     """What a text is read with beside itself; see `parser.parse`."""
 
     zone: tzinfo
@@ -77,9 +77,9 @@ class _Model:
 class Reader:
     """Gives the statements of one text their meaning, in order: later ones may name earlier ones, and go by their defaults."""
 
-    report: Report
+    report: ProblemReport
     names: Names
-    outside: Outside
+    outside: Surroundings
     _groups: dict[str, Clauses] = field(default_factory=dict)
     _unclear_groups: set[str] = field(default_factory=set)
     _models: dict[int, _Model] = field(default_factory=dict)
@@ -316,7 +316,7 @@ class Reader:
 
     def _base(self, name: Token, head: Clause) -> Sentinel | None:
         check_name(name, head)
-        known: Known | None = self.names.find(name)
+        known: KnownSentinel | None = self.names.find(name)
         if known is None and not self.names.is_unclear(name):
             raise head.fail(name.start_pos, "E20", missing(name), hint=self.names.hint(name))
         return known.sentinel if known is not None else None

@@ -11,7 +11,7 @@ from datetime import tzinfo
 from urllib.parse import unquote, urlsplit
 
 from tidings.language.dates import DAY, ends_at, local_text, point_text, starts_at
-from tidings.language.problems import Report
+from tidings.language.problems import ProblemReport
 from tidings.language.words import did_you_mean
 from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.interval import Duration, Instant, spell_duration
@@ -23,7 +23,7 @@ _YEAR: Duration = 366 * DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSentinel:
     """A sentinel that exists: what it says, its state, and its life so far.
 
     `start_at` and `end_at` are when it starts and ends as far as that is fixed, `ended_at` when it did end.
@@ -40,12 +40,12 @@ class Known:
 class Names:
     """The sentinels that a statement can speak of: those that exist, then those of the statements before it in the same text."""
 
-    known: Callable[[str], Known | None] | None
+    known: Callable[[str], KnownSentinel | None] | None
     spellings: Iterable[str] = ()
-    _here: dict[str, Known | None] = field(default_factory=dict)
+    _here: dict[str, KnownSentinel | None] = field(default_factory=dict)
     _unclear: set[str] = field(default_factory=set)
 
-    def find(self, name: str) -> Known | None:
+    def find(self, name: str) -> KnownSentinel | None:
         """Return the sentinel of that name, or None."""
         if name in self._here:
             return self._here[name]
@@ -66,7 +66,7 @@ class Names:
     def made(self, sentinel: Sentinel, now: Instant | None) -> None:
         """Remember a sentinel that the text makes."""
         start = starts_at(sentinel, now, self.find) if now is not None else None
-        self._here[sentinel.name] = Known(sentinel, "created", start, ends_at(sentinel, start, self.find))
+        self._here[sentinel.name] = KnownSentinel(sentinel, "created", start, ends_at(sentinel, start, self.find))
         self._unclear.discard(sentinel.name)
 
     def failed(self, name: str) -> None:
@@ -100,7 +100,7 @@ class Places:
     monitor: int | None = None
 
 
-def check_address(report: Report, offset: int, url: str, *, files: bool | None = None) -> bool:
+def check_address(report: ProblemReport, offset: int, url: str, *, files: bool | None = None) -> bool:
     """Note E22 unless `url` has the shape of an http or https address; whether it may be asked is for fetching to say.
 
     `files` says whether a file: address is one too (None: never, it is no page).
@@ -130,7 +130,7 @@ def check_address(report: Report, offset: int, url: str, *, files: bool | None =
     return has_host
 
 
-def _check_file(report: Report, offset: int, url: str, rest: str, *, allowed: bool) -> bool:
+def _check_file(report: ProblemReport, offset: int, url: str, rest: str, *, allowed: bool) -> bool:
     if not allowed:
         hint = "fetch.allow_files names the directories where they may be; whoever runs Tidings can set it"
         report.fault(offset, "E22", "file: addresses are off here", expected="http:// or https://", hint=hint)
@@ -149,7 +149,7 @@ def check_sentinel(
     zone: tzinfo,
     now: Instant | None,
     floor: Duration | None,
-    report: Report,
+    report: ProblemReport,
     is_new: bool = True,
 ) -> None:
     """Note what is wrong or doubtful with a sentinel as a whole; faults of single clauses were noted before.
@@ -184,7 +184,7 @@ def check_sentinel(
         _warn_of_life(sentinel, places, names=names, zone=zone, now=now, report=report)
 
 
-def _check_name(sentinel: Sentinel, places: Places, names: Names, report: Report) -> None:
+def _check_name(sentinel: Sentinel, places: Places, names: Names, report: ProblemReport) -> None:
     if names.find(sentinel.name) is not None:
         message = f'you already have a sentinel "{sentinel.name}"'
         report.fault(places.name, "E21", message, hint="use another name, or Drop it first")
@@ -200,7 +200,7 @@ def _check_name(sentinel: Sentinel, places: Places, names: Names, report: Report
         )
 
 
-def _check_joined(sentinel: Sentinel, places: Places, report: Report) -> None:
+def _check_joined(sentinel: Sentinel, places: Places, report: ProblemReport) -> None:
     """Note E27 where AND joins what a page shows with what it is answered, and it is not said which of several pages is meant."""
     is_clear = len(sentinel.pages) == 1 or all(page.name is not None for page in sentinel.pages)
     if places.monitor is not None and not is_clear and joins_answers(sentinel.monitor):
@@ -241,7 +241,7 @@ def _check_point(
     names: Names,
     zone: tzinfo,
     now: Instant | None,
-    report: Report,
+    report: ProblemReport,
 ) -> None:
     if point.sentinel is None:
         return
@@ -265,13 +265,13 @@ def _check_point(
 
 def _check_passed(
     point: Point,
-    known: Known,
+    known: KnownSentinel,
     offset: int,
     *,
     starting: bool,
     zone: tzinfo,
     now: Instant | None,
-    report: Report,
+    report: ProblemReport,
 ) -> bool:
     """Note E30 when the event of a point lies in the past for good."""
     event = f"{point.base}({point.sentinel})"
@@ -292,7 +292,7 @@ def _check_passed(
     return True
 
 
-def _check_circle(sentinel: Sentinel, places: Places, names: Names, report: Report) -> None:
+def _check_circle(sentinel: Sentinel, places: Places, names: Names, report: ProblemReport) -> None:
     """Note E35 when a sentinel waits for one that waits for it (sentinels §2.1)."""
     path = _circle(sentinel, sentinel.name, names, [sentinel.name], set())
     if path:
@@ -318,7 +318,7 @@ def _waits_for(sentinel: Sentinel) -> Iterator[str]:
             yield point.sentinel
 
 
-def _check_order(sentinel: Sentinel, places: Places, now: Instant | None, report: Report) -> None:
+def _check_order(sentinel: Sentinel, places: Places, now: Instant | None, report: ProblemReport) -> None:
     start, end = sentinel.start, sentinel.end
     if end is None:
         return
@@ -335,7 +335,7 @@ def _check_order(sentinel: Sentinel, places: Places, now: Instant | None, report
         report.fault(places.end or places.name, "E31", message)
 
 
-def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, report: Report) -> None:
+def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, report: ProblemReport) -> None:
     if floor is None:
         return
     fetch = sentinel.fetch
@@ -355,7 +355,7 @@ def _warn_of_life(
     names: Names,
     zone: tzinfo,
     now: Instant,
-    report: Report,
+    report: ProblemReport,
 ) -> None:
     if sentinel.correlated:
         base = names.find(sentinel.base or "")
@@ -376,7 +376,7 @@ def _warn_of_life(
         report.warn(places.end or places.name, "W6", f"ends on {local_text(end, zone)}, more than a year away")
 
 
-def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: tzinfo, report: Report) -> bool:
+def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: tzinfo, report: ProblemReport) -> bool:
     """Note E20 or E33 unless the sentinel that an order names is there and can be so ordered.
 
     Args:
@@ -402,7 +402,9 @@ def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: t
     return True
 
 
-def check_alteration(name: str, known: Known, places: Mapping[str, int], *, zone: tzinfo, report: Report) -> None:
+def check_alteration(
+    name: str, known: KnownSentinel, places: Mapping[str, int], *, zone: tzinfo, report: ProblemReport
+) -> None:
     """Note W18 when a start is altered that lies behind.
 
     Args:

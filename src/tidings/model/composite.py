@@ -12,7 +12,7 @@ Verdict = Literal["complete", "partial", "missed", "undecided"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class PagePart:
     """What one page has to do with it.
 
     `changed`: the change `change_id`, between two versions. `unchanged`: the page was polled, at `at`, and shows version `to_seq`, titled `title`, as
@@ -43,5 +43,5 @@ class Composite:
     """
 
     verdict: Verdict
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
     reason: str = ""

@@ -74,7 +74,7 @@ class Sender(Protocol):
         ...
 
 
-class PostAnswer(Protocol):
+class PostReply(Protocol):
     """What came of a POST: the status of the answer, or none and why."""
 
     @property
@@ -93,10 +93,10 @@ class PostAnswer(Protocol):
         ...
 
 
-class Poster(Protocol):
+class MessagePoster(Protocol):
     """A client that posts: it guards addresses, follows no redirect and keeps the deadline. `fetching` has one; assembly passes it."""
 
-    async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
+    async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostReply:
         """Post a body; never raise for what the world does.
 
         Args:

@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 
 from tidings.notification import mail
 from tidings.notification.apprise_channel import AppriseService
-from tidings.notification.channel import KINDS, A, Answer, Errands, Message, Poster, Refused, Sender, Sent
+from tidings.notification.channel import KINDS, A, Answer, Errands, Message, MessagePoster, Refused, Sender, Sent
 from tidings.notification.console import Console
 from tidings.notification.webhook import Webhook
 from tidings.registry import Registry
@@ -39,14 +39,14 @@ class Nowhere:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class SenderParts:
     """What senders are made of: a client, the keys that sign (newest first; `unsigned` is why there are none), a deadline, a stream for people.
 
     `errands` runs mail and Apprise, `tls` makes a context that verifies and can be pickled,
     `settings` says how mail is sent, `instance` names the installation.
     """
 
-    poster: Poster
+    poster: MessagePoster
     keys: tuple[bytes, ...]
     stream: TextIO
     timeout_seconds: float = 20.0
@@ -57,18 +57,18 @@ class Means:
     instance: str = "tidings"
 
 
-Builder = Callable[[Means], Sender]
+Builder = Callable[[SenderParts], Sender]
 
 
-def _webhook(means: Means) -> Sender:
+def _webhook(means: SenderParts) -> Sender:
     return Webhook(means.poster, means.keys, means.timeout_seconds, means.unsigned)
 
 
-def _console(means: Means) -> Sender:
+def _console(means: SenderParts) -> Sender:
     return Console(means.stream)
 
 
-def _email(means: Means) -> Sender:
+def _email(means: SenderParts) -> Sender:
     if means.tls is None or not means.settings.smtp_host:
         return mail.NoMail()
     sender = mail.read_sender(means.settings.mail_from, means.settings.smtp_user)
@@ -76,11 +76,11 @@ def _email(means: Means) -> Sender:
     return mail.Mail(means.errands, server, sender, means.instance)
 
 
-def _apprise(means: Means) -> Sender:
+def _apprise(means: SenderParts) -> Sender:
     return AppriseService(means.errands, means.timeout_seconds)
 
 
-def _laid_out(_means: Means) -> Sender:
+def _laid_out(_means: SenderParts) -> Sender:
     return LaidOut()
 
 
@@ -98,7 +98,7 @@ CHANNELS: Final[Registry[Builder]] = Registry(
 )
 
 
-def build_senders(means: Means) -> dict[str, Sender]:
+def build_senders(means: SenderParts) -> dict[str, Sender]:
     """Return one sender for each kind of channel; raises `SettingError` for mail that is set up halfway."""
     return {kind: build(means) for kind, build in CHANNELS.items()}
 

@@ -36,7 +36,7 @@ class Mail:
     """Sends letters through one server from one sender. `instance` names the installation: threads of two never mix."""
 
     errands: Errands
-    server: smtp.Server
+    server: smtp.LetterServer
     sender: Address
     instance: str
 
@@ -127,7 +127,7 @@ def read_sender(mail_from: str, user: str) -> Address:
     return Address(subject_line(name) or "Tidings", local, domain)
 
 
-def read_server(settings: Any, *, sender: Address, tls: Any, timeout_seconds: float) -> smtp.Server:
+def read_server(settings: Any, *, sender: Address, tls: Any, timeout_seconds: float) -> smtp.LetterServer:
     """Return the server of `settings` (the section notify); raises `SettingError` for a security that there is not.
 
     Args:
@@ -139,7 +139,7 @@ def read_server(settings: Any, *, sender: Address, tls: Any, timeout_seconds: fl
     if settings.smtp_security not in PORTS:
         message = f"notify.smtp_security cannot be {settings.smtp_security!r}: expected {', '.join(PORTS)}"
         raise SettingError(message)
-    return smtp.Server(
+    return smtp.LetterServer(
         host=settings.smtp_host,
         port=settings.smtp_port or PORTS[settings.smtp_security],
         security=settings.smtp_security,

@@ -24,7 +24,7 @@ LONGEST_REASON: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class LetterServer:
     """Where letters are handed in, and as whom. `name` is what this machine calls itself; `tls` makes a context that verifies."""
 
     host: str
@@ -41,7 +41,7 @@ class Server:
 class Letter:
     """A message with its envelope; `content` is headers and body with CRLF."""
 
-    server: Server
+    server: LetterServer
     sender: str
     recipient: str
     content: bytes
@@ -73,7 +73,7 @@ def deliver(letter: Letter) -> Sent | Refused:
         smtp.close()
 
 
-def _connect(server: Server) -> SMTP:
+def _connect(server: LetterServer) -> SMTP:
     import smtplib
 
     wait = server.timeout_seconds

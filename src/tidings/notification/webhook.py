@@ -19,7 +19,7 @@ from typing import Final
 
 from tidings.clock import MINUTE, SECOND, Instant
 from tidings.errors import SettingError
-from tidings.notification.channel import Message, Poster, Refused, Sent
+from tidings.notification.channel import Message, MessagePoster, Refused, Sent
 from tidings.notification.secrecy import redact
 
 PREFIX: Final = "whsec_"
@@ -40,7 +40,7 @@ class Webhook:
     Without a key nothing leaves: no message goes unsigned. `unsigned` is why there is none.
     """
 
-    poster: Poster
+    poster: MessagePoster
     keys: tuple[bytes, ...]
     timeout_seconds: float = 20.0
     unsigned: str = ""

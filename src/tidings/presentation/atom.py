@@ -31,7 +31,7 @@ _FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class FeedHead:
     """What a feed says of itself: `id` is the same for ever, `updated` an instant as RFC 3339, `address` where it can be read."""
 
     id: str
@@ -41,7 +41,7 @@ class Head:
     generator: str
 
 
-def feed(head: Head, entries: Iterable[str]) -> str:
+def feed(head: FeedHead, entries: Iterable[str]) -> str:
     """Return a whole feed around entries that `entry` has written."""
     return (
         f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="{NAMESPACE}">\n'

@@ -40,7 +40,7 @@ _WHOLES: Final = frozenset({"status", "body"})
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class EditLine:
     """A line of a view: what went (`old`), what came (`new`), tamed and in one line each.
 
     `moved` has its text in `new`; `counted` in `old` what, and in `new` how often (`3 → 2`). `sort` is what an object is (`link`,
@@ -66,7 +66,7 @@ def in_place(record: Record) -> Record:
     return {**record, "hunks": record["merged"]} if record.get("merged") else record
 
 
-def edits_of(record: Record, *, most: int | None = None, longest: int | None = LONGEST) -> tuple[list[Edit], int]:
+def edits_of(record: Record, *, most: int | None = None, longest: int | None = LONGEST) -> tuple[list[EditLine], int]:
     """Return the first `most` edits and how many more there are; None means all. `longest` is where a single text is cut.
 
     An object that is there in both versions is told once, by its numbers: it neither came nor went. Of a page with frames the edits
@@ -96,7 +96,7 @@ def _said(part: Record) -> str:
     return f"version {part['from_version']} → {part['to_version']}{f', {when}' if when else ''}"
 
 
-def starts_of_frames(edits: Sequence[Edit]) -> Iterator[tuple[Edit, str]]:
+def starts_of_frames(edits: Sequence[EditLine]) -> Iterator[tuple[EditLine, str]]:
     """Yield each edit with the address of its frame if it is the first of that frame, else with an empty text."""
     before = ""
     for edit in edits:
@@ -161,36 +161,36 @@ class _Objects:
             yield text
 
 
-def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -> Iterator[Edit]:
+def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -> Iterator[EditLine]:
     def read(text: object) -> str:
         whole = str(text)
         return one_line(whole if longest is None or len(whole) <= longest else f"{whole[:longest]}{ELLIPSIS}")
 
     if "hunks" in record:
         for hunk in record["hunks"]:
-            yield Edit("hunk", pieces=tuple((kind, read(text)) for kind, text in hunk))
+            yield EditLine("hunk", pieces=tuple((kind, read(text)) for kind, text in hunk))
         return
     if "status" in record:
-        yield Edit("said", new=read(_said(record)), frame=frame)
+        yield EditLine("said", new=read(_said(record)), frame=frame)
     for pair in record.get("updated") or ():
         old, new = str(pair["old"]), str(pair["new"])
         old, new = (old, new) if longest is None else excerpts(old, new, EXCERPT)
-        yield Edit("updated", read(old), read(new), frame=frame)
+        yield EditLine("updated", read(old), read(new), frame=frame)
     for text in objects.left(record, "deleted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("deleted", text)
-        yield Edit("deleted", old=read(text), sort=sort, frame=frame, before=before, now=now, where=place)
+        yield EditLine("deleted", old=read(text), sort=sort, frame=frame, before=before, now=now, where=place)
     for text in objects.left(record, "inserted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("inserted", text)
-        yield Edit("inserted", new=read(text), sort=sort, frame=frame, before=before, now=now, where=place)
+        yield EditLine("inserted", new=read(text), sort=sort, frame=frame, before=before, now=now, where=place)
     for text in record.get("moved") or ():
-        yield Edit("moved", new=read(text), frame=frame)
+        yield EditLine("moved", new=read(text), frame=frame)
     for row in objects.counted:
         was, now = row["old"], row["new"]
         place = objects.where("inserted" if now > was else "deleted", str(row["object"]))
         numbers = f"{was:,} → {now:,}"
-        yield Edit("counted", read(row["object"]), numbers, _sort(row), frame, before=was, now=now, where=place)
+        yield EditLine("counted", read(row["object"]), numbers, _sort(row), frame, before=was, now=now, where=place)
 
 
 def _places(record: Record) -> dict[tuple[str, str], list[Mapping[str, Any]]]:

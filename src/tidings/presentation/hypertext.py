@@ -1,6 +1,6 @@
 """Changes as HTML: nothing is loaded from anywhere, everything of the page is escaped once (R-11, H-077 to H-084).
 
-How a single edit is marked is said in `marks`, how edits stand together by a `Shape`.
+How a single edit is marked is said in `marks`, how edits stand together by a `EditShape`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.presentation.edits import Record, edits_of, headline, in_place, more, nothing, seen_at, starts_of_frames
-from tidings.presentation.marks import LIST, Shape, address, escaped
+from tidings.presentation.marks import LIST, EditShape, address, escaped
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.writing import cut, most_that_fit, one_line
 
@@ -79,7 +79,7 @@ class ChangesAsHtml:
     view: View = "changes"
     form: Form = "html"
     least: int = 16_384
-    shape: Shape = LIST
+    shape: EditShape = LIST
     shows_places: bool = False
 
     def size(self, text: str) -> int:

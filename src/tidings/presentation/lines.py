@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tidings.presentation.edits import Edit, PieceKind
+from tidings.presentation.edits import EditLine, PieceKind
 from tidings.presentation.writing import cut
 
-Line = Callable[[Edit, int | None], str]
+Line = Callable[[EditLine, int | None], str]
 """Writes an edit, each of its texts in at most so many characters (None: whole)."""
 CHANGES: Final = {"updated": "updated", "deleted": "removed", "inserted": "added", "moved": "moved", "counted": "count"}
 """What a table says of an edit."""
 
 
-def edit_line(edit: Edit, longest: int | None) -> str:
+def edit_line(edit: EditLine, longest: int | None) -> str:
     """Return an edit as it is shown among only the changes."""
     old, new = cut(edit.old, longest), cut(edit.new, longest)
     match edit.kind:
@@ -49,7 +49,7 @@ def _came(text: str) -> str:
     return f"{{+{inside}+}}"
 
 
-def table_line(edit: Edit, longest: int | None) -> str:
+def table_line(edit: EditLine, longest: int | None) -> str:
     """Return an edit as a row: what happened, how often it was there and is (blank: not at all, or not counted), and the entry."""
     if edit.kind not in CHANGES:
         return edit_line(edit, longest)
@@ -57,7 +57,7 @@ def table_line(edit: Edit, longest: int | None) -> str:
     return f"{CHANGES[edit.kind]:<8}{_number(edit.before):>6}{_number(edit.now):>6}  {entry}{_where(edit, longest)}"
 
 
-def dual_line(edit: Edit, longest: int | None) -> str:
+def dual_line(edit: EditLine, longest: int | None) -> str:
     """Return an edit as two lines, as it was and as it is; a side that has nothing is left out."""
     old, new = cut(edit.old, longest), cut(edit.new, longest)
     sort = f"{edit.sort} " if edit.sort else ""
@@ -73,7 +73,7 @@ def dual_line(edit: Edit, longest: int | None) -> str:
             return edit_line(edit, longest)
 
 
-def _side(edit: Edit, without: PieceKind, longest: int | None) -> str:
+def _side(edit: EditLine, without: PieceKind, longest: int | None) -> str:
     return " ".join(_piece(kind, cut(text, longest)) for kind, text in edit.pieces if kind != without)
 
 
@@ -89,12 +89,12 @@ def _piece(kind: PieceKind, text: str) -> str:
             return text
 
 
-def _where(edit: Edit, longest: int | None) -> str:
+def _where(edit: EditLine, longest: int | None) -> str:
     """Return which occurrence of an object it is, behind it."""
     return f" ({cut(edit.where, longest)})" if edit.where else ""
 
 
-def _entry(edit: Edit, longest: int | None) -> str:
+def _entry(edit: EditLine, longest: int | None) -> str:
     old, new = cut(edit.old, longest), cut(edit.new, longest)
     match edit.kind:
         case "updated":

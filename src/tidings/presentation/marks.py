@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import Edit, Piece
+from tidings.presentation.edits import EditLine, Piece
 from tidings.presentation.writing import cut, length
 
 LONG: Final = 120
@@ -22,15 +22,15 @@ _WEB: Final = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class EditShape:
     """How edits stand together: what begins and ends them, and how each is written, its texts in so many characters (None: whole)."""
 
     begins: str
-    write: Callable[[Edit, int | None], str]
+    write: Callable[[EditLine, int | None], str]
     ends: str
 
 
-def listed(edit: Edit, characters: int | None) -> str:
+def listed(edit: EditLine, characters: int | None) -> str:
     """Return an edit as an entry of a list."""
     old, new = cut(edit.old, characters), cut(edit.new, characters)
     sort = f"{tag(edit.sort)} " if edit.sort else ""
@@ -55,7 +55,7 @@ def listed(edit: Edit, characters: int | None) -> str:
             return f"<li>{inline(edit.pieces, characters)}</li>\n"
 
 
-def where(edit: Edit, characters: int | None) -> str:
+def where(edit: EditLine, characters: int | None) -> str:
     """Return which occurrence of an object it is, behind it."""
     return f' <span class="tag"><bdi lang="">{escaped(cut(edit.where, characters))}</bdi></span>' if edit.where else ""
 
@@ -116,5 +116,5 @@ def escaped(text: str) -> str:
     return html.escape(text)
 
 
-LIST: Final = Shape("<ul>\n", listed, "</ul>\n")
+LIST: Final = EditShape("<ul>\n", listed, "</ul>\n")
 """Edits one below the other."""

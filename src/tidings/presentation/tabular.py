@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tidings.presentation.edits import Edit, PieceKind
+from tidings.presentation.edits import EditLine, PieceKind
 from tidings.presentation.lines import CHANGES
-from tidings.presentation.marks import Shape, added, escaped, inline, listed, moved, removed, tag, thing, where
+from tidings.presentation.marks import EditShape, added, escaped, inline, listed, moved, removed, tag, thing, where
 from tidings.presentation.writing import cut
 
 
@@ -15,7 +15,7 @@ def _headed(*names: str) -> str:
     return f"<table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n"
 
 
-def counted(edit: Edit, characters: int | None) -> str:
+def counted(edit: EditLine, characters: int | None) -> str:
     """Return an edit as a row: the entry, how often it was there and is (blank: not at all, or not counted), what happened."""
     if edit.kind not in CHANGES:
         return f'<tr><td colspan="4">{_inside(edit, characters)}</td></tr>\n'
@@ -23,7 +23,7 @@ def counted(edit: Edit, characters: int | None) -> str:
     return f"<tr><td>{_entry(edit, characters)}</td>{numbers}<td>{CHANGES[edit.kind]}</td></tr>\n"
 
 
-def side_by_side(edit: Edit, characters: int | None) -> str:
+def side_by_side(edit: EditLine, characters: int | None) -> str:
     """Return an edit as a row: how it was and how it is. A long page comes in instalments, a row for each stretch that changed."""
     old, new = cut(edit.old, characters), cut(edit.new, characters)
     match edit.kind:
@@ -39,7 +39,7 @@ def side_by_side(edit: Edit, characters: int | None) -> str:
             return f'<tr><td colspan="2">{_inside(edit, characters)}</td></tr>\n'
 
 
-def _side(edit: Edit, without: PieceKind, characters: int | None) -> str:
+def _side(edit: EditLine, without: PieceKind, characters: int | None) -> str:
     return inline(tuple(piece for piece in edit.pieces if piece[0] != without), characters)
 
 
@@ -47,7 +47,7 @@ def _row(left: str, right: str) -> str:
     return f"<tr><td>{left}</td><td>{right}</td></tr>\n"
 
 
-def _entry(edit: Edit, characters: int | None) -> str:
+def _entry(edit: EditLine, characters: int | None) -> str:
     old, new = cut(edit.old, characters), cut(edit.new, characters)
     sort = f"{tag(edit.sort)} " if edit.sort else ""
     match edit.kind:
@@ -63,10 +63,10 @@ def _entry(edit: Edit, characters: int | None) -> str:
             return _inside(edit, characters)
 
 
-def _inside(edit: Edit, characters: int | None) -> str:
+def _inside(edit: EditLine, characters: int | None) -> str:
     """Return what stands in the entry of a list."""
     return listed(edit, characters).strip().removeprefix("<li>").removesuffix("</li>")
 
 
-TABLE: Final = Shape(_headed("Entry", "Before", "Now", "Change"), counted, "</tbody>\n</table>\n")
-DUAL: Final = Shape(_headed("Before", "Now"), side_by_side, "</tbody>\n</table>\n")
+TABLE: Final = EditShape(_headed("Entry", "Before", "Now", "Change"), counted, "</tbody>\n</table>\n")
+DUAL: Final = EditShape(_headed("Before", "Now"), side_by_side, "</tbody>\n</table>\n")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.presentation.edits import (
-    Edit,
+    EditLine,
     Record,
     edits_of,
     headline,
@@ -129,7 +129,7 @@ class ChangesAsText:
         lines = [self._labelled(edit, frame, longest) for edit, frame in starts_of_frames(edits)]
         return [line for line in (*lines, more(rest) if rest else "" if lines else nothing(record)) if line]
 
-    def _labelled(self, edit: Edit, frame: str, longest: int | None) -> str:
+    def _labelled(self, edit: EditLine, frame: str, longest: int | None) -> str:
         """Return an edit as a line, below the address of its frame where that begins."""
         line = self.line(edit, longest)
         return f"in {cut(frame, longest)}\n{line}" if frame else line

@@ -32,7 +32,7 @@ GRACE_SECONDS: Final = 1
 _NUMBERS = itertools.count(1)
 
 
-class Connection(H11Protocol):
+class ClientConnection(H11Protocol):
     """A connection that is dropped when its other end does not get on."""
 
     _deadline: asyncio.TimerHandle | None = None
@@ -55,7 +55,7 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> None:
         """Drop the oldest connection that only waits, where its address has too many of them or all places are taken."""
-        waiting = [c for c in self.connections if isinstance(c, Connection) and c is not self and c.is_waiting]
+        waiting = [c for c in self.connections if isinstance(c, ClientConnection) and c is not self and c.is_waiting]
         own = [c for c in waiting if self.client is not None and c.client is not None and c.client[0] == self.client[0]]
         if len(own) >= MOST_WAITING:
             min(own, key=lambda c: c._number).transport.abort()  # noqa: SLF001 - another of the same kind
@@ -131,7 +131,7 @@ class Server(uvicorn.Server):
 def _configuration(application: Any) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http=Connection,
+        http=ClientConnection,
         ws="none",
         lifespan="off",
         log_config=None,

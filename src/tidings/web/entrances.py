@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from tidings.web import feeds, health, hooks, signals, stream, websub
-from tidings.web.guard import Guard, check_token
+from tidings.web.guard import RequestGuard, check_token
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def application(inside: Inside) -> ASGIApp:
     serve = inside.settings.serve
     public = urlsplit(serve.public_url).hostname
     names = frozenset(name.lower().removesuffix(".") for name in (*serve.names, *([public] if public else [])))
-    return Guard(inner, inside.clock, names)
+    return RequestGuard(inner, inside.clock, names)
 
 
 _HANDLERS: Final[Mapping[type[Exception], ExceptionHandler]] = {

@@ -20,7 +20,7 @@ from tidings import __version__
 from tidings.clock import SECOND
 from tidings.errors import UnknownNameError
 from tidings.notification.payload import ATOM_TYPE
-from tidings.presentation.atom import MOST_ENTRIES, Head, feed
+from tidings.presentation.atom import MOST_ENTRIES, FeedHead, feed
 from tidings.service.show.records import rfc3339
 from tidings.service.watch.watchlist import meaning, told_channels
 from tidings.storage.db import instance
@@ -67,7 +67,7 @@ async def answer(request: Request, inside: Inside) -> Response:
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     bodies = await inside.store.read(deliveries.bodies, shelf.deliveries)
     kept = entries([bodies[id_] for id_ in shelf.deliveries if id_ in bodies])
-    head = Head(
+    head = FeedHead(
         id=shelf.id,
         title=shelf.title,
         updated=rfc3339(shelf.updated) or "",

@@ -38,7 +38,7 @@ REALM: Final = {"www-authenticate": 'Basic realm="tidings", charset="UTF-8"'}
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class RequestGuard:
     """Stands before an application. `names` are the host names under which it may be asked, besides localhost and addresses."""
 
     application: ASGIApp

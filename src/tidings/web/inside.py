@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 
-class Taken(Protocol):
+class NumberedEvent(Protocol):
     """An event that was taken: its number, and whether it is new."""
 
     @property
@@ -36,7 +36,7 @@ class Hooks(Protocol):
         """Return if whoever brings a webhook `proves` that it has its token."""
         ...
 
-    async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
+    async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> NumberedEvent:
         """Take an event; it is durable then."""
         ...
 
@@ -55,7 +55,7 @@ class Told(Protocol):
         ...
 
 
-class Signals(Protocol):
+class TakesSignals(Protocol):
     """Takes hints that pages may have changed; `service.signals` does."""
 
     def find(self, urls: Collection[str]) -> Mapping[str, Collection[int]]:
@@ -141,7 +141,7 @@ class Inside:
     store: Store
     clock: Clock
     hooks: Hooks
-    signals: Signals
+    signals: TakesSignals
     hubs: Hubs
     epoch: int
     holder: str

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidings.archive import blobs, frames
-from tidings.archive.blobs import Plan, lean, plan
+from tidings.archive.blobs import WritePlan, lean, plan
 
 
 def name(body):
@@ -170,7 +170,7 @@ def test_stale_plans_make_no_circle(rounds):
 def follow(sequence, *, chain_length=32, file_bytes=None):
     """Give one page the bodies in turn; return the world and the last plan."""
     world = World(chain_length=chain_length, file_bytes=file_bytes)
-    made = Plan()
+    made = WritePlan()
     for body in sequence:
         made = world.plan("page", body)
         world.commit("page", body, made)
@@ -194,7 +194,7 @@ def test_unchanged_body_writes_nothing():
     """A body that is the newest already needs no row."""
     _, made = follow([A, A])
 
-    assert Plan() == made
+    assert WritePlan() == made
 
 
 def test_new_body_comes_first():

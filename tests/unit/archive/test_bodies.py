@@ -1,11 +1,11 @@
 """The bodies at hand never take more memory than allowed."""
 
-from tidings.archive.archive import Bodies
+from tidings.archive.archive import BodyCache
 
 
 def test_least_used_goes_first():
     """When the bound is passed, the body not used for longest goes."""
-    bodies = Bodies(10)
+    bodies = BodyCache(10)
     bodies.keep("a", b"aaaa")
     bodies.keep("b", b"bbbb")
     bodies.get("a")
@@ -16,7 +16,7 @@ def test_least_used_goes_first():
 
 def test_keeping_again_counts_once():
     """A body kept twice takes its room once."""
-    bodies = Bodies(10)
+    bodies = BodyCache(10)
     for _ in range(5):
         bodies.keep("a", b"aaaa")
     bodies.keep("b", b"bbbb")
@@ -26,7 +26,7 @@ def test_keeping_again_counts_once():
 
 def test_giant_is_not_kept():
     """A body of more than half the room would push all others out and is not kept."""
-    bodies = Bodies(10)
+    bodies = BodyCache(10)
     bodies.keep("a", b"a")
     bodies.keep("b", b"b" * 6)
 

@@ -11,7 +11,7 @@ from tidings.cli.main import main
 from tidings.clock import SECOND
 from tidings.demo import script
 from tidings.demo.play import Performance
-from tidings.demo.script import Edit
+from tidings.demo.script import TownEdit
 from tidings.notification.webhook import signature
 from tidings.service.show.records import rfc3339
 
@@ -34,7 +34,7 @@ def performance(tmp_path, said):
 def edit_and_look(play, number):
     """Edit the kettle, let a look see it, and return the look's instant."""
     house = play._town.houses["kettle"]
-    play._town.edit(Edit(1.0, "kettle", f"edit {number}", f"content {number}"))
+    play._town.edit(TownEdit(1.0, "kettle", f"edit {number}", f"content {number}"))
     house.seen_at.append(play._clock.now())
     house.seen.append(len(house.log))
     return rfc3339(play._clock.now())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.demo.score import Logged, Tally, Telling, evenly, fixed_interval, tally
+from tidings.demo.score import Logged, Notified, Tally, evenly, fixed_interval, tally
 
 S = 1_000_000
 
@@ -20,7 +20,7 @@ OPENING = {"shop": "content 0", "board": "content 0"}
 
 def test_each_message_counts_once_with_the_delay_of_its_oldest_edit():
     """The edits at 20 and 22 were told by one message at 25: one change told, 5 s late, one edit overtaken."""
-    told = tally(LOG, {"shop": [Telling(1, 11 * S), Telling(3, 25 * S)], "board": [Telling(1, 18 * S)]})
+    told = tally(LOG, {"shop": [Notified(1, 11 * S), Notified(3, 25 * S)], "board": [Notified(1, 18 * S)]})
 
     assert Tally(delays=(1 * S, 5 * S, 3 * S), overtaken=1, waiting=1) == told
     assert 3 == told.told
@@ -29,15 +29,15 @@ def test_each_message_counts_once_with_the_delay_of_its_oldest_edit():
 
 def test_every_edit_is_told_overtaken_or_waiting():
     """Nothing falls out of the count."""
-    told = tally(LOG, {"shop": [Telling(3, 25 * S)]})
+    told = tally(LOG, {"shop": [Notified(3, 25 * S)]})
 
     assert sum(map(len, LOG.values())) == told.told + told.overtaken + told.waiting
 
 
 def test_messages_count_in_any_order_and_repeated():
     """A message that arrives late, or a second one of the same state, changes nothing of the count."""
-    in_order = tally(LOG, {"shop": [Telling(1, 11 * S), Telling(3, 25 * S)]})
-    disturbed = tally(LOG, {"shop": [Telling(3, 25 * S), Telling(1, 11 * S), Telling(3, 26 * S)]})
+    in_order = tally(LOG, {"shop": [Notified(1, 11 * S), Notified(3, 25 * S)]})
+    disturbed = tally(LOG, {"shop": [Notified(3, 25 * S), Notified(1, 11 * S), Notified(3, 26 * S)]})
 
     assert in_order == disturbed
 

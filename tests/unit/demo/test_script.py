@@ -6,7 +6,7 @@ from itertools import islice, pairwise
 
 import pytest
 
-from tidings.demo.script import KILLS, PLACES, TROUBLES, Trouble, edits, opening
+from tidings.demo.script import KILLS, PLACES, TROUBLES, ServerTrouble, edits, opening
 
 
 def day(seed):
@@ -69,7 +69,7 @@ def test_within_a_minute_and_a_half_every_scene_is_played(seed):
 
 def test_trouble_has_a_beginning_and_an_end():
     """A server is ill from the first instant on, and well at the last."""
-    trouble = Trouble("library", 9.0, 21.0, "500")
+    trouble = ServerTrouble("library", 9.0, 21.0, "500")
 
     assert [False, True, True, False] == [trouble.holds(at) for at in (8.9, 9.0, 20.9, 21.0)]
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 
 from tidings.clock import ManualClock
-from tidings.demo.script import ADVERT, CLOCK, Edit, Place, Trouble
+from tidings.demo.script import ADVERT, CLOCK, DemoPage, ServerTrouble, TownEdit
 from tidings.demo.town import Town
 
 PLACES = (
-    Place("shop", "The shop", lambda rng: iter(())),
-    Place("square", "The square", lambda rng: iter(()), restless=True),
-    Place("news", "News", lambda rng: iter(()), media="feed"),
+    DemoPage("shop", "The shop", lambda rng: iter(())),
+    DemoPage("square", "The square", lambda rng: iter(()), restless=True),
+    DemoPage("news", "News", lambda rng: iter(()), media="feed"),
 )
 OPENING = {"shop": "<p>30 euro</p>", "square": f"<p>{CLOCK} {ADVERT}</p>", "news": "<feed/>"}
-TROUBLES = (Trouble("shop", 10.0, 20.0, "500"), Trouble("shop", 20.0, 30.0, "cut"), Trouble("shop", 40.0, 50.0, "wall"))
+TROUBLES = (
+    ServerTrouble("shop", 10.0, 20.0, "500"),
+    ServerTrouble("shop", 20.0, 30.0, "cut"),
+    ServerTrouble("shop", 40.0, 50.0, "wall"),
+)
 SECOND = 1_000_000
 
 
@@ -59,7 +63,7 @@ def test_a_page_is_as_it_was_edited_last():
         house = town.houses["shop"]
         before = (await ask(house.url))[2]
         clock.advance(2 * SECOND)
-        town.edit(Edit(2.0, "shop", "cheaper", "<p>25 euro</p>"))
+        town.edit(TownEdit(2.0, "shop", "cheaper", "<p>25 euro</p>"))
         clock.advance(SECOND)
         after = (await ask(house.url))[2]
         return before, after, house.number_at(clock.now()), house.number_at(clock.now() - 2 * SECOND)
@@ -74,7 +78,7 @@ def test_an_unchanged_page_answers_304():
         url = town.houses["shop"].url
         tag = (await ask(url))[1]["etag"]
         same = (await ask(url, headers={"if-none-match": tag}))[0]
-        town.edit(Edit(2.0, "shop", "cheaper", "<p>25 euro</p>"))
+        town.edit(TownEdit(2.0, "shop", "cheaper", "<p>25 euro</p>"))
         return same, (await ask(url, headers={"if-none-match": tag}))[0]
 
     assert (304, 200) == in_town(play)
@@ -138,7 +142,7 @@ def test_an_edit_without_news_is_not_in_the_log():
 
     async def play(town, clock):
         house = town.houses["shop"]
-        town.edit(Edit(1.0, "shop", "(markup)", "<p class=x>30 euro</p>", news=False))
+        town.edit(TownEdit(1.0, "shop", "(markup)", "<p class=x>30 euro</p>", news=False))
         return (await ask(house.url))[2], len(house.log)
 
     assert (b"<p class=x>30 euro</p>", 0) == in_town(play)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tidings.detection.data.offers import Price, availability_of, price_of
+from tidings.detection.data.offers import Money, availability_of, price_of
 from tidings.document import offers
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction
@@ -33,7 +33,7 @@ def read(body, media="text/html"):
     """Return (the price as people read it, the availability)."""
     document = page(body, media)
     price = price_of(document)
-    return (price.text if isinstance(price, Price) else "", availability_of(document))
+    return (price.text if isinstance(price, Money) else "", availability_of(document))
 
 
 IN_STOCK = "https://schema.org/InStock"

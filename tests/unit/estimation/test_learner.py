@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Known
+from tidings.estimation.learner import NEVER_SEEN, GammaLearner, KnownRates
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.population import RATE
 
 ONE = np.array([0])
 
 
-def look(known: Known, at: float, *, changed: bool) -> Known:
+def look(known: KnownRates, at: float, *, changed: bool) -> KnownRates:
     """Return what is known after a look at page 0 at a day."""
     return GammaLearner().observe(
         known, ONE, np.array([round(at * DAY)]), np.array([changed]), np.array([NEVER_SEEN]), np.array([False])
@@ -60,7 +60,9 @@ def test_what_is_old_is_forgotten_before_what_is_new_is_learned():
     assert [0.2 + 10 / 2 + 30] == pytest.approx(after.posterior.scale.tolist())
 
 
-def looked(learner: GammaLearner, known: Known, rows: Sequence[int], at: float, changed: Sequence[bool]) -> Known:
+def looked(
+    learner: GammaLearner, known: KnownRates, rows: Sequence[int], at: float, changed: Sequence[bool]
+) -> KnownRates:
     """Return what is known after looks at a day, and after priors were found anew if that is due."""
     count = len(rows)
     instants = np.full(count, round(at * DAY))
@@ -69,7 +71,7 @@ def looked(learner: GammaLearner, known: Known, rows: Sequence[int], at: float, 
     return learner.fitted(after, round(at * DAY)) or after
 
 
-def a_host(order: Sequence[int] = tuple(range(12))) -> tuple[Known, np.ndarray]:
+def a_host(order: Sequence[int] = tuple(range(12))) -> tuple[KnownRates, np.ndarray]:
     """Return what is known after ten days of a host of ten busy pages and one that was looked at once, and of another host's only page."""
     learner, hosts = GammaLearner(), np.array([7] * 11 + [9])
     place = np.argsort(order)

@@ -6,7 +6,7 @@ from tests.strategies_events import A, B, C, at
 from tidings.events.engine import Engine
 from tidings.events.expression import And, Aperiodic, Or, Periodic, Plus, Primitive, Seq
 from tidings.events.node import Bounds, Context
-from tidings.events.rule import Coupling, Problem, Raised, Retuned, Rule, RuleId
+from tidings.events.rule import Coupling, Raised, Retuned, Rule, RuleId, RuleProblem
 from tidings.events.step import MOST_DEPTH
 
 DEFERRED, DETACHED = Coupling.DEFERRED, Coupling.DETACHED
@@ -104,7 +104,7 @@ def test_a_condition_that_fails_is_false_and_reported():
     outcome = engine.push(at("a", 1))
 
     assert ["good"] == fired(outcome)
-    assert (Problem("condition", RuleId("", "bad"), 1, "KeyError: 'missing'"),) == outcome.problems
+    assert (RuleProblem("condition", RuleId("", "bad"), 1, "KeyError: 'missing'"),) == outcome.problems
     assert {} == engine.flags()
 
 
@@ -203,7 +203,7 @@ def test_a_failing_action_undoes_the_step():
     expected = without.push(at("a", 1))
 
     assert (expected.firings, expected.effects) == (outcome.firings, outcome.effects)
-    assert (Problem("action", RuleId("", "bad"), 1, "ValueError: no such page"),) == outcome.problems
+    assert (RuleProblem("action", RuleId("", "bad"), 1, "ValueError: no such page"),) == outcome.problems
     assert {RuleId("", "bad"): "action: ValueError: no such page"} == engine.flags()
     for event in (at("c", 2), at("b", 3)):
         assert fired(without.push(event)) == fired(engine.push(event))

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.events.timers import Timer, Timers
+from tidings.events.timers import NodeTimer, Timers
 
 
 def drained(timers):
@@ -30,7 +30,7 @@ def test_setting_again_replaces():
     timers.set(1, 7, 10, 3)
     timers.set(2, 7, 30, 0)
 
-    assert [Timer(10, 1, 1, 7, 3), Timer(30, 2, 2, 7, 0)] == drained(timers)
+    assert [NodeTimer(10, 1, 1, 7, 3), NodeTimer(30, 2, 2, 7, 0)] == drained(timers)
 
 
 def test_numbers_are_new():

@@ -3,7 +3,7 @@ import ssl
 
 import pytest
 
-from tidings.fetching.door import Door
+from tidings.fetching.door import OutboundDoor
 from tidings.fetching.guard import Guard
 
 
@@ -13,17 +13,17 @@ from tidings.fetching.guard import Guard
 @pytest.mark.parametrize("networks", [(), ("127.0.0.0/8",)])
 def test_mail_is_judged_as_pages_are(address, networks):
     """There is one judgement; what is lent says the same."""
-    assert Guard(networks).fault(address) == Door(networks).fault(address)
+    assert Guard(networks).fault(address) == OutboundDoor(networks).fault(address)
 
 
 def test_a_name_is_no_address():
     """Who dials names is refused."""
-    assert Door(("0.0.0.0/0",)).fault("localhost")
+    assert OutboundDoor(("0.0.0.0/0",)).fault("localhost")
 
 
 def test_what_is_lent_can_be_sent_to_a_process():
     """The judgement and the maker of contexts survive the way."""
-    door = Door(("127.0.0.0/8",))
+    door = OutboundDoor(("127.0.0.0/8",))
     fault, tls = pickle.loads(pickle.dumps((door.fault, door.tls)))
 
     assert "" == fault("127.0.0.1")
@@ -33,6 +33,6 @@ def test_what_is_lent_can_be_sent_to_a_process():
 
 def test_a_context_verifies():
     """Certificates and names of hosts are checked."""
-    context = Door().tls()
+    context = OutboundDoor().tls()
 
     assert (ssl.CERT_REQUIRED, True) == (context.verify_mode, context.check_hostname)

@@ -17,7 +17,7 @@ from tidings.clock import SECOND, ManualClock
 from tidings.errors import AddressError
 from tidings.fetching import files
 from tidings.fetching.address import identify
-from tidings.fetching.files import Files, Head, Unread, head, rebuild
+from tidings.fetching.files import FileFetcher, FileHead, Unread, head, rebuild
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged
 from tidings.settings import FetchSettings
 
@@ -54,7 +54,7 @@ def fetch(url: str, *allowed: Path, now: int = LATER, most: int = 1_000, **more:
     settings = FetchSettings(allow_files=tuple(map(str, allowed)), max_body_bytes=most)
     permit = FreePermit()
     outcome = asyncio.run(
-        Files(settings, Others(), clock=ManualClock(now)).fetch(FetchRequest(url=url, **more), permit)
+        FileFetcher(settings, Others(), clock=ManualClock(now)).fetch(FetchRequest(url=url, **more), permit)
     )
     assert [] == permit.hosts  # nobody is asked: no gap, no robots.txt
     return outcome
@@ -203,7 +203,9 @@ def test_all_other_pages_are_asked_for_by_others():
     """Only file: addresses are read here."""
     others = Others()
     asyncio.run(
-        Files(FetchSettings(), others, clock=ManualClock(0)).fetch(FetchRequest(url="http://a.example/"), FreePermit())
+        FileFetcher(FetchSettings(), others, clock=ManualClock(0)).fetch(
+            FetchRequest(url="http://a.example/"), FreePermit()
+        )
     )
 
     assert ["http://a.example/"] == others.asked
@@ -213,9 +215,9 @@ def test_the_beginning_of_a_file(folder: Path):
     """For events: so much of a file, unless its stamp is known; why not is a value."""
     path, allowed = str(folder / "in" / "a.html"), (str(folder / "in"),)
     found = head(path, allowed, 4)
-    assert isinstance(found, Head)
+    assert isinstance(found, FileHead)
 
     assert b"<p>i" == found.body
-    assert Head(found.stamp, None) == head(path, allowed, 4, found.stamp.etag)
+    assert FileHead(found.stamp, None) == head(path, allowed, 4, found.stamp.etag)
     assert Unread("there is no such file", is_gone=True) == head(f"{path}x", allowed, 4)
     assert not head(str(folder / "out" / "a.html"), allowed, 4).is_gone  # type: ignore[union-attr]

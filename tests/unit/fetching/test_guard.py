@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from tidings.fetching.guard import Guard, Inside, embedded, special_networks
+from tidings.fetching.guard import Guard, HomeGuard, embedded, special_networks
 
 IPV4_MAX = 2**32 - 1
 IPV6_MAX = 2**128 - 1
@@ -117,7 +117,7 @@ def test_fault_says_what_the_address_is():
 
 def test_a_page_that_is_at_home_inside_stays_inside():
     """Only what `fetch.allow_networks` names, and nothing public: no name can be both."""
-    inside = Inside(("10.0.0.0/8",))
+    inside = HomeGuard(("10.0.0.0/8",))
 
     assert inside.allows("10.1.2.3")
     assert not inside.allows("127.0.0.1")

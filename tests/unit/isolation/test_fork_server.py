@@ -11,7 +11,7 @@ import pytest
 
 from tidings.isolation.fork_server import bare
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 
 SECRET = "s3cret-value"
 PROGRAM = """
@@ -85,7 +85,7 @@ def test_jobs_run_as_before():
     """A job in a worker that was started so gives its value."""
 
     async def story() -> object:
-        runner = Killable(Limits())
+        runner = Killable(JobLimits())
         try:
             return await runner.run(len, "abc")
         finally:

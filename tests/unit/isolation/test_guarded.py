@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tidings.isolation.guarded import Guarded
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runner import Died, Done
 from tidings.isolation.runners import RUNNERS
 
@@ -69,7 +69,7 @@ def run(*jobs, fault=only_open):
     """Run (function, argument) pairs, guarded, in one process of their own."""
 
     async def body():
-        runner = RUNNERS["killable"](Limits(seconds=20))
+        runner = RUNNERS["killable"](JobLimits(seconds=20))
         try:
             return [await runner.run(Guarded(function, fault), argument) for function, argument in jobs]
         finally:

@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 from tidings.isolation.in_process import InProcess
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runner import Done
 
 
@@ -12,6 +12,6 @@ def test_calling_thread():
     """The job runs in the thread that asks, so that a debugger sees it."""
 
     async def body():
-        return await InProcess(Limits()).run(lambda _: threading.get_ident(), None)
+        return await InProcess(JobLimits()).run(lambda _: threading.get_ident(), None)
 
     assert Done(threading.get_ident()) == asyncio.run(body())

@@ -17,7 +17,7 @@ import pytest
 
 from tidings.isolation import killable, worker
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runner import CLOSED, Died, Done
 
 needs_pidfd = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for processes of others by pidfd_open")
@@ -30,7 +30,7 @@ def with_runner(body, *, workers=1, **limits):
     """Run `body(runner)` on a fresh runner that is closed afterwards."""
 
     async def opened():
-        runner = Killable(Limits(**limits), workers=workers)
+        runner = Killable(JobLimits(**limits), workers=workers)
         try:
             return await body(runner)
         finally:
@@ -166,7 +166,7 @@ def test_a_light_job_comes_back_while_a_heavy_one_runs():
     """With one worker: the heavy jobs wait for each other, the light one has a process of its own."""
 
     async def story():
-        runner = Killable(Limits(), light_bytes=1_000)
+        runner = Killable(JobLimits(), light_bytes=1_000)
         heavy = [asyncio.create_task(runner.run(exec, "import time; time.sleep(60)" + " " * 2_000)) for _ in range(3)]
         try:
             return await runner.run(operator.neg, 3), [task.done() for task in heavy]
@@ -280,7 +280,7 @@ def test_close_kills_what_runs():
     """Close ends the jobs that run and that wait, and leaves no process, not even a zombie."""
 
     async def body():
-        runner = Killable(Limits(), workers=2)
+        runner = Killable(JobLimits(), workers=2)
         outcomes = await asyncio.gather(*(runner.run(eval, PID) for _ in range(2)))
         pids = [outcome.value for outcome in outcomes if isinstance(outcome, Done)]
         jobs = [asyncio.create_task(runner.run(time.sleep, 60)) for _ in range(5)]
@@ -351,7 +351,7 @@ def test_closing_while_a_worker_starts():
     """A runner closed during its first job's start leaves no process and answers that it was closed."""
 
     async def body():
-        runner = Killable(Limits())
+        runner = Killable(JobLimits())
         job = asyncio.create_task(runner.run(operator.neg, 3))
         await asyncio.sleep(0)
         await runner.close()
@@ -364,7 +364,7 @@ def with_light(body, **limits):
     """Run `body(runner)` on a runner of one worker, which is sent light jobs ahead."""
 
     async def opened():
-        runner = Killable(Limits(**limits), workers=0, light_bytes=100_000)
+        runner = Killable(JobLimits(**limits), workers=0, light_bytes=100_000)
         try:
             return await body(runner)
         finally:

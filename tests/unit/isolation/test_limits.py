@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runner import Done
 
 
@@ -16,7 +16,7 @@ def ask(expression, *, seconds=7.0, **limits):
     """Return what a Python expression is in a worker."""
 
     async def body():
-        runner = Killable(Limits(**limits))
+        runner = Killable(JobLimits(**limits))
         try:
             return await runner.run(eval, expression, seconds=seconds)
         finally:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.strategies_language import EXAMPLES
 from tidings.language.parser import parse
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
 from tidings.model.asking import Asking, Header, Value
 from tidings.model.sentinel import (
@@ -54,11 +54,11 @@ def mail(who: str) -> Channel:
 @cache
 def everything() -> Mapping[str, Sentinel]:
     """Read all examples, each knowing those before it."""
-    made: dict[str, Known] = {}
+    made: dict[str, KnownSentinel] = {}
     for text in EXAMPLES:
         parsed = parse(text, known=made.get, now=LATE_1998)
         assert () == parsed.problems
-        made |= {said.name: Known(said) for said in parsed.statements if isinstance(said, Sentinel)}
+        made |= {said.name: KnownSentinel(said) for said in parsed.statements if isinstance(said, Sentinel)}
     return {name: known.sentinel for name, known in made.items()}
 
 
@@ -224,7 +224,7 @@ def test_there_are_twenty_five_examples():
 
 def test_the_last_example_pauses_resumes_and_drops():
     """Statements of one text are carried out in their order."""
-    others = {name: Known(sentinel) for name, sentinel in everything().items() if name != "quiet"}
+    others = {name: KnownSentinel(sentinel) for name, sentinel in everything().items() if name != "quiet"}
     parsed = parse(EXAMPLES[24], known=others.get)
 
     assert (Command("disable", "news"), Command("enable", "news"), Command("drop", "fx")) == parsed.statements[1:]
@@ -233,7 +233,10 @@ def test_the_last_example_pauses_resumes_and_drops():
 @pytest.mark.parametrize("name", MEANING)
 def test_each_example_is_printed_to_the_same(name):
     """Reading the canonical text gives the sentinel again."""
-    sentinel, others = everything()[name], {key: Known(value) for key, value in everything().items() if key != name}
+    sentinel, others = (
+        everything()[name],
+        {key: KnownSentinel(value) for key, value in everything().items() if key != name},
+    )
     parsed = parse(to_text(sentinel), known=others.get, now=LATE_1998)
 
     assert ((sentinel,), ()) == (parsed.statements, parsed.problems)

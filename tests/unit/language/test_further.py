@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.language.parser import parse, read
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
 from tidings.model.asking import Asking, Header, Value
 from tidings.model.sentinel import (
@@ -238,10 +238,12 @@ def test_the_dates_of_a_tag_are_meant_in_the_zone_of_the_sentinel():
 
 GIVEN = only(f"{WATCHING} Exclude words <the> For 3 day Tags x")
 EXISTING = {
-    "a": Known(GIVEN, "enabled", NOW - DAY, NOW + 2 * DAY),
-    "pinned": Known(only("Create Sentinel pinned Using https://x.example Monitor links Compare first")),
-    "old": Known(only("Create Sentinel old Using https://x.example Monitor links"), "ended", ended_at=NOW - DAY),
-    "waits": Known(only("Create Sentinel waits Using https://x.example Monitor links From end(a)"), "waiting"),
+    "a": KnownSentinel(GIVEN, "enabled", NOW - DAY, NOW + 2 * DAY),
+    "pinned": KnownSentinel(only("Create Sentinel pinned Using https://x.example Monitor links Compare first")),
+    "old": KnownSentinel(
+        only("Create Sentinel old Using https://x.example Monitor links"), "ended", ended_at=NOW - DAY
+    ),
+    "waits": KnownSentinel(only("Create Sentinel waits Using https://x.example Monitor links From end(a)"), "waiting"),
 }
 
 

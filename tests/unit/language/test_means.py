@@ -3,11 +3,11 @@
 import pytest
 
 from tests.strategies_language import ACCEPTED, KNOWN
-from tidings.language.means import Means, within
+from tidings.language.means import InstallationMeans, within
 from tidings.language.parser import parse
 from tidings.language.yaml.form import load
 
-OWN = Means(
+OWN = InstallationMeans(
     ("gentle", "bulk"),
     "plain",
     lambda: {"plain": frozenset(), "half": frozenset({"life"}), "whole": frozenset({"urgency", "life"})},
@@ -61,7 +61,9 @@ def test_what_is_there_is_not_told(clause):
 )
 def test_the_doubt_goes_with_the_policy(policy, expected):
     """A policy that reads a clause ends the warning; one that does not exist is another verb's trouble."""
-    parsed = within(parse(HEAD + "Urgency uniform Life overwrite"), Means(policy=policy, policies=OWN.policies))
+    parsed = within(
+        parse(HEAD + "Urgency uniform Life overwrite"), InstallationMeans(policy=policy, policies=OWN.policies)
+    )
 
     assert expected == [problem.code for problem in parsed.warnings]
 
@@ -81,4 +83,4 @@ def test_a_text_that_asks_for_nothing_of_it_is_what_it_was(text):
     parsed = parse(text, known=KNOWN.get)
     spoken = {"class", "urgency", "life", "watch"} & {part for places in parsed.places for part in places}
 
-    assert spoken or parsed == within(parsed, Means(policies=None))  # type: ignore[arg-type]
+    assert spoken or parsed == within(parsed, InstallationMeans(policies=None))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import pytest
 from tests.strategies_language import EXAMPLES, KNOWN
 from tidings.errors import SentinelError
 from tidings.language.parser import parse, read
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
 from tidings.model.sentinel import (
     AllOf,
@@ -159,4 +159,4 @@ def test_known_sentinels_of_the_same_text_come_first():
     )
 
     assert (3, ()) == (len(parsed.statements), parsed.problems)
-    assert isinstance(s0, Known)
+    assert isinstance(s0, KnownSentinel)

@@ -1,4 +1,4 @@
-from tidings.language.problems import Problem, Report
+from tidings.language.problems import Problem, ProblemReport
 
 
 def test_a_problem_is_one_line():
@@ -23,7 +23,7 @@ def test_a_problem_is_data():
 
 def test_places_are_lines_and_columns_from_one():
     """A column counts characters, a line ends at a line feed, the end of the text is a place too."""
-    report = Report("ab\r\n\nécd")
+    report = ProblemReport("ab\r\n\nécd")
     for offset in (0, 1, 3, 4, 5, 8):
         report.fault(offset, "E01", "x")
 
@@ -32,7 +32,7 @@ def test_places_are_lines_and_columns_from_one():
 
 def test_a_report_tells_the_first_ten_in_order():
     """Faults come in the order of the text, at most ten; warnings all."""
-    report = Report("x" * 30)
+    report = ProblemReport("x" * 30)
     for offset in reversed(range(20)):
         report.fault(offset, "E01", "x")
         report.warn(offset, "W1", "y")

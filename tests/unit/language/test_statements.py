@@ -1,7 +1,7 @@
 import pytest
 
 from tidings.language.parser import parse, read
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.model.sentinel import (
     DEFAULT_NOTIFY,
     AllOf,
@@ -220,7 +220,7 @@ def test_dates_taken_over_mean_what_they_say_in_the_childs_zone():
 
 def test_a_base_may_be_known_from_elsewhere():
     """A sentinel of the store serves as a base like one of the same text."""
-    known = Known(Sentinel(name="old", pages=(Watched("https://o.example"),), monitor=LINKS))
+    known = KnownSentinel(Sentinel(name="old", pages=(Watched("https://o.example"),), monitor=LINKS))
     child = only("Create Sentinel c Using old Monitor images", known={"old": known}.get)
 
     assert ("old", known.sentinel.pages, IMAGES) == (child.base, child.pages, child.monitor)

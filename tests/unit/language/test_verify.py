@@ -1,7 +1,7 @@
 import pytest
 
 from tidings.language.parser import parse
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.model.sentinel import Interest, Sentinel, Watched
 
 SECOND = 1_000_000
@@ -15,11 +15,11 @@ def make(name, base=None):
 
 
 KNOWN = {
-    "alive": Known(make("alive"), "enabled", start_at=NOW - DAY),
-    "waiting": Known(make("waiting"), "waiting", start_at=NOW + DAY, end_at=NOW + 3 * DAY),
-    "old": Known(make("old"), "ended", NOW - 9 * DAY, NOW - DAY, NOW - DAY),
-    "b0": Known(make("b0")),
-    **{f"b{step}": Known(make(f"b{step}", f"b{step - 1}")) for step in range(1, 9)},
+    "alive": KnownSentinel(make("alive"), "enabled", start_at=NOW - DAY),
+    "waiting": KnownSentinel(make("waiting"), "waiting", start_at=NOW + DAY, end_at=NOW + 3 * DAY),
+    "old": KnownSentinel(make("old"), "ended", NOW - 9 * DAY, NOW - DAY, NOW - DAY),
+    "b0": KnownSentinel(make("b0")),
+    **{f"b{step}": KnownSentinel(make(f"b{step}", f"b{step - 1}")) for step in range(1, 9)},
 }
 
 

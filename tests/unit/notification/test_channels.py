@@ -5,7 +5,7 @@ import pytest
 from tidings.errors import SettingError, UsageError
 from tidings.notification.apprise_channel import AppriseService
 from tidings.notification.channel import KINDS
-from tidings.notification.channels import CHANNELS, LaidOut, Means, Nowhere, build_senders, sendable
+from tidings.notification.channels import CHANNELS, LaidOut, Nowhere, SenderParts, build_senders, sendable
 from tidings.notification.console import Console
 from tidings.notification.mail import Mail, NoMail
 from tidings.notification.webhook import Webhook
@@ -20,7 +20,7 @@ class Poster:
 def test_senders_are_made_of_the_means_given():
     """Client, keys, deadline and stream arrive where they are used."""
     poster, stream = Poster(), io.StringIO()
-    senders = build_senders(Means(poster=poster, keys=(b"k",), stream=stream, timeout_seconds=3.0))
+    senders = build_senders(SenderParts(poster=poster, keys=(b"k",), stream=stream, timeout_seconds=3.0))
 
     assert {
         "webhook": Webhook(poster, (b"k",), 3.0),
@@ -44,7 +44,9 @@ def test_unknown_kind_names_those_that_are():
 def mail_of(**settings):
     """Return the sender for e-mail with these settings."""
     given = NotifySettings(smtp_host="mail.example.org", **settings)
-    return build_senders(Means(poster=Poster(), keys=(), stream=io.StringIO(), tls=object, settings=given))["email"]
+    return build_senders(SenderParts(poster=Poster(), keys=(), stream=io.StringIO(), tls=object, settings=given))[
+        "email"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tidings.notification.channel import Message, Refused, Sent
 from tidings.notification.mail import Mail, NoMail, body_of, compose
-from tidings.notification.smtp import Server, deliver
+from tidings.notification.smtp import LetterServer, deliver
 
 SENDER = Address("Tidings", "tidings", "example.org")
-SERVER = Server(
+SERVER = LetterServer(
     host="mail.example.org",
     port=25,
     security="none",

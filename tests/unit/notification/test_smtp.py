@@ -6,7 +6,7 @@ import trustme
 
 from tests.fakes_smtp import MailServer
 from tidings.notification.channel import Refused, Sent
-from tidings.notification.smtp import Letter, Server, deliver
+from tidings.notification.smtp import Letter, LetterServer, deliver
 
 CONTENT = b"Subject: x\r\n\r\n.dot\r\nend\r\n"
 
@@ -45,7 +45,7 @@ def hand_in(server, *, port=0, **other):
         "timeout_seconds": 2.0,
         **other,
     }
-    return deliver(Letter(Server(**given), "tidings@example.org", "anna@example.org", CONTENT))
+    return deliver(Letter(LetterServer(**given), "tidings@example.org", "anna@example.org", CONTENT))
 
 
 def test_a_letter_is_handed_in():

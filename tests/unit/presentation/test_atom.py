@@ -4,9 +4,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.unit.presentation.records import record
-from tidings.presentation.atom import LONGEST_WORDS, MOST_CONTENT, NAMESPACE, Head, entry, feed, identity
+from tidings.presentation.atom import LONGEST_WORDS, MOST_CONTENT, NAMESPACE, FeedHead, entry, feed, identity
 
-HEAD = Head(
+HEAD = FeedHead(
     id="urn:tidings:feed:x",
     title="price",
     updated="2023-11-14T22:13:20Z",

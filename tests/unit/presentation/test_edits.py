@@ -1,5 +1,5 @@
 from tests.unit.presentation.records import record
-from tidings.presentation.edits import Edit, edits_of, headline, more, seen_at, starts_of_frames
+from tidings.presentation.edits import EditLine, edits_of, headline, more, seen_at, starts_of_frames
 
 
 def test_edits_come_in_the_order_people_read():
@@ -12,12 +12,12 @@ def test_edits_come_in_the_order_people_read():
     edits, rest = edits_of(told, most=9)
 
     assert [
-        Edit("updated", "5", "6"),
-        Edit("deleted", old="gone"),
-        Edit("inserted", new="come"),
-        Edit("inserted", new="new", sort="link"),
-        Edit("moved", new="par"),
-        Edit("counted", "x.png", "3 → 2", "image"),
+        EditLine("updated", "5", "6"),
+        EditLine("deleted", old="gone"),
+        EditLine("inserted", new="come"),
+        EditLine("inserted", new="new", sort="link"),
+        EditLine("moved", new="par"),
+        EditLine("counted", "x.png", "3 → 2", "image"),
     ] == edits
     assert 0 == rest
 
@@ -33,16 +33,16 @@ def test_texts_of_pages_are_tamed():
     """Line ends and escapes of a page do not reach a message."""
     edits, _ = edits_of(record(updated=[{"old": "a\nb", "new": "\x1b]0;x\x07"}]), most=1)
 
-    assert [Edit("updated", "a b", "\\u001b]0;x\\u0007")] == edits
+    assert [EditLine("updated", "a b", "\\u001b]0;x\\u0007")] == edits
 
 
 def test_a_text_that_only_looks_like_a_counted_object_stays():
     """As many as the numbers tell are left out of the lists, not one more."""
     counts = [{"kind": "links", "object": "https://a.example/", "old": 1, "new": 2}]
     edits, rest = edits_of(record(updated=[], inserted=["https://a.example/"] * 3, counts=counts))
-    word = Edit("inserted", new="https://a.example/")
+    word = EditLine("inserted", new="https://a.example/")
 
-    assert [word, word, Edit("counted", "https://a.example/", "1 → 2", "link")] == edits
+    assert [word, word, EditLine("counted", "https://a.example/", "1 → 2", "link")] == edits
     assert 0 == rest
 
 
@@ -51,7 +51,7 @@ def test_an_object_that_only_the_numbers_tell_is_told():
     counts = [{"kind": "keywords", "object": "sale", "old": 0, "new": 1_200}]
     told = record(updated=[], counts=counts)
 
-    assert ([Edit("counted", "sale", "0 → 1,200", "keyword")], 0) == edits_of(told)
+    assert ([EditLine("counted", "sale", "0 → 1,200", "keyword")], 0) == edits_of(told)
     assert ([], 1) == edits_of(told, most=0)
 
 
@@ -59,7 +59,7 @@ def test_a_sort_without_a_word_of_its_own_keeps_its_name():
     """A body is a body."""
     counts = [{"kind": "body", "object": "pdf", "old": 0, "new": 1}]
 
-    assert ([Edit("inserted", new="pdf", sort="body")], 0) == edits_of(
+    assert ([EditLine("inserted", new="pdf", sort="body")], 0) == edits_of(
         record(updated=[], inserted=["pdf"], counts=counts)
     )
 
@@ -104,9 +104,9 @@ def test_edits_of_a_page_with_frames_stand_frame_by_frame():
     menu, text = "https://shop.example/menu", "https://shop.example/te xt"
 
     assert [
-        Edit("inserted", new="new", frame=menu),
-        Edit("updated", "5", "6", frame=text),
-        Edit("deleted", old="old", frame=text),
+        EditLine("inserted", new="new", frame=menu),
+        EditLine("updated", "5", "6", frame=text),
+        EditLine("deleted", old="old", frame=text),
     ] == edits
     assert 1 == rest
     assert [menu, text, ""] == [frame for _, frame in starts_of_frames(edits)]

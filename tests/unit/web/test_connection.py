@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from tests.asgi import PATIENCE_SECONDS
 from tidings.settings import ServeSettings
 from tidings.web import connection
-from tidings.web.connection import MOST_HEAD_BYTES, Connection, Server
+from tidings.web.connection import MOST_HEAD_BYTES, ClientConnection, Server
 from tidings.web.listening import listen
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -125,7 +125,7 @@ def test_who_waits_for_an_answer_or_reads_on_has_all_the_time_he_needs():
 
         server = Server(app)
         server.config.load()
-        made = Connection(server.config, server.server_state, {})
+        made = ClientConnection(server.config, server.server_state, {})
         made.connection_made(Line())
         before = made._deadline
         made.data_received(WHOLE)

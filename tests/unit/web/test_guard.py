@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 
 from tests.asgi import HOST, ask
 from tidings.clock import ManualClock
-from tidings.web.guard import SECURITY, Guard, check_token, shown_token
+from tidings.web.guard import SECURITY, RequestGuard, check_token, shown_token
 from tidings.web.problems import ProblemError
 
 TOKEN = "0123456789abcdef01234567"
@@ -57,7 +57,7 @@ OWN = {
 def guarded(method="GET", headers=()):
     """Return the answer of an application behind the door."""
     inner = PlainTextResponse("in", headers={"x-inner": "1"})
-    guard = Guard(inner, ManualClock(), frozenset({"tidings.example.org"}))
+    guard = RequestGuard(inner, ManualClock(), frozenset({"tidings.example.org"}))
     return asyncio.run(ask(guard, "/x", method, headers=headers))
 
 
@@ -146,13 +146,13 @@ NAMES = st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z]{2,5}){1,3}\.?(:[0-9]{1,5})?", fu
 @given(NAMES)
 def test_no_name_is_own_unless_it_was_set(host):
     """Whatever name an attacker registers and lets point here."""
-    assert not Guard(PlainTextResponse("in"), ManualClock()).is_own(host)
+    assert not RequestGuard(PlainTextResponse("in"), ManualClock()).is_own(host)
 
 
 @given(st.text(max_size=40), st.binary(max_size=60))
 def test_whatever_a_header_says_is_judged(host, authorization):
     """No Host and no token of a stranger is a fault of ours."""
-    Guard(PlainTextResponse("in"), ManualClock()).is_own(host)
+    RequestGuard(PlainTextResponse("in"), ManualClock()).is_own(host)
     shown = shown_token(Headers(raw=[(b"authorization", authorization)]))
 
     assert len(shown) <= len(authorization)

@@ -30,7 +30,7 @@ DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FoundPart:
     """What one interest found of one sort, of one term if it has any.
 
     `whole` is all of it, `change` what is left of it in the direction and without what `unwanted` names; it was found on `pair`, the part
@@ -52,7 +52,7 @@ class Part:
         return self.whole.kinds[0]
 
 
-Parts = tuple[Part, ...]
+Parts = tuple[FoundPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def digests_of(expression: Expression) -> frozenset[str]:
     return frozenset(name for interest in interests_of(expression) for name in KINDS[interest.kind].digests)
 
 
-def _counted_on(part: Part, scopes: Sequence[Extraction]) -> Part:
+def _counted_on(part: FoundPart, scopes: Sequence[Extraction]) -> FoundPart:
     old = new = 0
     for scope in scopes[: scopes.index(part.scope)]:
         before = part.page.part(scope)
@@ -109,7 +109,7 @@ def _parts(aim: Aimed, pairs: Sequence[Pair]) -> Parts:
 
 def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
     interest = aim.interest
-    found: list[Part] = []
+    found: list[FoundPart] = []
     seen: list[Seen] = []
     for page in pairs:
         pair = page.part(aim.scope)
@@ -123,7 +123,7 @@ def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
             seen.append(replace(what, findings=chosen))
         for term, finding in findings:
             if change := narrowed(finding, interest.direction):
-                found.append(Part(page, pair, aim.scope, finding, interest.direction, term, change))
+                found.append(FoundPart(page, pair, aim.scope, finding, interest.direction, term, change))
     if interest.where and found and not hold(of_the_whole(interest), seen, interest.direction):
         return ()
     return tuple(found)
@@ -177,7 +177,7 @@ def _without(parts: Parts, unwanted: Sequence[Unwanted]) -> Parts:
     return tuple(part for part in left if part.change)
 
 
-def _less(part: Part, unwanted: tuple[Unwanted, ...]) -> Part:
+def _less(part: FoundPart, unwanted: tuple[Unwanted, ...]) -> FoundPart:
     """Return a part without all changes that the unwanted interests name: terms among words first, then whole types."""
     whole = part.whole
     if part.sort == "words":
@@ -199,13 +199,13 @@ def _without_terms(words: ChangeSet, unwanted: Sequence[Interest], pair: Pair) -
     return words
 
 
-def _is_about(interest: Interest, part: Part) -> bool:
+def _is_about(interest: Interest, part: FoundPart) -> bool:
     if part.sort not in KINDS[interest.kind].contains:
         return False
     return not interest.terms or words_of_term(part.term) in _words(interest)
 
 
-def _things_out(finding: ChangeSet, named: Sequence[Part]) -> ChangeSet:
+def _things_out(finding: ChangeSet, named: Sequence[FoundPart]) -> ChangeSet:
     """Return a finding of things without those that others found."""
     out = union(part.change for part in named)
     rows = set(out.objects)

@@ -13,7 +13,7 @@ from rapidfuzz.distance import LCSseq
 
 from tidings.detection.compare.pairing import least_moved
 from tidings.detection.find.findings import finding_of_body
-from tidings.detection.find.keyed import Update, finding_of_things
+from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
 from tidings.document.lists import Item, has_list, items_of
 from tidings.model.change import ChangeSet
@@ -57,7 +57,7 @@ class Lists:
         gone = left_over(before, after)
         come = left_over(after, before)
         pairs = alike(gone, come)
-        updates = [Update(new_text, old_text, new_text) for old_text, new_text in pairs]
+        updates = [KeyedUpdate(new_text, old_text, new_text) for old_text, new_text in pairs]
         finding = finding_of_things(
             self.name,
             left_over(gone, [old_text for old_text, _ in pairs]),

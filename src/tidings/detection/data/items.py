@@ -17,7 +17,7 @@ import xxhash
 from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
 from tidings.detection.data.itemised import alike
 from tidings.detection.find.findings import finding_of_body
-from tidings.detection.find.keyed import Update, finding_of_things
+from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
 from tidings.document.entries import Entry, entries_of, is_window
 from tidings.document.links import Resolver
@@ -305,12 +305,14 @@ def _says_other(before: Entry, after: Entry) -> bool:
     return _says(before) != _says(after)
 
 
-def _update(before: Entry, after: Entry) -> Update:
+def _update(before: Entry, after: Entry) -> KeyedUpdate:
     if before.label != after.label:
-        return Update(after.label, before.label, after.label)
+        return KeyedUpdate(after.label, before.label, after.label)
     if not _says_other(before, after):
-        return Update(after.label, *(f"{one.title}: {', '.join(one.enclosures) or '–'}" for one in (before, after)))
-    return Update(after.label, *_excerpts(after.title, before.text, after.text))
+        return KeyedUpdate(
+            after.label, *(f"{one.title}: {', '.join(one.enclosures) or '–'}" for one in (before, after))
+        )
+    return KeyedUpdate(after.label, *_excerpts(after.title, before.text, after.text))
 
 
 def _excerpts(title: str, old: str, new: str) -> tuple[str, str]:

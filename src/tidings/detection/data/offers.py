@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Final
 
-from tidings.detection.find.keyed import Update, finding_of_things
+from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.detection.find.numerals import number_in
 from tidings.document.document import Document
 from tidings.document.offers import Offer, offers_of
@@ -72,7 +72,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class Money:
     """An amount of money; `currency` is its ISO 4217 code, the sign that the page writes, or empty."""
 
     amount: Decimal
@@ -84,7 +84,7 @@ class Price:
         return f"{self.amount:f} {self.currency}".rstrip()
 
 
-def price_of(document: Document) -> Price | None:
+def price_of(document: Document) -> Money | None:
     """Return the lowest price of a page's offers in the currency of the first, None if no offer has one that can be read."""
     found = [price for offer in offers_of(document)[0] if (price := _price(offer)) is not None]
     return min((one for one in found if one.currency == found[0].currency), key=lambda one: one.amount, default=None)
@@ -110,7 +110,7 @@ def offers_digest(document: Document) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class PriceKind:
     """The price. It is inserted when a page first says one, then updated, never deleted: a page without one lacks it."""
 
     name: str = "price"
@@ -132,7 +132,7 @@ class Prices:
             return ()
         if was is None:
             return (finding_of_things(self.name, (), (now.text,), ()),)
-        return (finding_of_things(self.name, (), (), [Update(self.name, was.text, now.text)]),)
+        return (finding_of_things(self.name, (), (), [KeyedUpdate(self.name, was.text, now.text)]),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +158,10 @@ class Availability:
             return ()
         if not was:
             return (finding_of_things(self.name, (), (now,), ()),)
-        return (finding_of_things(self.name, (), (), [Update(self.name, was, now)]),)
+        return (finding_of_things(self.name, (), (), [KeyedUpdate(self.name, was, now)]),)
 
 
-def _price(offer: Offer) -> Price | None:
+def _price(offer: Offer) -> Money | None:
     text = offer.price.strip()
     if _PLAIN.fullmatch(text):  # as schema.org asks for it: a point, and nothing else
         return _checked(text, _currency(offer.currency))
@@ -172,12 +172,12 @@ def _price(offer: Offer) -> Price | None:
     return _checked(str(written.value()), _currency(offer.currency or next(around, "")))
 
 
-def _checked(digits: str, currency: str) -> Price | None:
+def _checked(digits: str, currency: str) -> Money | None:
     try:
         amount = Decimal(digits)
     except InvalidOperation:
         return None
-    return Price(amount, currency) if amount.is_finite() and abs(amount.adjusted()) < 20 else None
+    return Money(amount, currency) if amount.is_finite() and abs(amount.adjusted()) < 20 else None
 
 
 def _currency(text: str) -> str:

@@ -17,8 +17,8 @@ from tidings.detection.data.elements import compare_elements
 from tidings.detection.data.values import compare_parts, compare_values
 from tidings.detection.find.findings import finding_of_words, finding_of_words_without
 from tidings.document.document import Document
-from tidings.document.json_tree import Parts
-from tidings.document.structure import Whole, structure_of, structure_text
+from tidings.document.json_tree import JsonValues
+from tidings.document.structure import JsonWhole, structure_of, structure_text
 from tidings.document.xml_tree import XmlTree
 from tidings.model.change import ChangeSet
 
@@ -49,10 +49,12 @@ def _differences(old: Document, new: Document) -> Sequence[Difference] | None:
     before, after = structure_of(old), structure_of(new)
     if before is None or after is None or type(old.tree) is not type(new.tree):
         return None
-    if isinstance(before, Whole) and isinstance(after, Whole):
+    if isinstance(before, JsonWhole) and isinstance(after, JsonWhole):
         return compare_values(before.value, after.value)
-    if isinstance(before, Parts) or isinstance(after, Parts):
-        return compare_parts(before, after) if isinstance(before, Parts) and isinstance(after, Parts) else None
+    if isinstance(before, JsonValues) or isinstance(after, JsonValues):
+        return (
+            compare_parts(before, after) if isinstance(before, JsonValues) and isinstance(after, JsonValues) else None
+        )
     if isinstance(before, Sequence) and isinstance(after, Sequence):
         return (
             compare_elements(before, after)

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.find.findings import finding_of_body
-from tidings.detection.find.keyed import Update, finding_of_things
+from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
 from tidings.document.tables import Table, has_table, tables_of
 from tidings.model.change import ChangeSet
@@ -54,7 +54,7 @@ class Tables:
             return finding_of_body(old, new)
         gone: list[str] = []
         come: list[str] = []
-        updates: list[Update] = []
+        updates: list[KeyedUpdate] = []
         for before, after in _paired(tables_of(old, self.ordinal), tables_of(new, self.ordinal)):
             lost, won, other = _told(before, after)
             gone += lost
@@ -154,7 +154,7 @@ def shown_row(row: Row) -> str:
     return " | ".join(row)
 
 
-def _told(old: Table, new: Table) -> tuple[list[str], list[str], list[Update]]:
+def _told(old: Table, new: Table) -> tuple[list[str], list[str], list[KeyedUpdate]]:
     """Return what went, what came and what was updated, as people read it."""
     change = compare_tables(old, new)
     left, right = ([pair[side] for pair in change.kept] for side in (0, 1))
@@ -163,8 +163,8 @@ def _told(old: Table, new: Table) -> tuple[list[str], list[str], list[Update]]:
     gone += [shown_row(_only(old.rows[number], left)) for number in change.rows_gone]
     come += [shown_row(_only(new.rows[number], right)) for number in change.rows_come]
     names = [(column_name(old, one), column_name(new, other)) for one, other in change.renamed]
-    updates = [Update(f"name of {now}", was, now) for was, now in names]
-    updates += [Update(cell.path, f"{cell.path}: {cell.old}", f"{cell.path}: {cell.new}") for cell in change.cells]
+    updates = [KeyedUpdate(f"name of {now}", was, now) for was, now in names]
+    updates += [KeyedUpdate(cell.path, f"{cell.path}: {cell.old}", f"{cell.path}: {cell.new}") for cell in change.cells]
     return gone, come, updates
 
 

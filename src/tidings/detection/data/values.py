@@ -33,7 +33,7 @@ from tidings.detection.data.differences import (
     Span,
     TooManyError,
 )
-from tidings.document.json_tree import Parts, Value, number_of, parts_of_json, quoted, scalar_text, scalars_of
+from tidings.document.json_tree import JsonValues, Value, number_of, parts_of_json, quoted, scalar_text, scalars_of
 
 ID_FIELDS = (
     "id",
@@ -75,7 +75,7 @@ def compare_values(old: Value, new: Value) -> list[Difference]:
     return comparison.differences.found
 
 
-def compare_parts(old: Parts, new: Parts) -> list[Difference]:
+def compare_parts(old: JsonValues, new: JsonValues) -> list[Difference]:
     """Return the differences of parts of two documents, by where they stand; of one part at one place, what it says alone. See `compare_values`."""
     if len(old.values) == 1 and old.paths == new.paths:
         return compare_values(old.values[0], new.values[0])
@@ -152,7 +152,7 @@ class _Comparison:
             self._changed(path, old, new)
         self._depth -= 1
 
-    def placed(self, parts: Parts) -> _Places | _At:
+    def placed(self, parts: JsonValues) -> _Places | _At:
         """Return parts by the steps that lead to them."""
         places: _Places = {}
         if parts.paths[:1] == ((),):

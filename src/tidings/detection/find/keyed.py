@@ -11,7 +11,7 @@ from tidings.model.interest import Direction
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class KeyedUpdate:
     """A thing of a name that says `new` where it said `old`."""
 
     name: str
@@ -20,7 +20,7 @@ class Update:
 
 
 def finding_of_things(
-    kind: str, gone: Sequence[str], come: Sequence[str], updates: Sequence[Update], moved: Sequence[str] = ()
+    kind: str, gone: Sequence[str], come: Sequence[str], updates: Sequence[KeyedUpdate], moved: Sequence[str] = ()
 ) -> ChangeSet:
     """Return what went, what came (as multisets), what was updated and what moved; empty if nothing.
 

@@ -14,7 +14,7 @@ from tidings.detection.compare.signatures import STRICT
 from tidings.detection.compare.sizes import as_before
 from tidings.detection.data.itemised import Lists
 from tidings.detection.data.items import Items
-from tidings.detection.data.offers import Availability, Prices
+from tidings.detection.data.offers import Availability, PriceKind
 from tidings.detection.data.structured import finding_of_content
 from tidings.detection.data.tabular import Tables
 from tidings.detection.find.findings import finding_of_body, finding_of_edits, finding_of_objects
@@ -176,7 +176,7 @@ TERM_KINDS: Final[Registry[TermKind]] = Registry(
 PLACED_KINDS: Final[Registry[PlacedKind]] = Registry("change type with places", {"table": Tables(), "list": Lists()})
 
 SAID_KINDS: Final[Registry[SaidKind]] = Registry(
-    "change type of what a page may not say", {"price": Prices(), "availability": Availability()}
+    "change type of what a page may not say", {"price": PriceKind(), "availability": Availability()}
 )
 
 KINDS: Final[Registry[Kind]] = Registry(

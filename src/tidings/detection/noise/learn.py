@@ -26,7 +26,7 @@ from tidings.detection.noise.looks import Looked
 from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, Memory, Place, Sort, Thing
 from tidings.detection.noise.places import (
     Span,
-    Words,
+    WordString,
     blocks_of,
     found,
     hunks_of,
@@ -63,7 +63,7 @@ def _words(
 ) -> Iterator[Thing]:
     if not known and not edits:
         return
-    before, after = Words(old), Words(new)
+    before, after = WordString(old), WordString(new)
     taken: list[Span] = []
     names = _names(edits, before, after)
     several = frozenset(name for name, count in names.items() if count > 1) if looked.is_second else frozenset()
@@ -91,7 +91,7 @@ def _words(
     )
 
 
-def _names(edits: Sequence[Edit], old: Words, new: Words) -> Counter[Beside]:
+def _names(edits: Sequence[Edit], old: WordString, new: WordString) -> Counter[Beside]:
     """Return the words that edits stand between in both versions, with how many do."""
     return Counter(
         name
@@ -104,7 +104,7 @@ def _names(edits: Sequence[Edit], old: Words, new: Words) -> Counter[Beside]:
 def _new_places(
     old: Document,
     new: Document,
-    words: tuple[Words, Words],
+    words: tuple[WordString, WordString],
     edits: Sequence[Edit],
     taken: Sequence[Span],
     ids: AbstractSet[str],
@@ -134,7 +134,7 @@ def _new_places(
 
 
 def _named(
-    stretches: Iterable[tuple[str, Edit]], hunks: Sequence[Edit], before: Words, after: Words
+    stretches: Iterable[tuple[str, Edit]], hunks: Sequence[Edit], before: WordString, after: WordString
 ) -> Iterator[tuple[str, Edit, Place]]:
     """Yield the stretches that words around them name, or of one that none do the hunks in it: the words that name these may stand within it."""
     for name, stretch in stretches:
@@ -177,8 +177,8 @@ def _heard(
     thing: Thing,
     old: Document,
     new: Document,
-    was: tuple[Words, Span],
-    now: tuple[Words, Span],
+    was: tuple[WordString, Span],
+    now: tuple[WordString, Span],
     looked: Looked,
     steady: int,
 ) -> Thing:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tidings.detection.noise.values import LONGEST_LINE, Value, are_paired, values_of
+from tidings.detection.noise.values import LONGEST_LINE, ValueStretch, are_paired, values_of
 from tidings.document.document import Document
 from tidings.document.words import spans_of_chunk
 from tidings.model.change import Edit
@@ -55,7 +55,7 @@ def values_between(
     return list(found.values())
 
 
-def _touched(document: Document, start: int, end: int, at: Instant) -> list[tuple[Value, Span]]:
+def _touched(document: Document, start: int, end: int, at: Instant) -> list[tuple[ValueStretch, Span]]:
     """Return the values that hold a token of a range, or stand at the place of an empty one, with their tokens."""
 
     def is_touched(span: Span) -> bool:
@@ -80,7 +80,7 @@ def _lines(document: Document, start: int, end: int) -> Iterator[Span]:
         number += 1
 
 
-def _values(document: Document, first: int, last: int, at: Instant) -> Iterator[tuple[Value, Span]]:
+def _values(document: Document, first: int, last: int, at: Instant) -> Iterator[tuple[ValueStretch, Span]]:
     """Yield the values in tokens `first:last`, which are of one line."""
     lead, chunks = document.chunks_around(first, last)
     line = " ".join(chunks)[:LONGEST_LINE]

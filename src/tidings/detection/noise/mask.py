@@ -16,7 +16,7 @@ from tidings.detection.find.findings import finding_of_objects, without_spans
 from tidings.detection.noise.addresses import digest_of, family_of, groups_of, keys_in, without_noise
 from tidings.detection.noise.lines import Covered, Span, values_between
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
-from tidings.detection.noise.places import Words, found, sides_of
+from tidings.detection.noise.places import WordString, found, sides_of
 from tidings.detection.noise.template import Beside, stretches_of
 from tidings.document.document import Document
 from tidings.document.links import Resolver
@@ -39,7 +39,7 @@ class Shared:
     """What the masks of one job found out about its documents, which are known by their identities and held for that."""
 
     documents: dict[int, Document] = field(default_factory=dict)
-    words: dict[int, Words] = field(default_factory=dict)
+    words: dict[int, WordString] = field(default_factory=dict)
     values: dict[tuple[int, int, Instant], list[Covered]] = field(default_factory=dict)
     """the values between two documents, the old one looked at then"""
     left: dict[tuple[int, int, tuple[Covered, ...]], ChangeSet] = field(default_factory=dict)
@@ -50,10 +50,10 @@ class Shared:
         self.documents |= {id(old): old, id(new): new}
         return id(old), id(new)
 
-    def words_of(self, document: Document) -> Words:
+    def words_of(self, document: Document) -> WordString:
         """Return the words of a document, to look for places in."""
         if id(document) not in self.words:
-            self.words[id(document)] = Words(document)
+            self.words[id(document)] = WordString(document)
         return self.words[id(document)]
 
 
@@ -214,7 +214,7 @@ class Mask:
         yield from (row for row in rows if outside[0][row.object] == outside[1][row.object])
 
 
-def _holes(thing: Thing, old: tuple[Words, Span], new: tuple[Words, Span]) -> list[Covered]:
+def _holes(thing: Thing, old: tuple[WordString, Span], new: tuple[WordString, Span]) -> list[Covered]:
     """Return the stretches of a place that are noise: all of it, or what stands in the holes of its template."""
     if not thing.template:
         return [Covered(old[1], new[1], thing.id)]

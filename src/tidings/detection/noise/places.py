@@ -35,7 +35,7 @@ LONGEST_LINE = 60
 Span = tuple[int, int]
 
 
-class Words:
+class WordString:
     """The words of a document in one string, in which numbers are alike unless it `is_exact`, to look for places in."""
 
     def __init__(self, document: Document, *, is_exact: bool = False) -> None:
@@ -47,9 +47,9 @@ class Words:
         self._text = b"^ " + (text if is_exact else _DIGITS.sub(b"0", text)) + b" $ "
 
     @cached_property
-    def exact(self) -> Words:
+    def exact(self) -> WordString:
         """Return the same words with their numbers."""
-        return Words(self._document, is_exact=True)
+        return WordString(self._document, is_exact=True)
 
     @property
     def line_ends(self) -> list[int]:
@@ -135,7 +135,7 @@ class Words:
         return at + 1 if at >= 0 else -1
 
 
-def found(place: Place, words: Words) -> Span | None:
+def found(place: Place, words: WordString) -> Span | None:
     """Return the stretch of a document that is a place; None where it is not, or where more stands in it than could be the same thing."""
     span = (words.exact if place.is_exact else words).between(place.before, place.after)
     if span is None or span[1] - span[0] > place.longest * _ROOM + _ROOM_WORDS:
@@ -151,7 +151,7 @@ def sides_of(thing: Thing) -> frozenset[Beside]:
     return frozenset(beside_holes(thing.template, before, after))
 
 
-def place_of(hunk: Edit, old: Words, new: Words, room: Span) -> Place | None:
+def place_of(hunk: Edit, old: WordString, new: WordString, room: Span) -> Place | None:
     """Return the place of a change, if the words around it name it in both versions.
 
     `room` is how many words before and after it are the same in both: no others may name it.
@@ -166,7 +166,7 @@ def place_of(hunk: Edit, old: Words, new: Words, room: Span) -> Place | None:
     return None if found is None else replace(found, is_exact=True)
 
 
-def _place_of(hunk: Edit, old: Words, new: Words, room: Span, longest: int) -> Place | None:
+def _place_of(hunk: Edit, old: WordString, new: WordString, room: Span, longest: int) -> Place | None:
     for size in _sizes(room[0]):
         before = new.around(hunk.new_start - size, hunk.new_start)
         if before and new.stands_alone(before) and old.stands_alone(before):
@@ -189,7 +189,7 @@ def _sizes(room: int) -> list[int]:
     return sorted({min(size, room) for size in SIZES})
 
 
-def blocks_of(edits: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
+def blocks_of(edits: Sequence[Edit], old: WordString, new: WordString) -> list[Edit]:
     """Return the hunks with the whole lines that they lie in, where these are not long: what differs in one line is one place.
 
     Lines beside one another are one place if nothing in one of them stands still.
@@ -219,7 +219,7 @@ def _are_one(before: Edit, block: Edit, *, is_beside: bool) -> bool:
     return block.new_start < before.new_end or block.old_start < before.old_end
 
 
-def _whole_lines(hunk: Edit, old: Words, new: Words) -> Edit:
+def _whole_lines(hunk: Edit, old: WordString, new: WordString) -> Edit:
     """Return a hunk with all words of the lines that it lies in, the same number before and after it in both versions."""
     sides = (
         _to_borders(hunk.old_start, hunk.old_end, old.line_ends),
@@ -241,7 +241,7 @@ def _to_borders(start: int, end: int, ends: Sequence[int]) -> Span:
     return max(0, start - begin), max(0, (ends[last] if last < len(ends) else end) - end)
 
 
-def hunks_of(edits: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
+def hunks_of(edits: Sequence[Edit], old: WordString, new: WordString) -> list[Edit]:
     """Return edits with those joined that only a few chance words part: fewer than either of them has, or half a line that became another."""
     hunks = list(_of_lines([edit for edit in edits if edit.op != "move"], old, new))
     while True:
@@ -251,7 +251,7 @@ def hunks_of(edits: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
         hunks = joined
 
 
-def shuffles_of(hunks: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
+def shuffles_of(hunks: Sequence[Edit], old: WordString, new: WordString) -> list[Edit]:
     """Return the stretches in which an edit, or some near one another, only brought the same words into another order."""
     groups: list[list[Edit]] = []
     for hunk in hunks:
@@ -288,7 +288,7 @@ def _is_within(hunk: Edit, stretch: Edit) -> bool:
     return stretch.new_start <= hunk.new_start and hunk.new_end <= stretch.new_end
 
 
-def _of_lines(edits: Sequence[Edit], old: Words, new: Words) -> Iterator[Edit]:
+def _of_lines(edits: Sequence[Edit], old: WordString, new: WordString) -> Iterator[Edit]:
     """Yield the edits, those of one long line of which half or less is left as one."""
     for line, group in groupby(
         edits, lambda edit: (old.line_of(edit.old_start, edit.old_end), new.line_of(edit.new_start, edit.new_end))

@@ -27,7 +27,7 @@ _FEW_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ValueStretch:
     """A stretch `start:end` of a line; `seconds` is the time of day that a clock shows."""
 
     label: Label
@@ -136,26 +136,26 @@ _TABLE: tuple[tuple[Label, re.Pattern[str]], ...] = (
 )
 
 
-def values_of(line: str, at: Instant = 0) -> tuple[Value, ...]:
+def values_of(line: str, at: Instant = 0) -> tuple[ValueStretch, ...]:
     """Return the values in a line, in order; `at` is when it was looked at, 0 if nobody knows: then it holds no date and no clock.
 
     `line` is a page's, of at most `LONGEST_LINE` characters; every pattern is bounded by that.
     """
     if not _HINT.search(line):
         return ()
-    found = [Value(label, *match.span()) for label, pattern in _TABLE for match in pattern.finditer(line)]
+    found = [ValueStretch(label, *match.span()) for label, pattern in _TABLE for match in pattern.finditer(line)]
     found += _days(line)
     if at:
         found += _dates(line, at)
-        found += [Value("clock", *match.span(), _seconds(match)) for match in _CLOCK.finditer(line)]
-    kept: list[Value] = []
+        found += [ValueStretch("clock", *match.span(), _seconds(match)) for match in _CLOCK.finditer(line)]
+    kept: list[ValueStretch] = []
     for value in sorted(found, key=lambda value: (value.start, -value.end)):
         if not kept or value.start >= kept[-1].end:
             kept.append(value)
     return tuple(kept)
 
 
-def are_paired(old: Value, new: Value, elapsed: int) -> bool:
+def are_paired(old: ValueStretch, new: ValueStretch, elapsed: int) -> bool:
     """Return whether two values may stand for one another: of one class, and clocks as far apart as the looks, `elapsed` seconds."""
     if old.label != new.label:
         return False
@@ -165,21 +165,21 @@ def are_paired(old: Value, new: Value, elapsed: int) -> bool:
     return min(apart, _DAY - apart) <= _CLOCK_TOLERANCE
 
 
-def _days(line: str) -> Iterator[Value]:
+def _days(line: str) -> Iterator[ValueStretch]:
     """Yield `yesterday` where it is all but the whole line: in a sentence it is a word like any other."""
     if line.count(" ") < _FEW_WORDS:
-        yield from (Value("time", *match.span()) for match in _YESTERDAY.finditer(line))
+        yield from (ValueStretch("time", *match.span()) for match in _YESTERDAY.finditer(line))
 
 
-def _dates(line: str, at: Instant) -> Iterator[Value]:
+def _dates(line: str, at: Instant) -> Iterator[ValueStretch]:
     seen = datetime.fromtimestamp(at / _SECOND, UTC)
     for match in _DATE.finditer(line):
         if any(abs(day - seen.date()) <= timedelta(days=1) for day in _readings(match)):
             before = _WEEKDAY.search(line, 0, match.start())
-            yield Value("date", match.start() if before is None else before.start(), match.end())
+            yield ValueStretch("date", match.start() if before is None else before.start(), match.end())
     for match in _EPOCH.finditer(line):
         if abs(int(match["at"]) - at // _SECOND) <= _DAY:
-            yield Value("date", *match.span())
+            yield ValueStretch("date", *match.span())
 
 
 def _readings(match: re.Match[str]) -> Iterator[date]:

@@ -13,7 +13,7 @@ from tidings.scheduling.round_robin import RoundRobin
 
 
 @dataclass(frozen=True, slots=True)
-class Periodic(RoundRobin):
+class PeriodicPolling(RoundRobin):
     """Periodic polling: every page at instants that are `pace` apart and its own, those of different pages evenly spread (fixed order, Cho and
     Garcia-Molina 2000). A look that comes late moves none of those after it.
     """

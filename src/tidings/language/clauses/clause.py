@@ -13,7 +13,7 @@ from lark import Token, Tree
 from tidings.language.dates import LONGEST, measure
 from tidings.language.event_names import EventNames
 from tidings.language.grammar.faults import reserved_message
-from tidings.language.problems import Report
+from tidings.language.problems import ProblemReport
 from tidings.language.words import is_reserved
 from tidings.model.interval import Duration
 
@@ -38,7 +38,7 @@ class Clause:
     `events` are those of other origin (None: not known).
     """
 
-    report: Report
+    report: ProblemReport
     names: tuple[str, ...] | None
     zone: tzinfo
     secrets: Container[str] | None = None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tidings.language.grammar.pieces import Lexeme, Piece, lexemes
-from tidings.language.problems import Report
+from tidings.language.problems import ProblemReport
 from tidings.language.words import CLAUSES, STATEMENTS, TYPES, UNITS, closest, did_you_mean, either, is_reserved
 
 UNITS_EXPECTED = "s, min, hour, day or week"
@@ -74,7 +74,7 @@ class _Scene:
     fault: Fault
     found: Lexeme | None
     before: Sequence[Lexeme]
-    report: Report
+    report: ProblemReport
 
     @property
     def word(self) -> str:
@@ -100,7 +100,7 @@ class _Scene:
         return True
 
 
-def explain(text: str, piece: Piece, fault: Fault, report: Report) -> None:
+def explain(text: str, piece: Piece, fault: Fault, report: ProblemReport) -> None:
     """Add the one fault of a piece to the report.
 
     Args:

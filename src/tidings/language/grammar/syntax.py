@@ -15,7 +15,7 @@ from lark.utils import TextSlice
 from tidings.language.grammar.faults import Fault, explain
 from tidings.language.grammar.pieces import Piece, cut, lexemes
 from tidings.language.grammar.tables import grammar
-from tidings.language.problems import MOST, Report
+from tidings.language.problems import MOST, ProblemReport
 from tidings.language.words import STATEMENTS, closest, either
 
 FEWEST = 8
@@ -109,7 +109,7 @@ _WHOLE = frozenset({"command", "event", "drop_event"})
 """Rules of whole statements: no clauses follow."""
 
 
-def read_syntax(text: str, report: Report) -> Iterator[Part]:
+def read_syntax(text: str, report: ProblemReport) -> Iterator[Part]:
     """Yield the statements of a text in order; what cannot be read goes to the report, one fault for each clause."""
     if (alike := _alike(text)) is not None:
         yield from alike
@@ -128,7 +128,7 @@ def _grammar() -> Lark:
     return grammar()
 
 
-def read_part(text: str, piece: Piece, rule: str, report: Report) -> Any:
+def read_part(text: str, piece: Piece, rule: str, report: ProblemReport) -> Any:
     """Return a piece of a text that is a clause, or the beginning of a statement, or with `command` an `Order`; None if it has a fault.
 
     Args:
@@ -182,7 +182,7 @@ def _one(text: str, span: Span) -> Compound:
     return cast("Compound", next(_statements(tree)))
 
 
-def _by_statement(text: str, report: Report) -> Iterator[Part]:
+def _by_statement(text: str, report: ProblemReport) -> Iterator[Part]:
     for pieces in cut(text):
         if report.faults >= MOST:
             return
@@ -195,7 +195,7 @@ def _by_statement(text: str, report: Report) -> Iterator[Part]:
             yield from _statements(tree)
 
 
-def _by_clause(text: str, pieces: tuple[Piece, ...], report: Report) -> Iterator[Part]:
+def _by_clause(text: str, pieces: tuple[Piece, ...], report: ProblemReport) -> Iterator[Part]:
     first, *rest = pieces
     rule = _rule(text, first)
     head = _piece(text, first, rule, report)
@@ -235,7 +235,7 @@ def _name(text: str, head: Piece) -> str:
     return words[2] if len(words) > 2 and words[1].lower() == "sentinel" else ""
 
 
-def _piece(text: str, piece: Piece, rule: str, report: Report) -> Node | None:
+def _piece(text: str, piece: Piece, rule: str, report: ProblemReport) -> Node | None:
     try:
         return _grammar().parse(TextSlice(text, piece.start, piece.end), start=rule)
     except UnexpectedInput as error:
@@ -254,14 +254,14 @@ def _fault(text: str, piece: Piece, error: UnexpectedInput) -> Fault:
     return Fault(offset, expected, at_end=False)
 
 
-def _refuse_empty(text: str, order: Piece, report: Report) -> None:
+def _refuse_empty(text: str, order: Piece, report: ProblemReport) -> None:
     following = next(lexemes(text, order.end), None)
     offset = following.start if following else len(text.rstrip())
     shown = f'found "{following.text}"' if following else "found the end of the text"
     report.fault(offset, "E03", shown, expected="a clause", hint="Alter NAME Fetch 1 hour")
 
 
-def _refuse_clause(text: str, clause: Piece, order: Piece, report: Report) -> None:
+def _refuse_clause(text: str, clause: Piece, order: Piece, report: ProblemReport) -> None:
     word = next(lexemes(text, clause.start)).text
     verb = order.word.capitalize()
     expected = either([f'"{statement}"' for statement in STATEMENTS])

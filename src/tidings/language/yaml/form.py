@@ -18,9 +18,9 @@ from tidings.language.dates import zone_of
 from tidings.language.grammar.pieces import Piece
 from tidings.language.grammar.syntax import Compound, EventPart, Order, Part, read_part
 from tidings.language.parser import Parsed, meaning_of_parts
-from tidings.language.problems import MOST, Report
-from tidings.language.statements import Outside
-from tidings.language.verify import Known, Names
+from tidings.language.problems import MOST, ProblemReport
+from tidings.language.statements import Surroundings
+from tidings.language.verify import KnownSentinel, Names
 from tidings.language.words import either
 from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.yaml.clauses import BODIES
@@ -80,7 +80,7 @@ _Dumper.add_representer(str, _text)
 def load(
     text: str,
     *,
-    known: Callable[[str], Known | None] | None = None,
+    known: Callable[[str], KnownSentinel | None] | None = None,
     zone: str = "UTC",
     now: Instant | None = None,
     floor: Duration | None = None,
@@ -97,11 +97,11 @@ def load(
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
         raise ValueError(message)
     report = _Places()
-    outside = Outside(default, now, floor, secrets, defaults, files, events=events, anew=anew)
+    outside = Surroundings(default, now, floor, secrets, defaults, files, events=events, anew=anew)
     return meaning_of_parts(_parts(text, report), report, Names(known, names), outside)
 
 
-class _Places(Report):
+class _Places(ProblemReport):
     """A report whose offsets lie in the text that was made of the YAML, and whose places in the YAML itself."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tidings.model.interval import DAY, Duration
 from tidings.scheduling.bounds.dual import Backlog, Program
-from tidings.scheduling.bounds.lookback import Kept, Misfit, Polls, kept, misfits
+from tidings.scheduling.bounds.lookback import Kept, Misfit, WindowPolls, kept, misfits
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.population import Floats, Mask, Rows
 
@@ -29,7 +29,7 @@ _PRECISION: Final = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Window:
+class Backlogs:
     """Of each page of `steady`: how old its backlog was at the start, and how long it was there until the end (µs)."""
 
     steady: Steady
@@ -98,7 +98,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class CertifiedPages:
     """Pages of a certificate with their polls: what these earned and cost, and what could have been had: `buy` returns the most that the pages
     earn net of a price per unit of cost, and what that costs.
     """
@@ -112,7 +112,7 @@ class Part:
     """a price at which nothing is bought"""
 
 
-def steadily(window: Window, looks: Looks) -> Part:
+def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
     """Return the part of pages that change at steady rates. Raises ValueError for a poll outside the window of its page."""
     looks = looks.in_order()
     if len(looks.at) and ((looks.at < 0) | (looks.at > window.length[looks.page])).any():
@@ -124,7 +124,7 @@ def steadily(window: Window, looks: Looks) -> Part:
         value, number = steady.best(price, window.age, window.length)
         return float(value.sum()), float((number * steady.cost).sum())
 
-    return Part(
+    return CertifiedPages(
         steady.size,
         looks,
         float(earned(window, looks.page, looks.at).sum()),
@@ -134,7 +134,7 @@ def steadily(window: Window, looks: Looks) -> Part:
     )
 
 
-def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, looks: Looks) -> Part:
+def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, looks: Looks) -> CertifiedPages:
     """Return the part of pages whose changes gather as they may (`bounds.dual`), over instants 1 … `instants`; polls are `at` such, and several at
     one instant are one.
     """
@@ -156,10 +156,10 @@ def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, 
         return found.bound, float(found.spend.sum())
 
     dearest = float((backlog(np.zeros(1, np.int64), instants) / cost).max(initial=0.0))
-    return Part(len(cost), looks, value, spent, buy, dearest)
+    return CertifiedPages(len(cost), looks, value, spent, buy, dearest)
 
 
-def certify(*parts: Part, polls: Polls | None = None) -> Certificate:
+def certify(*parts: CertifiedPages, polls: WindowPolls | None = None) -> Certificate:
     """Return the certificate of all polls together: one price for all of them. `polls` are the same for looking back."""
     cost = sum(part.cost for part in parts)
     bound, price = _bound(parts, cost)
@@ -177,7 +177,7 @@ def certify(*parts: Part, polls: Polls | None = None) -> Certificate:
     )
 
 
-def earned(window: Window, page: Rows, at: Floats) -> Floats:
+def earned(window: Backlogs, page: Rows, at: Floats) -> Floats:
     """Return what each page earned by polls `at` so many µs after the start, page by page in time, with what is left at the end."""
     last = -window.age
     begins = np.where(np.diff(page, prepend=-1) != 0, last[page], np.concatenate([[0.0], at[:-1]])) if len(at) else at
@@ -191,7 +191,7 @@ def needed(gaps: Floats) -> Duration:
     return max(LEAST_WINDOW, int(LEAST_GAPS * np.median(gaps)) if len(gaps) else 0)
 
 
-def _bound(parts: Sequence[Part], cost: float) -> tuple[float, float]:
+def _bound(parts: Sequence[CertifiedPages], cost: float) -> tuple[float, float]:
     """Return the least bound for polls of that cost, and the price that proves it: where the pages would buy as much, or less."""
     low, high = 0.0, max(part.dearest for part in parts)
     least, proof = np.inf, 0.0

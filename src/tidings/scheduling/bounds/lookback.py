@@ -36,7 +36,7 @@ CERTAINTY: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Polls:
+class WindowPolls:
     """Polls of a window, each page's in time.
 
     Of each: the `page` and its `host` (numbers), `at` (µs UTC), the `gap` since the page's poll before (µs), whether it `changed`, the
@@ -52,9 +52,9 @@ class Polls:
     value: Floats
     decay: Floats
 
-    def of(self, mask: Mask) -> Polls:
+    def of(self, mask: Mask) -> WindowPolls:
         """Return some of the polls."""
-        return Polls(*(getattr(self, name)[mask] for name in self.__slots__))
+        return WindowPolls(*(getattr(self, name)[mask] for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Misfit:
     why: str
 
 
-def kept(polls: Polls) -> Kept | None:
+def kept(polls: WindowPolls) -> Kept | None:
     """Return the share of the value of found changes that was kept; None if none was found."""
     found = polls.of(polls.changed)
     if not len(found.at):
@@ -101,7 +101,7 @@ def kept(polls: Polls) -> Kept | None:
     return Kept(share, max(share - reach, 0.0), min(share + reach, 1.0), len(found.at))
 
 
-def misfits(polls: Polls) -> tuple[Misfit, ...]:
+def misfits(polls: WindowPolls) -> tuple[Misfit, ...]:
     """Return where the times of found changes contradict the model: of all pages together, and of hosts by themselves.
 
     All together count as off too where hosts that are off have a tenth of the found changes.
@@ -120,7 +120,7 @@ def misfits(polls: Polls) -> tuple[Misfit, ...]:
     return tuple(off)
 
 
-def _reasons(polls: Polls, level: float) -> Iterator[str]:
+def _reasons(polls: WindowPolls, level: float) -> Iterator[str]:
     """Yield which of the two tests fail at a level of significance."""
     mass = _spells(polls)
     number = float(mass.sum())
@@ -143,7 +143,7 @@ def _reasons(polls: Polls, level: float) -> Iterator[str]:
             yield "changes come at certain hours of the day"
 
 
-def _spells(polls: Polls) -> Floats:
+def _spells(polls: WindowPolls) -> Floats:
     """Return how the times between found changes of a page lie in `BINS` equal parts of what the model expects of them.
 
     Each time is known up to the gap of the poll that found its end: it is spread over that part evenly. The last one of a page has not

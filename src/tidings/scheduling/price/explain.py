@@ -17,7 +17,7 @@ Rule = Literal["new", "saturated", "shortest", "longest", "price"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class BidParts:
     """The parts of a page's bid: importance W, `rate` μ (changes a day), the `half_life` (µs) that its urgency is taken to have at this
     price, what a poll costs; its `age` (µs, None: never polled), the backlog `gathered` since, and the `index`, per unit of cost.
 
@@ -36,7 +36,7 @@ class Parts:
     rule: Rule
 
 
-def explain(policy: Price, state: PriceState, now: Instant, price: float) -> list[Parts]:
+def explain(policy: Price, state: PriceState, now: Instant, price: float) -> list[BidParts]:
     """Return the parts of the bid of each page at a price, in the order of the population.
 
     Args:
@@ -56,7 +56,7 @@ def explain(policy: Price, state: PriceState, now: Instant, price: float) -> lis
     index, waits, gaps = policy.gathered(worth, age, level), policy.waits(worth, level), policy.gaps(state, level)
     rules = _rules(policy, state, waits, gaps)
     return [
-        Parts(
+        BidParts(
             float(worth.importance[row]),
             float(worth.rate[row] * DAY),
             math.log(2) / float(decay[row]),

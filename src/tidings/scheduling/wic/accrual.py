@@ -13,8 +13,8 @@ from collections import deque
 import numpy as np
 
 from tidings.scheduling.population import Floats, Rows
-from tidings.scheduling.wic.life import Life, few_changes
-from tidings.scheduling.wic.urgency import PolyExponential, Table, Urgency
+from tidings.scheduling.wic.life import WicLife, few_changes
+from tidings.scheduling.wic.urgency import PolyExponential, UrgencyTable, WicUrgency
 
 EXACT_EVERY = 1_000
 """Instants after which sums with windows are made anew from what is remembered: differences drift."""
@@ -26,13 +26,13 @@ class Accrual:
     With a window the last π's are remembered, as many as it is long.
     """
 
-    def __init__(self, weights: Floats, life: Life, urgency: Urgency) -> None:
+    def __init__(self, weights: Floats, life: WicLife, urgency: WicUrgency) -> None:
         self._weights = np.asarray(weights, dtype=np.float64)
         self._life = life
         self._worth = urgency if isinstance(urgency, PolyExponential) else PolyExponential()
-        self._table = urgency if isinstance(urgency, Table) else None
+        self._table = urgency if isinstance(urgency, UrgencyTable) else None
         if self._table is None and not isinstance(urgency, PolyExponential):
-            message = "an urgency gathers by recurrence or is a table; make a `Table` of it"
+            message = "an urgency gathers by recurrence or is a table; make a `UrgencyTable` of it"
             raise TypeError(message)
         windows = [window for window in (life.window, urgency.window) if window is not None]
         self._window = min(windows) if windows else None
@@ -109,7 +109,7 @@ class Accrual:
             sums[0, 0] += np.where(is_new, self._weights * chances, 0.0)
         return sums
 
-    def _tabled(self, worth: Table) -> Floats:
+    def _tabled(self, worth: UrgencyTable) -> Floats:
         """Return the gains by the sum over what is remembered."""
         rows = np.arange(self._weights.size)
         total = np.zeros(self._weights.size)

@@ -11,11 +11,13 @@ import numpy as np
 
 from tidings.scheduling.population import Floats, Rows
 from tidings.scheduling.wic.accrual import Accrual
-from tidings.scheduling.wic.life import Life
-from tidings.scheduling.wic.urgency import Urgency
+from tidings.scheduling.wic.life import WicLife
+from tidings.scheduling.wic.urgency import WicUrgency
 
 
-def utility(chances: Floats, life: Life, urgency: Urgency, previous: int, now: int, *, weight: float = 1.0) -> float:
+def utility(
+    chances: Floats, life: WicLife, urgency: WicUrgency, previous: int, now: int, *, weight: float = 1.0
+) -> float:
     """Return g(previous, now) = W Σ_{k = previous+1 … now} u(now − k) · π_k · life_k(now).
 
     `chances[k − 1]` is π_k, how likely the page changes in instant k = 1, 2, …; `previous` is the instant of the last poll, 0 if there
@@ -46,8 +48,8 @@ class Page:
     """What WIC knows of a page: how likely it changes in each instant, and what its changes are worth."""
 
     chances: Floats
-    life: Life
-    urgency: Urgency
+    life: WicLife
+    urgency: WicUrgency
     weight: float = 1.0
 
 
@@ -132,7 +134,7 @@ def best(
 
 def _accruals(pages: Sequence[Page]) -> tuple[list[Accrual], list[Rows]]:
     """Group pages by what their changes are worth."""
-    groups: dict[tuple[Life, Urgency], list[int]] = {}
+    groups: dict[tuple[WicLife, WicUrgency], list[int]] = {}
     for number, page in enumerate(pages):
         groups.setdefault((page.life, page.urgency), []).append(number)
     places = [np.array(rows, dtype=np.intp) for rows in groups.values()]

@@ -14,7 +14,7 @@ from tidings.scheduling.population import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class WicLife:
     """While a change can be captured: for `window` instants after it (None: for ever), until `changes` others (None: whatever comes)."""
 
     window: int | None = None
@@ -34,24 +34,24 @@ class Life:
         return float(few_changes(chances[change:now], self.changes).sum())
 
 
-def forever() -> Life:
+def forever() -> WicLife:
     """Return the life of what is appended and stays (Unbounded-Append)."""
-    return Life()
+    return WicLife()
 
 
-def time_window(width: int) -> Life:
+def time_window(width: int) -> WicLife:
     """Return the life of what stands for `width` instants (Time-window-Append); 0 is the instant of change alone."""
-    return Life(window=width)
+    return WicLife(window=width)
 
 
-def change_window(number: int) -> Life:
+def change_window(number: int) -> WicLife:
     """Return the life of what stands until `number` others come (Change-window-Append)."""
-    return Life(changes=number)
+    return WicLife(changes=number)
 
 
-def overwrite() -> Life:
+def overwrite() -> WicLife:
     """Return the life of what the next change replaces (Overwrite)."""
-    return Life(changes=1)
+    return WicLife(changes=1)
 
 
 def few_changes(chances: Floats, most: int) -> Floats:

@@ -21,7 +21,7 @@ FOREVER = None
 """As a window: no end."""
 
 
-class Urgency(Protocol):
+class WicUrgency(Protocol):
     """What a change is worth by its age in instants."""
 
     @property
@@ -55,7 +55,7 @@ class PolyExponential:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class UrgencyTable:
     """u(t) = values[t], 0 beyond."""
 
     values: tuple[float, ...]
@@ -119,15 +119,15 @@ def erlang(ratio: float, order: int) -> PolyExponential:
     return PolyExponential(ratio, tuple(coefficients))
 
 
-def table(values: Sequence[float]) -> Table:
+def table(values: Sequence[float]) -> UrgencyTable:
     """Return the urgency with these values: 1 first, never rising, 0 or more. Raises ValueError."""
     if not values or values[0] != 1 or min(values) < 0 or any(b > a for a, b in itertools.pairwise(values)):
         message = "an urgency begins with 1, never rises and is never below 0"
         raise ValueError(message)
-    return Table(tuple(values))
+    return UrgencyTable(tuple(values))
 
 
-def steepness(urgency: Urgency, horizon: int) -> float:
+def steepness(urgency: WicUrgency, horizon: int) -> float:
     """Return a = max u(t + 1)/u(t) over ages up to `horizon`, 0/0 taken as 0: WIC earns at least 1/(1 + a) of the best (000 §3.3)."""
     worth = urgency.at(np.arange(horizon + 2))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tidings.service.examine.poll_result import PollResult
     from tidings.service.watch.composite_parts import Asked
     from tidings.service.watch.watchlist import Subscription, WatchedPage
-    from tidings.storage.db.instance import Instance
+    from tidings.storage.db.instance import DatabaseInstance
 
 STATUS: Final = "status"
 """What stands for the extraction in a change of state: no text is counted in it."""
@@ -40,7 +40,7 @@ def watches_headers(page: WatchedPage) -> bool:
     return any(header_names(sub.owner.sentinel.monitor) for sub in page.subscriptions.values())
 
 
-def changes_of_status(result: PollResult, events: Sequence[Event], instance: Instance) -> tuple[ChangeRow, ...]:
+def changes_of_status(result: PollResult, events: Sequence[Event], instance: DatabaseInstance) -> tuple[ChangeRow, ...]:
     """Return a change for each subscription that monitors the status of the page, if the page's `events` say that it is another now:
     a page that goes into an error, out of it or into another one.
     """
@@ -53,7 +53,7 @@ def changes_of_status(result: PollResult, events: Sequence[Event], instance: Ins
     return tuple(_changes(result, old, new, instance))
 
 
-def _changes(result: PollResult, old: str, new: str, instance: Instance) -> Iterator[ChangeRow]:
+def _changes(result: PollResult, old: str, new: str, instance: DatabaseInstance) -> Iterator[ChangeRow]:
     for sub in result.page.subscriptions.values():
         for asked in sub.asked if watches_state(sub.owner.sentinel.monitor) else ():
             if found := evaluate_states(asked.expression, old, new):
@@ -61,7 +61,7 @@ def _changes(result: PollResult, old: str, new: str, instance: Instance) -> Iter
 
 
 def changes_of_headers(
-    result: PollResult, answer: Unchanged | Fetched, instance: Instance
+    result: PollResult, answer: Unchanged | Fetched, instance: DatabaseInstance
 ) -> tuple[tuple[ChangeRow, ...], tuple[CursorMove, ...]]:
     """Return the changes of headers that a good answer brings, and the cursors with what is remembered of it.
 
@@ -86,7 +86,7 @@ def changes_of_headers(
 
 
 def _row(
-    result: PollResult, sub: Subscription, found: ChangeSet, instance: Instance, *, asked: Asked, of: str
+    result: PollResult, sub: Subscription, found: ChangeSet, instance: DatabaseInstance, *, asked: Asked, of: str
 ) -> ChangeRow:
     """Return a change of what a page was answered with; `of` says what, in the place of an extraction."""
     state, at = result.page.state, result.at

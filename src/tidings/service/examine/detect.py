@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tidings.service.examine.look import Look
     from tidings.service.watch.composite_parts import Asked
     from tidings.service.watch.watchlist import Subscription
-    from tidings.storage.db.instance import Instance
+    from tidings.storage.db.instance import DatabaseInstance
 
 QUIET = EventType.CHANGE_QUIET
 """The type of the event of a change that is all noise: nobody hears of it."""
@@ -58,7 +58,7 @@ class Detector:
     """Runs jobs and reads their answers. `instance` makes change ids that no other installation makes."""
 
     def __init__(
-        self, runner: Runner, instance: Instance, *, seconds: float, attempts: int, heals: bool = True
+        self, runner: Runner, instance: DatabaseInstance, *, seconds: float, attempts: int, heals: bool = True
     ) -> None:
         self._heals = heals
         self._runner = runner

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tidings.service.examine.look import Look
     from tidings.service.examine.poll_result import PollResult, Turn
     from tidings.service.examine.stored_versions import Stored
-    from tidings.storage.db.instance import Instance
+    from tidings.storage.db.instance import DatabaseInstance
 
 KEPT_HEADERS: Final = (
     "content-type",
@@ -78,7 +78,7 @@ class Findings:
     """bodies that are new, each beside the hash of its former one, "" for none"""
 
 
-def of_failure(result: PollResult, failure: Failed, instance: Instance) -> Findings:
+def of_failure(result: PollResult, failure: Failed, instance: DatabaseInstance) -> Findings:
     """Return what a failure brings: no version, no cursor moves. One of our own network or disk is not held against the page."""
     before, at = result.page.state, result.at
     reason = failure.reason
@@ -98,7 +98,9 @@ def of_failure(result: PollResult, failure: Failed, instance: Instance) -> Findi
     )
 
 
-def of_suspicion(result: PollResult, fetched: Fetched, seen: Examination | None, instance: Instance) -> Findings | None:
+def of_suspicion(
+    result: PollResult, fetched: Fetched, seen: Examination | None, instance: DatabaseInstance
+) -> Findings | None:
     """Return what a body brings that looks like a wall, an error or next to nothing; None where it does not, or is believed all the same.
 
     It is quarantined, no cursor moves, no estimator hears of it. The first two are kept.
@@ -127,7 +129,7 @@ def of_no_change(
     *,
     frames: FramedPage | None,
     memory: Memory | None,
-    instance: Instance,
+    instance: DatabaseInstance,
     floor: Duration,
 ) -> Findings:
     """Return what an answer brings that is the newest version: what was `compared` of that, None where nobody takes the answer.
@@ -166,7 +168,7 @@ def of_version(
     *,
     frames: FramedPage | None,
     memory: Memory | None,
-    instance: Instance,
+    instance: DatabaseInstance,
     floor: Duration,
 ) -> Findings:
     """Return what a new version brings: of the page's body, or of one of its frames. `stored` is what was known of the page before.

@@ -13,8 +13,16 @@ import numpy as np
 
 from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.estimation.gamma import Gamma
-from tidings.scheduling.bounds.certificate import Certificate, Looks, Part, Window, by_instants, certify, steadily
-from tidings.scheduling.bounds.lookback import Polls
+from tidings.scheduling.bounds.certificate import (
+    Backlogs,
+    Certificate,
+    CertifiedPages,
+    Looks,
+    by_instants,
+    certify,
+    steadily,
+)
+from tidings.scheduling.bounds.lookback import WindowPolls
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.price.hours import HoursState
@@ -82,7 +90,7 @@ class Book:
         steady = self.steadily([i for i in ids if i not in hours])
         return certify(steadily(*steady), *parts, polls=self.polls(ids, hours))
 
-    def polls(self, ids: Sequence[int], hours: Mapping[int, Sequence[float]]) -> Polls:
+    def polls(self, ids: Sequence[int], hours: Mapping[int, Sequence[float]]) -> WindowPolls:
         """Return the polls of pages, to look back on; `hours` are the weights of the hours of the week of those that have some."""
         worth, steady = self._worth(ids)
         hosts = self.state.population["host"][self.state.population.rows(ids)]
@@ -106,9 +114,9 @@ class Book:
                 )
         value = worth.importance[page]
         changed = np.array([each[3] for each in made], np.bool_)
-        return Polls(page, hosts[page], when, gap.astype(np.float64), changed, hazard, value, steady.kappa[page])
+        return WindowPolls(page, hosts[page], when, gap.astype(np.float64), changed, hazard, value, steady.kappa[page])
 
-    def steadily(self, ids: Sequence[int]) -> tuple[Window, Looks]:
+    def steadily(self, ids: Sequence[int]) -> tuple[Backlogs, Looks]:
         """Return the window of pages at steady rates, and their polls; one without a poll before is there from its first one on."""
         _, steady = self._worth(ids)
         start: dict[int, Instant] = {}
@@ -119,9 +127,9 @@ class Book:
         known = start.keys() | self.before.keys()
         length = np.array([self.end - start.get(i, self.begin) if i in known else 0 for i in ids], np.float64)
         found = self._found(ids, lambda page_id, at: float(at - start.get(page_id, self.begin)))
-        return Window(steady, age, length), found
+        return Backlogs(steady, age, length), found
 
-    def by_hours(self, weights: Sequence[float], ids: Sequence[int]) -> Part:
+    def by_hours(self, weights: Sequence[float], ids: Sequence[int]) -> CertifiedPages:
         """Return the part of pages whose changes gather by these hours of the week, in instants of half an hour."""
         worth, steady = self._worth(ids)
         profile = np.repeat(np.array(weights), HALF_HOURS)

@@ -15,7 +15,7 @@ from tidings.clock import DAY, SECOND
 from tidings.scheduling.bounds.certificate import Certificate, needed
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.price.explain import Parts, explain
+from tidings.scheduling.price.explain import BidParts, explain
 from tidings.scheduling.price.policy import Price
 from tidings.service.explain.certificate import Book
 from tidings.service.explain.plan_summary import PRICED
@@ -42,7 +42,7 @@ RULES: Final[Mapping[str, str]] = {
 class Bid:
     """Of a page that is left to the policy: the parts of its bid, and the rule by which it is due."""
 
-    parts: Parts
+    parts: BidParts
     due: str
 
     def record(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ComingPoll:
     """A look that comes: for which sentinel, at which page; `at` is None where it waits for something else than time. `learned` is what the
     policy remembers of the page, `taught` what is stored of the worth of its changes to the sentinel.
     """
@@ -63,7 +63,7 @@ def agenda(
     names: Collection[str],
     now: Instant,
     turns: Mapping[int, Instant] | None = None,
-) -> list[Look]:
+) -> list[ComingPoll]:
     """Return the polls of these sentinels (of all, if none is named), the soonest first, those without a time last; `turns` as for `outlook`.
 
     Raises `UnknownNameError`.
@@ -81,7 +81,7 @@ def agenda(
     subs = subscriptions.listing(connection) if held is None else [sub for own in held.subs.values() for sub in own]
     texts = {(sub.sentinel_id, sub.page_id): sub.learned for sub in subs}
     found = [
-        Look(
+        ComingPoll(
             row.name,
             prospect.page_id,
             prospect,

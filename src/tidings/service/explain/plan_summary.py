@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tidings.model.interval import Duration, Instant
-    from tidings.service.explain.plan_list import Look
+    from tidings.service.explain.plan_list import ComingPoll
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
 
@@ -78,7 +78,7 @@ class Outline:
         }
 
 
-def outline(connection: Connection, settings: Settings, looks: Sequence[Look], *, now: Instant) -> Outline:
+def outline(connection: Connection, settings: Settings, looks: Sequence[ComingPoll], *, now: Instant) -> Outline:
     """Return the outline of all polls that come."""
     asked, stretch = _a_day(looks), 1.0
     wished = asked
@@ -123,7 +123,7 @@ def _too_small(stretch: float) -> str:
     )
 
 
-def _a_day(looks: Sequence[Look]) -> float:
+def _a_day(looks: Sequence[ComingPoll]) -> float:
     """Return how many polls a day are made at all pages, each as often as the sentinel that asks for most."""
     every: dict[int, Duration] = {}
     for look in looks:

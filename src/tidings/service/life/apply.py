@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from tidings.errors import SentinelError, UnknownNameError, UsageError
 from tidings.fetching import address
 from tidings.language.forms import parse_file
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.language.write import printer
 from tidings.model.event_type import EventType
 from tidings.model.sentinel import CreateEvent, Defaults, Sentinel
@@ -162,9 +162,9 @@ def _read_all(
     wanted: dict[str, tuple[str, Sentinel]] = {}
     existing = register.lookup(connection)
 
-    def known(name: str) -> Known | None:
+    def known(name: str) -> KnownSentinel | None:
         if name in wanted:
-            return Known(wanted[name][1])
+            return KnownSentinel(wanted[name][1])
         return None if name in names else existing(name)
 
     for file, text in files.items():

@@ -14,7 +14,7 @@ from tidings.errors import AddressError, SentinelError, UnknownNameError
 from tidings.fetching import address, files
 from tidings.language import means, parser, verify, words
 from tidings.language.forms import parse_file
-from tidings.language.means import Means
+from tidings.language.means import InstallationMeans
 from tidings.language.write import printer
 from tidings.model.sentinel import (
     Alter,
@@ -187,7 +187,7 @@ def understood(
         "files": bool(settings.fetch.allow_files),
         "events": outside_events.names(connection),
     }
-    own = Means(tuple(settings.budget.named()), settings.schedule.policy, _policies)
+    own = InstallationMeans(tuple(settings.budget.named()), settings.schedule.policy, _policies)
     parsed = means.within(parse_file(file, text, **here | given), own)
     warnings = (w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
     return replace(parsed, warnings=tuple(warnings))
@@ -203,18 +203,18 @@ def _policies() -> dict[str, frozenset[str]]:
     return {name: frozenset(p for p in ("urgency", "life") if f"{p}_kind" in reads_of(name)) for name in POLICIES}
 
 
-def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
+def lookup(connection: Connection) -> Callable[[str], verify.KnownSentinel | None]:
     """Return the view of existing sentinels that the language needs."""
     find = by_name.lives(connection)
 
-    def known(name: str) -> verify.Known | None:
+    def known(name: str) -> verify.KnownSentinel | None:
         try:
             row = sentinels.find(connection, name)
         except UnknownNameError:
             return None
         life = Life.of(row, meaning(row.text))
         start, end = lifespan.starts(life, find), lifespan.ends(life, find)
-        return verify.Known(life.sentinel, row.state, start, end, row.ended_at)
+        return verify.KnownSentinel(life.sentinel, row.state, start, end, row.ended_at)
 
     return known
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import xxhash
 
 from tidings.document.extraction import WHOLE, extraction_of
-from tidings.estimation.interest import Interest
+from tidings.estimation.interest import InterestShare
 from tidings.estimation.life import Block, End, Survival
-from tidings.model.interest import Interest as Sought
+from tidings.model.interest import Interest
 from tidings.model.weight import Life
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.subscription_memory import Remembered
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from tidings.model.unit import ChangeRow, CursorMove
     from tidings.service.watch.watchlist import Subscription, WatchedPage
 
-_EVERYTHING: Final = (Sought("any"), Sought("words"))
+_EVERYTHING: Final = (Interest("any"), Interest("words"))
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedWorth:
     """What is learned of the changes of one page for one sentinel: how many it cares for, and how long they stay (None: not clear, or for good)."""
 
-    interest: Interest = Interest()
+    interest: InterestShare = InterestShare()
     survival: Survival = Survival()
     life: Life | None = None
 
     @staticmethod
-    def of(text: str) -> Learned:
+    def of(text: str) -> LearnedWorth:
         """Read what is stored; what cannot be read is as if nothing were known."""
         return _read(text) if text else _NOTHING
 
@@ -56,17 +56,17 @@ class Learned:
         return json.dumps(said, separators=(",", ":"))
 
 
-_NOTHING: Final = Learned()
+_NOTHING: Final = LearnedWorth()
 
 
 @lru_cache(maxsize=512)
-def _read(text: str) -> Learned:
+def _read(text: str) -> LearnedWorth:
     """Return what a text says; it is asked for at each look, and is the same until the page changes."""
     try:
         said = json.loads(text)
         blocks = tuple(Block(tuple(key), since, changes) for key, since, changes in said["blocks"])
         survival = Survival(blocks, tuple(End(*end) for end in said["ends"]), said["version"])
-        return Learned(Interest(*said["reports"]), survival, Life(*said["life"]) if said["life"] else None)
+        return LearnedWorth(InterestShare(*said["reports"]), survival, Life(*said["life"]) if said["life"] else None)
     except (KeyError, TypeError, ValueError):
         return _NOTHING
 
@@ -100,7 +100,7 @@ def _taught(
     marks = [mark for some in (seen.marks if seen is not None else ()) if some.key == sub.row.id for mark in some.marks]
     if not sub.is_on_change or not sub.row.taken or not (is_visible or own or marks):
         return cursor
-    before = Learned.of(sub.row.learned)
+    before = LearnedWorth.of(sub.row.learned)
     interest, survival = before.interest, before.survival
     if is_visible and not tells_all(sub):
         interest = interest.after(reported=any(not row.noise for row in own))
@@ -110,7 +110,7 @@ def _taught(
     elif len(own) == 1 and own[0].found.edits:
         (row,) = own
         survival = survival.after_edits(row.found.edits, old=row.from_seq, new=row.to_seq, at=at, is_news=not row.noise)
-    after = Learned(interest, survival, before.life if survival == before.survival else survival.life(at))
+    after = LearnedWorth(interest, survival, before.life if survival == before.survival else survival.life(at))
     return cursor if after == before else replace(cursor, learned=after.text)
 
 
@@ -127,7 +127,7 @@ def tells_all(sub: Subscription) -> bool:
 
 def spelled(text: str) -> list[str]:
     """Return what is learned for a sentinel of the changes of a page, in plain words; nothing where nothing is."""
-    learned = Learned.of(text)
+    learned = LearnedWorth.of(text)
     said = []
     if learned.interest.visible:
         reported, visible = learned.interest.reported, learned.interest.visible
@@ -150,7 +150,7 @@ def _stays(life: Life) -> str:
 
 def record(text: str) -> dict[str, Any]:
     """Return it as a record shows it."""
-    learned = Learned.of(text)
+    learned = LearnedWorth.of(text)
     life = (
         None
         if learned.life is None

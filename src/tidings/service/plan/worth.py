@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidings.model.weight import Life, Urgency
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
-from tidings.service.plan.learned_worth import Learned, tells_all
+from tidings.service.plan.learned_worth import LearnedWorth, tells_all
 
 if TYPE_CHECKING:
     from tidings.service.watch.watchlist import Subscription, WatchedPage
@@ -25,7 +25,7 @@ def weight(page: WatchedPage) -> float:
     Each counts with its importance times the share of the page's visible changes that it reports.
     """
     return sum(
-        s.owner.sentinel.importance * (1.0 if tells_all(s) else Learned.of(s.row.learned).interest.share)
+        s.owner.sentinel.importance * (1.0 if tells_all(s) else LearnedWorth.of(s.row.learned).interest.share)
         for s in page.subscriptions.values()
         if s.is_on_change
     )
@@ -77,5 +77,5 @@ def worth(page: WatchedPage) -> Worth:
 
 def _wish(sub: Subscription) -> Worth:
     sentinel = sub.owner.sentinel
-    life = sentinel.life if sentinel.life is not None else Learned.of(sub.row.learned).life
+    life = sentinel.life if sentinel.life is not None else LearnedWorth.of(sub.row.learned).life
     return Worth.of(sentinel.urgency, life or FOREVER)

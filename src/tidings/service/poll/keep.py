@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidings.archive.archive import Plan
+from tidings.archive.archive import WritePlan
 from tidings.errors import BlobError
 from tidings.storage.observed import versions
 from tidings.storage.write import garbage
@@ -45,14 +45,14 @@ class Keeper:
         named = [(body, hashlib.sha256(body).hexdigest(), former) for body, former in bodies]
         async with self._archive.hold(*({sha for _, sha, _ in named} | {former for _, _, former in named if former})):
             plans = [await self._store.read(self._plan, former, body, sha) for body, sha, former in named]
-            together = Plan(
+            together = WritePlan(
                 blobs=tuple(blob for plan in plans for blob in plan.blobs),
                 garbage=tuple(name for plan in plans for name in plan.garbage),
                 files=tuple(file for plan in plans for file in plan.files),
             )
             await self._carry_out(together, unit)
 
-    async def _carry_out(self, plan: Plan, unit: Unit) -> None:
+    async def _carry_out(self, plan: WritePlan, unit: Unit) -> None:
         if plan.files:
             await asyncio.to_thread(self._archive.write_files, plan)
         await self._commit(replace(unit, blobs=plan.blobs, garbage=plan.garbage))
@@ -60,7 +60,7 @@ class Keeper:
             self._archive.remove(plan.garbage)
             await self._store.write(garbage.clear, plan.garbage)
 
-    def _plan(self, connection: Connection, former: str, body: bytes, sha256: str) -> Plan:
+    def _plan(self, connection: Connection, former: str, body: bytes, sha256: str) -> WritePlan:
         def row(sha: str) -> Blob | None:
             return versions.blob(connection, sha)
 

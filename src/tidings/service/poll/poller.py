@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from tidings.service.poll.frames import Ask, Frames
     from tidings.service.poll.keep import Keeper
     from tidings.service.watch.watchlist import WatchedPage
-    from tidings.storage.db.instance import Instance
+    from tidings.storage.db.instance import DatabaseInstance
     from tidings.storage.write.store import Store
 
 log = logging.getLogger("tidings.service.poll.poller")
@@ -90,7 +90,7 @@ class Poller:
         keeper: Keeper,
         detector: Detector,
         frames: Frames,
-        instance: Instance,
+        instance: DatabaseInstance,
         asker: Asker,
         timeout: Duration,
         floor: Duration,

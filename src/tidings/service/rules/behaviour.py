@@ -48,7 +48,7 @@ def own(name: str, sentinel_id: int) -> Primitive:
 
 
 def opened(rule: str, sentinel_id: int) -> Primitive:
-    """Return the event that occurs once, right after the `Wanted` rule of that name was added as one to be opened."""
+    """Return the event that occurs once, right after the `WantedRule` rule of that name was added as one to be opened."""
     return own(f"opened {rule}", sentinel_id)
 
 
@@ -57,7 +57,7 @@ def closed(sentinel_id: int) -> Primitive:
     return own("closed", sentinel_id)
 
 
-class Wanted(NamedTuple):
+class WantedRule(NamedTuple):
     """A rule that a sentinel needs. `is_opened`: once it is there, `opened` occurs for it; a clock is set going so.
 
     Its name begins with the behaviour's and a dot (`telling.0.tick`). A rule whose `data` is as it was is kept, with all that waits in
@@ -118,7 +118,7 @@ NO_DEEDS = Deeds()
 class Arrangement:
     """The rules that a sentinel needs as it is now, and what is to be done about those that it had."""
 
-    wanted: Sequence[Wanted] = ()
+    wanted: Sequence[WantedRule] = ()
     deeds: Deeds = NO_DEEDS
 
 

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.events.expression import Plus
 from tidings.events.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
-from tidings.model.composite import Part
+from tidings.model.composite import PagePart
 from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.poll_reason import PollReason, Why
 from tidings.model.version import version_id
 from tidings.model.weight import WHOLE
 from tidings.scheduling.hours import Hours
 from tidings.scheduling.needs import Group, Need, Wait
-from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own, postponed
+from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
 from tidings.service.rules.composites import HOLDS
-from tidings.service.rules.joint_reports import Report
+from tidings.service.rules.joint_reports import JointReport
 from tidings.service.watch.needs import LOOKED, Deadline
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, subscriptions
@@ -45,7 +45,7 @@ Plain = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class AwaitedPage:
     """A page that is waited for: its id, its name in the sentinel, its address as it was given."""
 
     page_id: int
@@ -85,12 +85,12 @@ class ComplexNeeds:
         if not sentinel.then:
             return Arrangement()
         wanted = [
-            Wanted(_rule("open", own(HOLDS, number))),
-            Wanted(_rule("look", heard(LOOKED, number))),
+            WantedRule(_rule("open", own(HOLDS, number))),
+            WantedRule(_rule("look", heard(LOOKED, number))),
         ]
         for place, then in enumerate(sentinel.then):
             over = Plus(own(f"need {place}", number), then.within)
-            wanted.append(Wanted(_rule(f"over.{place}", over, Context.CHRONICLE, within=then.within)))
+            wanted.append(WantedRule(_rule(f"over.{place}", over, Context.CHRONICLE, within=then.within)))
         return Arrangement(wanted)
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
@@ -171,11 +171,11 @@ class ComplexNeeds:
             memory["open"] = still
         return deeds
 
-    async def _report(self, moment: Moment, plain: Plain, need: Need) -> Report:
+    async def _report(self, moment: Moment, plain: Plain, need: Need) -> JointReport:
         told = [part["change"] for part in plain["parts"]]
         waits = {wait["page"]: wait for group in plain["groups"] for wait in group["waits"]}
         found = await self._store.read(_found, told)
-        others: list[Part] = []
+        others: list[PagePart] = []
         for page_id, wait in waits.items():
             if page_id in found:
                 continue
@@ -187,7 +187,9 @@ class ComplexNeeds:
                 others.append(await self._store.read(_missed, wait, moment.at))
         lacking = "; ".join(f"{part.name}: {part.reason}" for part in others if part.status == "missed")
         reason = "" if need.verdict == "complete" else lacking
-        return Report(changes=told, others=others, verdict=need.verdict, reason=reason, cause=f"then {plain['cause']}")
+        return JointReport(
+            changes=told, others=others, verdict=need.verdict, reason=reason, cause=f"then {plain['cause']}"
+        )
 
 
 def _let_wait(moment: Moment) -> None:
@@ -245,12 +247,12 @@ def _both(one: Deeds, other: Deeds) -> Deeds:
     )
 
 
-def _watched(connection: Connection, sentinel_id: int) -> dict[str, list[Watched]]:
+def _watched(connection: Connection, sentinel_id: int) -> dict[str, list[AwaitedPage]]:
     """Return the pages of a sentinel by their names there."""
-    found: dict[str, list[Watched]] = {}
+    found: dict[str, list[AwaitedPage]] = {}
     for sub in subscriptions.listing(connection, sentinel_id=sentinel_id):
         given = pages.identity(connection, sub.page_id).given
-        found.setdefault(sub.label, []).append(Watched(sub.page_id, sub.label, given))
+        found.setdefault(sub.label, []).append(AwaitedPage(sub.page_id, sub.label, given))
     return found
 
 
@@ -270,9 +272,9 @@ def _seen(connection: Connection, sentinel_id: int, page_id: int, first: Instant
     return {"at": at, "changes": [row.id for row in found], "version": state.last_seq, "title": state.title}
 
 
-def _unchanged(wait: Plain) -> Part:
+def _unchanged(wait: Plain) -> PagePart:
     said = f"not changed, it shows version {version_id(wait['page'], wait['version'])}"
-    return Part(
+    return PagePart(
         page_id=wait["page"],
         url=wait["url"],
         name=wait["name"],
@@ -284,9 +286,9 @@ def _unchanged(wait: Plain) -> Part:
     )
 
 
-def _missed(connection: Connection, wait: Plain, now: Instant) -> Part:
+def _missed(connection: Connection, wait: Plain, now: Instant) -> PagePart:
     reason = _why(connection, wait, now)
-    return Part(
+    return PagePart(
         page_id=wait["page"],
         url=wait["url"],
         name=wait["name"],

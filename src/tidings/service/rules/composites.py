@@ -23,8 +23,8 @@ from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.poll_reason import PollReason, Why
 from tidings.model.sentinel import FetchAt, FetchEvery
-from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own, postponed
-from tidings.service.rules.joint_reports import Report, named_pages
+from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
+from tidings.service.rules.joint_reports import JointReport, named_pages
 from tidings.service.watch.composite_parts import PART, Joint, joint_of, kind_of
 from tidings.service.watch.cursors import hours_of, ticks_of
 from tidings.service.watch.needs import LOOKED, Deadline
@@ -77,16 +77,19 @@ class Composites:
         window = _fixed_window(held)
         _let_wait(moment)
         said = {"monitor": expressions.to_text(held.sentinel.monitor), "window": window, "then": bool(joint.has_then)}
-        wanted = [Wanted(_rule("part", heard(PART, number), said)), Wanted(_rule("look", heard(LOOKED, number), said))]
+        wanted = [
+            WantedRule(_rule("part", heard(PART, number), said)),
+            WantedRule(_rule("look", heard(LOOKED, number), said)),
+        ]
         if not joint.waits:
             moment.memory.clear()
             return Arrangement()
         for place, meeting in enumerate(joint.meetings):
             event = _all_of(meeting, joint, number, LONGEST if window is None else window)
-            wanted.append(Wanted(_rule(f"meet.{place}", event, said)))
+            wanted.append(WantedRule(_rule(f"meet.{place}", event, said)))
             if meeting.negative:
                 late = Plus(own(f"met {place}", number), LONGEST if window is None else window, until="until")
-                wanted.append(Wanted(_rule(f"decide.{place}", late, said, Context.CHRONICLE)))
+                wanted.append(WantedRule(_rule(f"decide.{place}", late, said, Context.CHRONICLE)))
         return Arrangement(wanted)
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
@@ -202,7 +205,7 @@ class Composites:
             return await self._came_true(moment, place, span["parts"])
         width = spell_duration(span["until"] - span["from"])
         reason = f"whether {' and '.join(dict.fromkeys(unseen))} changed is not known: not looked at well for {width}"
-        report = Report(
+        report = JointReport(
             changes=[part["change"] for part in span["parts"]],
             verdict="undecided",
             reason=reason,
@@ -222,7 +225,7 @@ class Composites:
         """Tell that the Monitor clause holds; where other pages are to be polled for it, that comes first."""
         if moment.held.sentinel.then:
             return Deeds(raised=(Raised(own(HOLDS, moment.held.row.id).name, {"parts": parts, "cause": cause}),))
-        report = Report(changes=[part["change"] for part in parts], cause=cause)
+        report = JointReport(changes=[part["change"] for part in parts], cause=cause)
         return await self._reporter.deeds(moment.held, report, at=moment.at)
 
     def _window(self, held: WatchedSentinel, named: Mapping[str, Sequence[tuple[int, str]]]) -> Duration:

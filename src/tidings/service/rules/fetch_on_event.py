@@ -15,7 +15,7 @@ from tidings.events.rule import Action, Condition, Coupling, Rule
 from tidings.model.interval import ExecutionInterval
 from tidings.model.poll_reason import PollReason, Why
 from tidings.scheduling.hours import Hours
-from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, happening, heard
+from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, happening, heard
 from tidings.service.watch.needs import LOOKED, Deadline
 from tidings.storage.watches import subscriptions
 from tidings.storage.watches.outside import HAPPENED
@@ -61,7 +61,7 @@ class Summons:
         if not events:
             return Arrangement()
         rules = [_rule(f"event.{event}", happening(event, number), event=event) for event in events]
-        return Arrangement([Wanted(rule) for rule in (*rules, _rule("look", heard(LOOKED, number)))])
+        return Arrangement([WantedRule(rule) for rule in (*rules, _rule("look", heard(LOOKED, number)))])
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
         """Owe a poll of each page, or note that one was made."""

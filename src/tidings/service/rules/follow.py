@@ -25,8 +25,8 @@ from tidings.model.unit import Event, RuleState, Unit
 from tidings.service.rules.behaviour import Deeds, Moment, happening, heard, opened
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,
-    Group,
     Pause,
+    RuleGroup,
     at_latest,
     fault,
     has_started,
@@ -39,9 +39,9 @@ from tidings.storage.watches.outside import HAPPENED
 
 if TYPE_CHECKING:
     from tidings.events.engine import Sizes
-    from tidings.events.rule import Firing, Outcome, Raised
+    from tidings.events.rule import EngineOutcome, Firing, Raised
     from tidings.model.interval import Duration, Instant
-    from tidings.service.rules.behaviour import Behaviour, Wanted
+    from tidings.service.rules.behaviour import Behaviour, WantedRule
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
     from tidings.storage.db.connection import Connection
@@ -62,7 +62,7 @@ _NOBODY_HEARS = ""
 _BEGINS = frozenset({EventType.SENTINEL_CREATED, EventType.SENTINEL_ENABLED, EventType.SENTINEL_ALTERED})
 
 
-class Rules:
+class RuleFollower:
     """The rules of all sentinels. `follow` is called at each step, `note` with each unit that was committed."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Rules:
         self._hears = frozenset(chain(*(b.hears for b in self._behaviours.values())))
         self._epoch = epoch
         self._engine = self._new_engine()
-        self._groups: dict[int, Group] = {}
+        self._groups: dict[int, RuleGroup] = {}
         self._upto = self._remembered = 0
         self._at_event = 0
         """the last event that was heard, while events are heard"""
@@ -122,13 +122,13 @@ class Rules:
         base = min((min(state["engine"]["now"], now) for _, state in stored), default=0)
         for sentinel_id, known in stored:
             state = at_latest(known, now)
-            group = self._groups[sentinel_id] = Group.from_json(sentinel_id, state)
+            group = self._groups[sentinel_id] = RuleGroup.from_json(sentinel_id, state)
             group.is_touched = state is not known
             # one that is behind the others hears its events at their time
             self._put_back(group, {**state["engine"], "now": base})
             self._settled(group)
         for sentinel_id, state in await self._store.read(rules.listing, FINISHED):
-            self._groups[sentinel_id] = Group(sentinel_id, state["upto"], is_finished=True)
+            self._groups[sentinel_id] = RuleGroup(sentinel_id, state["upto"], is_finished=True)
         self._engine.take_changed()
         self._is_loaded = self._is_woken = True
         await self.follow(now)
@@ -226,7 +226,7 @@ class Rules:
         page = self._watchlist.pages.get(event.page_id) if event.page_id is not None else None
         return [] if page is None else sorted({sub.row.sentinel_id for sub in page.subscriptions.values()})
 
-    async def _reach(self, event: EventRow, group: Group) -> None:
+    async def _reach(self, event: EventRow, group: RuleGroup) -> None:
         """Let time pass to an event: what was due before it comes first, and knows of what was heard before it only."""
         at = max(min(event.at, self._now), group.now, self._engine.now)
         self._at_event = event.seq - 1
@@ -254,20 +254,20 @@ class Rules:
             held = await self._held(sentinel_id)
             if self._concerns(held) and has_started(event, held):
                 if group is None:
-                    group = self._groups[sentinel_id] = Group(sentinel_id, event.seq)
+                    group = self._groups[sentinel_id] = RuleGroup(sentinel_id, event.seq)
                 elif group.is_finished and held.row.state != "ended":
                     group.is_finished, group.memory = False, {}
             if group is not None and not group.is_finished and group.pause is None:
                 await self._reach(event, group)
                 await self._arrange(group, held)
 
-    def _pause(self, group: Group) -> None:
+    def _pause(self, group: RuleGroup) -> None:
         """Let nothing that waits for a sentinel go on until it is enabled again."""
         group.pause = Pause(self._engine.now, self._engine.dump(group.name))
         self._engine.remove_group(group.name)
         group.is_touched = True
 
-    async def _resume(self, group: Group, held: WatchedSentinel) -> None:
+    async def _resume(self, group: RuleGroup, held: WatchedSentinel) -> None:
         """Let a sentinel's rules go on where they stood, as it is now, and hear what came of polls that were under way at the pause."""
         dumps, pause = group.resumed(self._engine.now)
         for dump in dumps:
@@ -278,7 +278,7 @@ class Rules:
             for event in await self._store.read(_numbered, pause.missed):
                 await self._occur(event, group.sentinel_id)
 
-    def _put_back(self, group: Group, dump: Mapping[str, Any]) -> None:
+    def _put_back(self, group: RuleGroup, dump: Mapping[str, Any]) -> None:
         try:
             self._engine.resume(dump)
         except (UsageError, ValueError) as error:
@@ -294,7 +294,7 @@ class Rules:
             return
         group = self._groups.get(sentinel_id)
         if group is None:
-            group = self._groups[sentinel_id] = Group(sentinel_id, event.seq - 1)
+            group = self._groups[sentinel_id] = RuleGroup(sentinel_id, event.seq - 1)
         await self._reach(event, group)
         self._at_event = event.seq - 1
         await self._arrange(group, held)
@@ -307,7 +307,7 @@ class Rules:
         group = self._groups.get(held.row.id)
         if group is None and held.row.started_at is not None and (is_owed or self._concerns(held)):
             memory: dict[str, dict[str, Any]] = {name: {} for name in self._behaviours} if is_owed else {}
-            group = self._groups[held.row.id] = Group(held.row.id, self._upto, memory=memory)
+            group = self._groups[held.row.id] = RuleGroup(held.row.id, self._upto, memory=memory)
         if group is not None and not group.is_finished and group.pause is None:
             await self._arrange(group, held)
             if held.row.state == "disabled" and not group.is_finished:
@@ -332,11 +332,11 @@ class Rules:
     async def _held(self, sentinel_id: int) -> WatchedSentinel:
         return self._watchlist.sentinels.get(sentinel_id) or await self._watchlist.recall(sentinel_id)
 
-    async def _moment(self, group: Group, behaviour: str, *, resumed: Duration = 0) -> Moment:
+    async def _moment(self, group: RuleGroup, behaviour: str, *, resumed: Duration = 0) -> Moment:
         held, memory = await self._held(group.sentinel_id), group.memory.setdefault(behaviour, {})
         return Moment(held, memory, self._engine.now, self._at_event, group.pauses, resumed)
 
-    async def _act(self, outcome: Outcome) -> None:
+    async def _act(self, outcome: EngineOutcome) -> None:
         """Let the behaviours answer the rules that fired."""
         for problem in outcome.problems:
             log.error("a rule of the sentinel %s failed: %s", problem.rule.group, problem.text)
@@ -345,7 +345,7 @@ class Rules:
         for firing in outcome.firings:
             await self._answer(self._groups[int(firing.rule.group)], firing)
 
-    async def _answer(self, group: Group, firing: Firing) -> None:
+    async def _answer(self, group: RuleGroup, firing: Firing) -> None:
         group.is_touched = True
         name = firing.rule.name.partition(".")[0]
         moment = await self._moment(group, name)
@@ -363,16 +363,16 @@ class Rules:
         for kind, params in raised:
             await self._act(self._engine.push(Occurrence.at(kind, self._engine.now, params)))
 
-    def _do(self, group: Group, deeds: Deeds) -> None:
+    def _do(self, group: RuleGroup, deeds: Deeds) -> None:
         if deeds.events or deeds.changes or deeds.deliveries or deeds.timers:
             group.deeds.append(deeds)
             group.is_touched = True
 
-    async def _arrange(self, group: Group, held: WatchedSentinel, *, resumed: Duration = 0) -> None:
+    async def _arrange(self, group: RuleGroup, held: WatchedSentinel, *, resumed: Duration = 0) -> None:
         """Give a sentinel the rules that it needs as it is now; those that are as they were keep what waits in them."""
         before = {rule.name: rule for rule in self._engine.rules(group.name)}
         remembered = deepcopy(group.memory)
-        wanted: dict[str, Wanted] = {}
+        wanted: dict[str, WantedRule] = {}
         raised: list[Raised] = []
         for behaviour in self._behaviours.values():
             if not behaviour.concerns(held) and behaviour.name not in group.memory:
@@ -396,17 +396,17 @@ class Rules:
         if not self._concerns(held):  # altered so that it needs no rules any more
             self._dissolve(group)
 
-    async def _finish(self, group: Group) -> None:
+    async def _finish(self, group: RuleGroup) -> None:
         """Let the behaviours do what is left; the group's row goes with it."""
         for name in group.memory:
             self._do(group, await self._behaviours[name].finish(await self._moment(group, name)))
         self._dissolve(group)
 
-    def _dissolve(self, group: Group) -> None:
+    def _dissolve(self, group: RuleGroup) -> None:
         self._engine.remove_group(group.name)
         group.is_finished = group.is_touched = True
 
-    def _settled(self, group: Group) -> None:
+    def _settled(self, group: RuleGroup) -> None:
         for name, behaviour in self._behaviours.items():
             if name in group.memory:
                 is_idle = group.is_finished or (group.pause is not None and f"{name}." != BY_THE_WALL)
@@ -430,7 +430,7 @@ class Rules:
             group.deeds, group.is_touched = [], False
             self._settled(group)
 
-    async def _write(self, group: Group, now: Instant) -> None:
+    async def _write(self, group: RuleGroup, now: Instant) -> None:
         states: dict[str, dict[str, Any] | None] = (
             {NAME: None, FINISHED: {"upto": group.upto}}
             if group.is_finished
@@ -448,7 +448,7 @@ class Rules:
             await self._committer.write(unit)
 
 
-def _miss(event: EventRow, group: Group) -> None:
+def _miss(event: EventRow, group: RuleGroup) -> None:
     """Note what a sentinel that is disabled hears when it goes on: what is its own; pages that others watch are none of its business."""
     if event.sentinel_id == group.sentinel_id and group.pause is not None:
         group.pause.missed.append(event.seq)

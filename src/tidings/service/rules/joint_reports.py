@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidings.document.canonical import RULES_VERSION
 from tidings.language import expressions
 from tidings.model.change import ChangeSet
-from tidings.model.composite import Composite, Part, Verdict
+from tidings.model.composite import Composite, PagePart, Verdict
 from tidings.model.event_type import EventType
 from tidings.model.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
 from tidings.service.notify.activate import REPORTED
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.storage.db.connection import Connection
-    from tidings.storage.db.instance import Instance
+    from tidings.storage.db.instance import DatabaseInstance
     from tidings.storage.watches.changes import StoredChange
     from tidings.storage.watches.subscriptions import SubscriptionRow
     from tidings.storage.write.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class JointReport:
     """What is to be told: the changes it rests on by id, what other pages showed, how it ended, and `cause`, which tells reports of one
     sentinel apart that rest on the same changes.
     """
 
     changes: Sequence[str]
-    others: Sequence[Part] = ()
+    others: Sequence[PagePart] = ()
     verdict: Verdict = "complete"
     reason: str = ""
     cause: str = ""
@@ -46,11 +46,11 @@ class Report:
 class Reporter:
     """Makes reports. `instance` makes ids that no other installation makes."""
 
-    def __init__(self, store: Store, instance: Instance) -> None:
+    def __init__(self, store: Store, instance: DatabaseInstance) -> None:
         self._store = store
         self._instance = instance
 
-    async def deeds(self, held: WatchedSentinel, report: Report, *, at: Instant) -> Deeds:
+    async def deeds(self, held: WatchedSentinel, report: JointReport, *, at: Instant) -> Deeds:
         """Return the change, its event and the messages that are written with it; nothing if what it rests on is gone."""
         found, subs = await self._store.read(_evidence, held.row.id, report.changes)
         if not found:
@@ -76,7 +76,7 @@ class Reporter:
     def _row(
         self,
         held: WatchedSentinel,
-        report: Report,
+        report: JointReport,
         found: Sequence[StoredChange],
         subs: Mapping[int, SubscriptionRow],
         at: Instant,
@@ -119,9 +119,9 @@ def named_pages(connection: Connection, sentinel_id: int) -> dict[str, list[tupl
     return found
 
 
-def _part(stored: StoredChange, name: str) -> Part:
+def _part(stored: StoredChange, name: str) -> PagePart:
     row = stored.row
-    return Part(
+    return PagePart(
         page_id=row.page_id,
         url=stored.url,
         name=name,
@@ -150,7 +150,7 @@ def _texts(found: Iterable[ChangeSet]) -> ChangeSet:
     )
 
 
-def _summary(report: Report, parts: Sequence[Part]) -> str:
+def _summary(report: JointReport, parts: Sequence[PagePart]) -> str:
     said = "; ".join(f"{part.name or part.url}: {part.summary}" for part in parts)
     if report.verdict == "complete":
         return said

@@ -20,7 +20,7 @@ from tidings.model.event_type import EventType
 from tidings.model.telling import Rate
 from tidings.model.unit import Event, Timer
 from tidings.service.notify import news
-from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, closed, heard, opened, own
+from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, closed, heard, opened, own
 from tidings.service.show.records import NOTICES
 from tidings.service.watch import rates
 from tidings.storage.watches import timers
@@ -57,21 +57,21 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class Flapping:
     """More than `changes` changes within `span` are noise (sentinels §3.5, flapping): they are gathered until so long is over. 0: nothing is."""
 
     changes: int = 0
     span: Duration = 0
 
 
-class Telling:
+class NotifyBehaviour:
     """The behaviour that tells. `awaits` says whose message under way it waits for."""
 
     name = "telling"
     hears: Final = frozenset({CHANGE, DONE, *NOTICES})
     conditions: Mapping[str, Condition] = {}
 
-    def __init__(self, store: Store, *, noise: Noise = Noise()) -> None:
+    def __init__(self, store: Store, *, noise: Flapping = Flapping()) -> None:
         self._store = store
         self._noise = noise
         self._under_way: dict[int, set[int]] = {}
@@ -129,7 +129,7 @@ class Telling:
             else:
                 yield Line(str(place), clause, targets)
 
-    def _wanted(self, lines: Mapping[str, Line], moment: Moment) -> Iterator[Wanted]:
+    def _wanted(self, lines: Mapping[str, Line], moment: Moment) -> Iterator[WantedRule]:
         held, number = moment.held, moment.held.row.id
         if any(line.is_at_once or line.clause.rate.changes for line in lines.values()):
             found = Or(tuple(heard(kind, number) for kind in (CHANGE, *news.notices_of(held))))
@@ -282,11 +282,11 @@ def _inherited(connection: Connection, sentinel_id: int) -> list[Timer]:
     return [t for t in timers.due(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
 
 
-def _wanted(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> Wanted:
-    return Wanted(Rule(name=name, event=event, context=context, coupling=Coupling.DETACHED, data=data))
+def _wanted(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> WantedRule:
+    return WantedRule(Rule(name=name, event=event, context=context, coupling=Coupling.DETACHED, data=data))
 
 
-def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[Wanted]:
+def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[WantedRule]:
     """Yield the rule whose clock goes off when a rate tells; each tick sets it to the next, over changes of clocks too."""
     zone = moment.held.zone
     first = rates.tick_after(rate, moment.at, start=start, zone=zone)
@@ -302,7 +302,7 @@ def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[Wa
     }
     number = moment.held.row.id
     event = Periodic(opened(name, number), first - moment.at, closed(number))
-    yield Wanted(Rule(name=name, event=event, action="telling.tick", data=data), is_opened=True)
+    yield WantedRule(Rule(name=name, event=event, action="telling.tick", data=data), is_opened=True)
 
 
 def _retune(firing: Firing) -> Iterator[Retuned]:

@@ -38,7 +38,7 @@ class Pause:
 
 
 @dataclass(slots=True)
-class Group:
+class RuleGroup:
     """The rules of one sentinel: what its behaviours remember, the last event and instant that its stored state knows of.
 
     `pause` is set while it is disabled: its rules are not in the engine then. `pauses` are those that are over, the latest last.
@@ -55,7 +55,7 @@ class Group:
     pauses: list[tuple[Instant, Instant]] = field(default_factory=list)
 
     @classmethod
-    def from_json(cls, sentinel_id: int, state: Mapping[str, Any]) -> Group:
+    def from_json(cls, sentinel_id: int, state: Mapping[str, Any]) -> RuleGroup:
         """Return the group as `to_json` wrote it."""
         pause = Pause(**state["pause"]) if state.get("pause") else None
         pauses = [(begun, ended) for begun, ended in state.get("pauses", ())]

@@ -22,15 +22,15 @@ from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.fetching.browser import Browser
 from tidings.fetching.client import Client
-from tidings.fetching.door import Door
-from tidings.fetching.files import Files
+from tidings.fetching.door import OutboundDoor
+from tidings.fetching.files import FileFetcher
 from tidings.fetching.politeness import HostGate
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.model.asking import LONGEST_TIMEOUT
 from tidings.model.secret import Secret
 from tidings.model.weight import WHOLE
-from tidings.notification.channels import Means, build_senders, sendable
+from tidings.notification.channels import SenderParts, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
@@ -61,16 +61,16 @@ from tidings.service.poll.sitemaps import Sitemaps
 from tidings.service.rules.complex_needs import ComplexNeeds
 from tidings.service.rules.composites import Composites
 from tidings.service.rules.fetch_on_event import Summons
-from tidings.service.rules.follow import Rules
+from tidings.service.rules.follow import RuleFollower
 from tidings.service.rules.joint_reports import Reporter
-from tidings.service.rules.rates_of_news import Noise, Telling
+from tidings.service.rules.rates_of_news import Flapping, NotifyBehaviour
 from tidings.service.run import takeover, wrong_clock
 from tidings.service.run.collector import Collector
 from tidings.service.run.memories import Memories
 from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.outages import Outages
 from tidings.service.run.upkeep import LEASE, Stall, Upkeep
-from tidings.service.sources.outside_events import Outside
+from tidings.service.sources.outside_events import OutsideEvents
 from tidings.service.sources.outside_sources import Sources
 from tidings.service.sources.signals import Signals
 from tidings.service.sources.websub import Subscriber
@@ -129,7 +129,7 @@ def open_archive(settings: Settings, *, dialect: str) -> Archive:
 def open_runner(settings: Settings) -> Runner:
     """Return what runs jobs on page content."""
     detect = settings.detect
-    limits = Limits(seconds=detect.job_seconds, memory_bytes=detect.job_memory_mb * 1024 * 1024)
+    limits = JobLimits(seconds=detect.job_seconds, memory_bytes=detect.job_memory_mb * 1024 * 1024)
     return RUNNERS[detect.isolation](limits, workers=detect.workers, preload=PRELOAD, light_bytes=LIGHT_BYTES)
 
 
@@ -145,7 +145,7 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 def open_fetcher(settings: Settings, client: Client) -> Fetcher:
     """Return what fetches all pages, those that a browser renders and those that are files too; it closes the client."""
-    return Files(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
+    return FileFetcher(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
 
 
 def open_policy(settings: Settings) -> Policy[Any]:
@@ -363,7 +363,7 @@ async def _build(
         hear=inbox.take_hint,
     )
     planner = open_planner(settings, watchlist.pages, needs, spreads=spreads, hearing=signals.hearing)
-    noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
+    noise = Flapping(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)
 
     async def commit(unit: Unit) -> object:
@@ -373,7 +373,7 @@ async def _build(
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts, heals=detect.heal)
     vault = Vault(settings.data)
     bodies = Bodies(store, archive)
-    telling = Telling(store, noise=noise)
+    telling = NotifyBehaviour(store, noise=noise)
     reporter = Reporter(store, installation)
     composites = Composites(store, reporter, needs, planner.pace)
     complex_needs = ComplexNeeds(store, reporter, needs)
@@ -398,7 +398,7 @@ async def _build(
         log.error("addresses of receivers stay as an older version kept them, not encrypted: %s", error)  # noqa: TRY400 - the text says all
     signing = await store.write(_signing, settings, vault, now)
     senders = _senders(stack, settings, client, signing, installation, stream)
-    outside = Outside(store, vault, clock, hear=inbox.take_event)
+    outside = OutsideEvents(store, vault, clock, hear=inbox.take_event)
     subscriber = Subscriber(
         store,
         watchlist.pages,
@@ -443,7 +443,7 @@ async def _build(
     )
     lives = Lives(store, watchlist, planner, committer, epoch=epoch)
     behaviours = (telling, composites, complex_needs, Summons(store, needs))
-    rules = Rules(store, watchlist, committer, behaviours, epoch=epoch)
+    rules = RuleFollower(store, watchlist, committer, behaviours, epoch=epoch)
     deliverer = Deliverer(
         senders,
         disable_after=round(settings.notify.disable_days * DAY),
@@ -546,16 +546,16 @@ def _senders(
     settings: Settings,
     client: Client,
     signing: Signing,
-    installation: instance.Instance,
+    installation: instance.DatabaseInstance,
     stream: TextIO,
 ) -> dict[str, Sender]:
     """Return the senders; mail and Apprise run in processes that do nothing else, started with the first message."""
-    limits = Limits(seconds=settings.notify.timeout_seconds, tasks=ERRANDS_A_PROCESS)
+    limits = JobLimits(seconds=settings.notify.timeout_seconds, tasks=ERRANDS_A_PROCESS)
     runner = RUNNERS["killable"](limits, workers=ERRANDS_AT_ONCE)
     stack.push_async_callback(runner.close)
-    door = Door(settings.fetch.allow_networks)
+    door = OutboundDoor(settings.fetch.allow_networks)
     return build_senders(
-        Means(
+        SenderParts(
             poster=client,
             keys=signing.keys,
             unsigned=signing.fault,

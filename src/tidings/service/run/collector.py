@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidings.archive.archive import Plan
+from tidings.archive.archive import WritePlan
 from tidings.clock import DAY, MINUTE
 from tidings.errors import BlobError
 from tidings.service.watch.watchlist import meaning
@@ -181,7 +181,7 @@ class Collector:
                 await self._store.write(garbage.clear, unused)
         return Collected(bodies=1, size=blob.size) if is_gone else Collected()
 
-    def _plan(self, connection: Connection, blob: Blob, leaning: tuple[str, ...]) -> Plan | None:
+    def _plan(self, connection: Connection, blob: Blob, leaning: tuple[str, ...]) -> WritePlan | None:
         """Return how the bodies that lean on one are kept without it; None if it is needed, or is not any more what it was."""
         now, others = _standing(connection, blob.sha256)
         if now is None or (now.base, now.file, others) != (blob.base, blob.file, leaning):
@@ -199,13 +199,15 @@ class Collector:
             for name in leaning
             if (row := lookup(name)) is not None
         ]
-        return Plan(
+        return WritePlan(
             blobs=tuple(row for plan in plans for row in plan.blobs),
             garbage=(*(name for plan in plans for name in plan.garbage), *([blob.file] if blob.file else [])),
             files=tuple(file for plan in plans for file in plan.files),
         )
 
-    def _remove(self, connection: Connection, blob: Blob, leaning: tuple[str, ...], plan: Plan, now: Instant) -> bool:
+    def _remove(
+        self, connection: Connection, blob: Blob, leaning: tuple[str, ...], plan: WritePlan, now: Instant
+    ) -> bool:
         if not retention.remove_body(connection, blob.sha256, leaning, epoch=self._epoch):
             return False
         versions.put_blobs(connection, plan.blobs)

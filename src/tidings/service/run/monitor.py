@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.polling import Polling
     from tidings.service.poll.sitemaps import Sitemaps
-    from tidings.service.rules.follow import Rules
+    from tidings.service.rules.follow import RuleFollower
     from tidings.service.run.collector import Collector
     from tidings.service.run.memories import Memories
     from tidings.service.run.upkeep import Upkeep
-    from tidings.service.sources.outside_events import Outside
+    from tidings.service.sources.outside_events import OutsideEvents
     from tidings.service.sources.outside_sources import Sources
     from tidings.service.sources.signals import Signals
     from tidings.service.sources.websub import Subscriber
@@ -112,7 +112,7 @@ class Inbox:
 class WaysIn(NamedTuple):
     """What comes to the service from outside: events, hints about pages, and the words of hubs."""
 
-    events: Outside
+    events: OutsideEvents
     signals: Signals
     hubs: Subscriber
 
@@ -131,7 +131,7 @@ class Monitor:
         gate: HostGate,
         upkeep: Upkeep,
         lives: Lives,
-        rules: Rules,
+        rules: RuleFollower,
         polling: Polling,
         sending: Sending,
         sources: Sources,

@@ -17,7 +17,7 @@ from tidings.notification.secrecy import shown
 from tidings.service.show.reasons import spell_poll
 
 if TYPE_CHECKING:
-    from tidings.model.composite import Composite, Part
+    from tidings.model.composite import Composite, PagePart
     from tidings.model.interval import Duration, Instant
     from tidings.model.unit import ChangeRow, Quarantined, SentinelMove
     from tidings.model.version import Version
@@ -98,7 +98,7 @@ def _composite_record(composite: Composite, monitor: str) -> Record:
     }
 
 
-def _part_record(part: Part) -> Record:
+def _part_record(part: PagePart) -> Record:
     return {
         "name": part.name,
         "page": str(part.page_id),

@@ -46,14 +46,14 @@ KEYS_FOR: Final = 30 * DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenEvent:
     """An event that was taken: its number in the log; `is_new` is False if it had been taken with that key before."""
 
     seq: int
     is_new: bool
 
 
-class Outside:
+class OutsideEvents:
     """The way in for events of other origin. `hear` hears the name of each that was new, once it is durable."""
 
     def __init__(self, store: Store, vault: Vault, clock: Clock, *, hear: Callable[[str], None]) -> None:
@@ -73,7 +73,7 @@ class Outside:
             message = f'there is no webhook "{name}" with this token; `tidings show {name}` shows its token'
             raise UnknownNameError(message)
 
-    async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
+    async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> TakenEvent:
         """Take an event now. `key` is its idempotency key (empty: it comes once).
 
         Raises `UnknownNameError` if there is none of that name, `UsageError` for params that are no object or too large.
@@ -84,8 +84,8 @@ class Outside:
         return result
 
 
-def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, key: str = "") -> Taken:
-    """Take an event, inside the caller's writing transaction; raises what `Outside.take` does.
+def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, key: str = "") -> TakenEvent:
+    """Take an event, inside the caller's writing transaction; raises what `OutsideEvents.take` does.
 
     Args:
         name: What sentinels call the event.
@@ -99,9 +99,9 @@ def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, ke
         message = f"an idempotency key has at most {LONGEST_KEY} characters"
         raise UsageError(message)
     if key and (before := outside.taken(c, row.id, key)) is not None:
-        return Taken(before, is_new=False)
+        return TakenEvent(before, is_new=False)
     outside.forget_keys(c, before=at - KEYS_FOR)
-    return Taken(happen(c, row, params, at=at, key=key), is_new=True)
+    return TakenEvent(happen(c, row, params, at=at, key=key), is_new=True)
 
 
 def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Instant, key: str = "") -> int:

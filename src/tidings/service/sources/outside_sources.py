@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Instant
     from tidings.model.outside import EventSource
-    from tidings.service.sources.outside_events import Outside
+    from tidings.service.sources.outside_events import OutsideEvents
     from tidings.settings import EventSettings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.outside import SourceRow
@@ -55,7 +55,7 @@ class Sight:
 class Sources:
     """The files and commands of one poller. `next_due` is when one is due (None: never)."""
 
-    def __init__(self, store: Store, settings: EventSettings, way: Outside, *, epoch: int, clock: Clock) -> None:
+    def __init__(self, store: Store, settings: EventSettings, way: OutsideEvents, *, epoch: int, clock: Clock) -> None:
         self._store = store
         self._settings = settings
         self._way = way

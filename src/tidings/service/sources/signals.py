@@ -55,7 +55,7 @@ def updated_in(unit: Unit) -> Instant | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenSignal:
     """A signal that was taken: of how many watched pages it spoke; `is_new` is False if it had been taken with that key before."""
 
     pages: int
@@ -121,7 +121,7 @@ class Signals:
 
     async def take(
         self, page_ids: Collection[int], *, kind: str = API, at: Instant | None = None, key: str = ""
-    ) -> Taken:
+    ) -> TakenSignal:
         """Take a hint of this kind about watched pages that speaks of an instant (None: now). `key` is its idempotency key.
 
         Durable once it returns. Raises `UsageError` for a key that is too long, `StoreError`.
@@ -137,7 +137,7 @@ class Signals:
             raise UsageError(message)
         async with self._lock:
             if key and (before := await self._store.read(hints.taken, key)) is not None:
-                return Taken(before, is_new=False)
+                return TakenSignal(before, is_new=False)
             now = self._clock.now()
             watched = [page_id for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
             for page_id in watched:
@@ -148,7 +148,7 @@ class Signals:
                 await self._write(owed, _take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
         if rows:
             self._tell({row.page_id for row in rows})
-        return Taken(len(watched), is_new=True)
+        return TakenSignal(len(watched), is_new=True)
 
     async def _write(self, owed: Drained, fn: Callable[..., None], *args: Any, **kw: Any) -> None:
         """Write what was drained; where the store refuses, it is owed."""

@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from tidings.errors import StoreError, StoreLostError, StoreMissingError, StoreNewerError
 from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
-from tidings.storage.db.driver import Driver
+from tidings.storage.db.driver import DatabaseDriver
 from tidings.storage.db.patience import Patience
 from tidings.storage.db.sqlite import FILE, MARKER, SqliteDriver
 
@@ -26,7 +26,7 @@ class Database:
     `dialect` is sqlite or postgresql; `single_writer` says that this SQLite allows one writing process only.
     """
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: DatabaseDriver) -> None:
         self._driver = driver
         self.dialect = driver.dialect
         self.single_writer = driver.single_writer
@@ -160,7 +160,7 @@ def examine(database: Database, *, deep: bool = False) -> list[str]:
         raise driver.translate(error) from error
 
 
-def _driver(settings: Settings, *, create: bool) -> Driver:
+def _driver(settings: Settings, *, create: bool) -> DatabaseDriver:
     store = settings.store
     if not store.url:
         try:
@@ -181,7 +181,7 @@ def _driver(settings: Settings, *, create: bool) -> Driver:
     return PostgresDriver(store.url, busy_seconds=store.busy_seconds)
 
 
-def _to_newest(driver: Driver, *, create: bool) -> None:
+def _to_newest(driver: DatabaseDriver, *, create: bool) -> None:
     """Polls of the stored revision; make, migrate or refuse."""
     if _revision(driver) == REVISIONS[-1]:
         return
@@ -203,7 +203,7 @@ def _to_newest(driver: Driver, *, create: bool) -> None:
         raise
 
 
-def _revision(driver: Driver) -> str | None:
+def _revision(driver: DatabaseDriver) -> str | None:
     """Return the revision of the schema, None of an empty database; refuse one that this Tidings does not know."""
     if not driver.has_table("alembic_version"):
         if driver.has_table("instance"):

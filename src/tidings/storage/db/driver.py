@@ -8,7 +8,7 @@ from tidings.errors import StoreError
 from tidings.storage.db.connection import Connection
 
 
-class Driver(Protocol):
+class DatabaseDriver(Protocol):
     """One open database of one product. All methods raise errors of the tree, made by `translate`."""
 
     dialect: str

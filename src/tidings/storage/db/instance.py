@@ -9,7 +9,7 @@ from tidings.storage.db.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class DatabaseInstance:
     """The name of this database, the epoch that each restoring from a copy raises (part of every id that leaves it), the seed of gate 0."""
 
     id: str
@@ -17,12 +17,12 @@ class Instance:
     hash_seed: int
 
 
-def load(c: Connection) -> Instance:
+def load(c: Connection) -> DatabaseInstance:
     """Return the one row."""
     row = c.one("SELECT id, restore_epoch, hash_seed FROM instance")
     if row is None:
         raise StoreDamagedError("the database does not say which one it is; put a copy of tidings.db back")
-    return Instance(*row)
+    return DatabaseInstance(*row)
 
 
 def raise_epoch(c: Connection, by: int) -> None:

@@ -14,11 +14,11 @@ from secrets import randbits
 
 from tidings.clock import SystemClock
 from tidings.storage.db.connection import Connection
-from tidings.storage.db.driver import Driver
+from tidings.storage.db.driver import DatabaseDriver
 from tidings.storage.db.schema import WHOLE, TableText, statements, steps, tables
 
 
-def migrate(driver: Driver, newest: str) -> None:
+def migrate(driver: DatabaseDriver, newest: str) -> None:
     """Make an empty database, or run the steps that are missing up to `newest`, inside the transaction that the caller began on `driver`."""
     c = driver.connection
     if driver.has_table("alembic_version"):

@@ -15,7 +15,7 @@ from tidings.storage.observed import pages, versions
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class NamedFrame:
     """A frame that a page names; `told`: people know that it cannot be read."""
 
     identity: PageIdentity
@@ -37,10 +37,11 @@ _ADD = (
 )
 
 
-def frames(c: Connection, page_id: int) -> list[Frame]:
+def frames(c: Connection, page_id: int) -> list[NamedFrame]:
     """Return the frames that a page names, in their order; empty for a page without."""
     return [
-        Frame(pages.identity(c, id_), pages.state(c, id_), bool(told)) for id_, told in c.rows(_FRAMES, page_id=page_id)
+        NamedFrame(pages.identity(c, id_), pages.state(c, id_), bool(told))
+        for id_, told in c.rows(_FRAMES, page_id=page_id)
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 from tidings.model.change import ChangeSet, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
-from tidings.model.composite import Composite, Part
+from tidings.model.composite import Composite, PagePart
 from tidings.model.interval import Instant
 from tidings.model.unit import ChangeRow
 from tidings.storage.db.connection import UNLIMITED, Connection, select
@@ -191,7 +191,7 @@ def _composite_to_plain(composite: Composite) -> dict[str, Any]:
         "parts": [
             {
                 field.name: _found(part.found) if field.name == "found" else getattr(part, field.name)
-                for field in fields(Part)
+                for field in fields(PagePart)
                 if getattr(part, field.name) != field.default
             }
             for part in composite.parts
@@ -205,9 +205,9 @@ def _composite_from_plain(data: Mapping[str, Any]) -> Composite:
     return Composite(verdict=data["verdict"], reason=data["reason"], parts=parts)
 
 
-def _part(data: Mapping[str, Any]) -> Part:
+def _part(data: Mapping[str, Any]) -> PagePart:
     values: dict[str, Any] = {name: _change_set(value) if name == "found" else value for name, value in data.items()}
-    return Part(**values)
+    return PagePart(**values)
 
 
 def _found(found: ChangeSet) -> dict[str, Any]:

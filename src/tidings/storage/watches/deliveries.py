@@ -12,7 +12,7 @@ from tidings.errors import UnitError, UnknownNameError
 from tidings.model.interval import Duration, Instant
 from tidings.model.unit import DeliveryDraft, DeliveryResult
 from tidings.storage.db.connection import UNLIMITED, Connection, select
-from tidings.storage.db.instance import Instance
+from tidings.storage.db.instance import DatabaseInstance
 from tidings.storage.db.values import plain
 
 LONGEST_HOLD = DAY
@@ -79,7 +79,7 @@ _READY = (
 pass. An endpoint's own wish holds for all of its deliveries; one that lies further ahead than it can was made by a wrong clock."""
 
 
-def delivery_id(instance: Instance, draft: DeliveryDraft, first_seq: int, last_seq: int) -> str:
+def delivery_id(instance: DatabaseInstance, draft: DeliveryDraft, first_seq: int, last_seq: int) -> str:
     """Return the id that a delivery has wherever and however often it is made (contracts §3).
 
     Args:

@@ -2,7 +2,7 @@ import pytest
 
 from tidings.detection.find.findings import finding_of_words
 from tidings.detection.noise.memory import MOST_WORDS
-from tidings.detection.noise.places import Words, found, hunks_of, place_of, room_of, shuffles_of
+from tidings.detection.noise.places import WordString, found, hunks_of, place_of, room_of, shuffles_of
 from tidings.document.parse import parse
 from tidings.model.change import Edit
 
@@ -13,7 +13,7 @@ def page(*lines):
 
 def placed(old, new):
     edits = finding_of_words(old, new).edits
-    before, after = Words(old), Words(new)
+    before, after = WordString(old), WordString(new)
     (hunk,) = hunks_of(edits, before, after)
     return place_of(hunk, before, after, room_of(hunk, [hunk], after.length)), before, after
 
@@ -25,16 +25,16 @@ def test_a_place_is_found_again_whatever_stands_in_it():
     """The words around name it, in versions that were never seen, and if nothing stands in it."""
     place, *_ = placed(page(HEAD, "buy red boots", TAIL), page(HEAD, "a green scarf", TAIL))
 
-    assert (4, 7) == found(place, Words(page(HEAD, "wool for winter", TAIL)))
-    assert (4, 4) == found(place, Words(page(HEAD, TAIL)))
-    assert (7, 10) == found(place, Words(page("something quite new", HEAD, "wool for winter", TAIL)))
+    assert (4, 7) == found(place, WordString(page(HEAD, "wool for winter", TAIL)))
+    assert (4, 4) == found(place, WordString(page(HEAD, TAIL)))
+    assert (7, 10) == found(place, WordString(page("something quite new", HEAD, "wool for winter", TAIL)))
 
 
 def test_numbers_around_a_place_may_change():
     """A counter beside it names it whatever it counts."""
     place, *_ = placed(page("Views 17", "red", TAIL), page("Views 17", "green", TAIL))
 
-    assert (2, 3) == found(place, Words(page("Views 1834", "blue", TAIL)))
+    assert (2, 3) == found(place, WordString(page("Views 1834", "blue", TAIL)))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_place_is_not_found_where_it_might_be_another(new):
     """More than could be the same thing, other words around, or the same words twice: then nothing is masked."""
     place, *_ = placed(page(HEAD, "red", TAIL), page(HEAD, "green", TAIL))
 
-    assert found(place, Words(new)) is None
+    assert found(place, WordString(new)) is None
 
 
 def test_a_place_has_words_that_name_it_alone():
@@ -61,7 +61,7 @@ def test_a_place_has_words_that_name_it_alone():
     nowhere, *_ = placed(page("a a 1 a a 1 a a"), page("a a 2 a a 1 a a"))
 
     assert place.before.startswith(b"scarf")
-    assert nowhere is None or found(nowhere, Words(page("a a 3 a a 1 a a"))) is not None
+    assert nowhere is None or found(nowhere, WordString(page("a a 3 a a 1 a a"))) is not None
 
 
 def test_an_article_is_no_place():
@@ -76,7 +76,7 @@ def test_edits_that_chance_parts_are_one_hunk_and_a_price_beside_a_counter_is_it
     """Two quotes have a word in common by chance; `5 | Price 3` has two changes and not one."""
 
     def hunks(old, new):
-        return len(hunks_of(finding_of_words(old, new).edits, Words(old), Words(new)))
+        return len(hunks_of(finding_of_words(old, new).edits, WordString(old), WordString(new)))
 
     assert 1 == hunks(page("all that glitters is not gold my friend"), page("no man is an island entire of itself"))
     assert 1 == hunks(page("buy seven red boots today from $ 17"), page("try a green silk scarf from $ 18"))
@@ -96,7 +96,9 @@ def test_another_order_is_seen_as_one():
     more = page(HEAD, "rain coat", "red boots", "wool hat", "silk", TAIL)
 
     def shuffles(a, b):
-        return shuffles_of(hunks_of(finding_of_words(a, b).edits, Words(a), Words(b)), Words(a), Words(b))
+        return shuffles_of(
+            hunks_of(finding_of_words(a, b).edits, WordString(a), WordString(b)), WordString(a), WordString(b)
+        )
 
     assert [Edit("replace", 4, 10, 4, 10)] == shuffles(old, new)
     assert [] == shuffles(old, more)

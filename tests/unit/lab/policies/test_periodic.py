@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidings.lab.policies.periodic import Periodic
+from tidings.lab.policies.periodic import PeriodicPolling
 from tidings.scheduling.policy import NEVER, Observation, Population
 
 MINUTE = 60_000_000
@@ -14,7 +14,7 @@ NOW = 1_700_000_000_000_000
 
 def test_far_instants_do_not_overflow():
     """A pace of for ever after a late look is never, not long ago."""
-    policy = Periodic(NEVER)
+    policy = PeriodicPolling(NEVER)
     state = policy.begin(Population({"id": [1], "last_polled": [NOW]}), np.random.default_rng(0))
 
     assert [NEVER] == policy.next_due(state, [1], NOW, 0.0).tolist()
@@ -22,7 +22,7 @@ def test_far_instants_do_not_overflow():
 
 def test_periodic_looks_are_in_phase():
     """What comes late moves nothing after it; a look serves the instant that is nearest."""
-    policy = Periodic(PACE)
+    policy = PeriodicPolling(PACE)
     state = policy.begin(Population({"id": [7], "last_polled": [NOW]}), np.random.default_rng(0))
     first = int(policy.next_due(state, [7], NOW, 0.0)[0])
     found = []
@@ -36,7 +36,7 @@ def test_periodic_looks_are_in_phase():
 
 def test_periodic_looks_at_pages_that_come_together_are_spread():
     """A hundred pages that were looked at at once are due one by one: no two of them within a third of an even share."""
-    policy = Periodic(PACE)
+    policy = PeriodicPolling(PACE)
     ids = np.arange(100)
     state = policy.begin(Population({"id": ids, "last_polled": np.full(100, NOW)}), np.random.default_rng(0))
     due = policy.next_due(state, ids, NOW, 0.0)

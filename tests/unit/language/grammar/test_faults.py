@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.language.parser import parse
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.model.sentinel import Interest, Sentinel, Watched
 
 HEAD = "Create Sentinel s9 Using https://x.example"
@@ -17,9 +17,9 @@ def make(name: str) -> Sentinel:
 
 
 EXISTING = {
-    "s1": Known(make("s1")),
-    "price": Known(make("price")),
-    "old": Known(make("old"), "ended", start_at=FEBRUARY_1 - DAY, end_at=FEBRUARY_1, ended_at=FEBRUARY_1),
+    "s1": KnownSentinel(make("s1")),
+    "price": KnownSentinel(make("price")),
+    "old": KnownSentinel(make("old"), "ended", start_at=FEBRUARY_1 - DAY, end_at=FEBRUARY_1, ended_at=FEBRUARY_1),
 }
 
 ROWS = [

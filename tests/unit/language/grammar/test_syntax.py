@@ -3,7 +3,7 @@ from importlib.resources import files
 
 from tidings.language.grammar.syntax import Compound, Order, Unclear, read_syntax
 from tidings.language.parser import parse
-from tidings.language.problems import Report
+from tidings.language.problems import ProblemReport
 from tidings.language.words import CLAUSES, STATEMENTS, is_reserved
 
 GRAMMAR = files("tidings.language").joinpath("sentinel.lark").read_text(encoding="utf-8")
@@ -11,7 +11,7 @@ GRAMMAR = files("tidings.language").joinpath("sentinel.lark").read_text(encoding
 
 def test_a_right_text_is_statements_without_a_fault():
     """Create statements and orders come in the order of the text."""
-    report = Report(text := "Create Sentinel a Using https://x.example Monitor links; Disable a")
+    report = ProblemReport(text := "Create Sentinel a Using https://x.example Monitor links; Disable a")
     creation, order = read_syntax(text, report)
     assert isinstance(creation, Compound)
     assert isinstance(order, Order)
@@ -21,7 +21,7 @@ def test_a_right_text_is_statements_without_a_fault():
 
 def test_a_text_with_a_fault_keeps_its_other_parts():
     """The clauses around a fault are read; a head that cannot be read still says which sentinel it meant."""
-    report = Report(
+    report = ProblemReport(
         text := "Create Sentinel a Using https://x.example Monitor lnks Fetch 2 day; Create Sentinel b Usng x"
     )
     creation, unclear = read_syntax(text, report)

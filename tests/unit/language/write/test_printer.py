@@ -15,7 +15,7 @@ from tests.strategies_language import (
     sentinels,
 )
 from tidings.language.parser import parse, read, recall
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
 from tidings.model.sentinel import Command, Interest, Point, Sentinel
 
@@ -60,8 +60,8 @@ def test_a_stored_text_is_recalled_as_it_was_read(sentinel):
 def test_a_child_keeps_all_that_its_base_says(sentinel):
     """What `Using NAME` takes over is printed whole and read as the same, whatever its base has become."""
     base = replace(sentinel, name="base", zone=None, start=Point("now"), end=None)
-    (child,) = read("Create Sentinel child Using base", known={"base": Known(base)}.get)
-    other = {"base": Known(Sentinel(name="base", pages=sentinel.pages, monitor=Interest("any")))}
+    (child,) = read("Create Sentinel child Using base", known={"base": KnownSentinel(base)}.get)
+    other = {"base": KnownSentinel(Sentinel(name="base", pages=sentinel.pages, monitor=Interest("any")))}
 
     assert (child,) == read(to_text(child), known=other.get)
 
@@ -92,7 +92,7 @@ def test_a_sentinel_made_from_another_prints_all_its_clauses():
     base, child = read(f"{ACCEPTED[2]} Create Sentinel b Using a Fetch 1 hour Notify by console")
     assert isinstance(base, Sentinel)
     bare = Sentinel(name="a", pages=base.pages, monitor=base.monitor)
-    (again,) = read(to_text(child), known={"a": Known(bare)}.get)
+    (again,) = read(to_text(child), known={"a": KnownSentinel(bare)}.get)
 
     assert "From" not in to_text(child)
     assert child == again

@@ -18,13 +18,13 @@ from tests.strategies_language import (
     sentinels,
 )
 from tidings.language.parser import parse, read
-from tidings.language.verify import Known
+from tidings.language.verify import KnownSentinel
 from tidings.language.yaml.form import load, to_yaml
 from tidings.model.sentinel import Interest, Sentinel, Watched
 
 NOW = 1_700_000_000_000_000
 ALL = {
-    name: Known(Sentinel(name=name, pages=(Watched("https://k.example/"),), monitor=Interest("any")))
+    name: KnownSentinel(Sentinel(name=name, pages=(Watched("https://k.example/"),), monitor=Interest("any")))
     for name in ("home0", "s0", "s1", "course", "news", "fx")
 }
 STUDY = """
@@ -229,7 +229,9 @@ def test_what_stands_before_is_taken_away_by_null_none_or_an_empty_list():
         'Create Sentinel b Using https://x.example Monitor links Exclude css "a" Errors to console To 2031-01-01'
     )
     assert isinstance(base, Sentinel)
-    (child,) = load("{name: c, using: b, exclude: [], errors: none, to: null}", known={"b": Known(base)}.get).statements
+    (child,) = load(
+        "{name: c, using: b, exclude: [], errors: none, to: null}", known={"b": KnownSentinel(base)}.get
+    ).statements
     assert isinstance(child, Sentinel)
 
     assert ((), (), None) == (child.exclude, child.errors, child.end)

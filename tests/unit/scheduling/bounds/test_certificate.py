@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.bounds.certificate import (
+    Backlogs,
     Certificate,
+    CertifiedPages,
     Looks,
-    Part,
-    Window,
     by_instants,
     certify,
     earned,
@@ -36,19 +36,19 @@ def looks(page: Sequence[int], at: Sequence[float], changed: list[bool] | None =
 
 def window(
     rates: list[float], age: float = 0.0, *, half_life: float = DAY, level: float = 0.01, cost: float = 1.0
-) -> Window:
+) -> Backlogs:
     """Return a week of pages that change so many times a day."""
     kappa = np.full(len(rates), np.log(2) / half_life)
     steady = Steady(0.5 * np.array(rates) / DAY / kappa, kappa, np.full(len(rates), cost), level)
-    return Window(steady, np.full(len(rates), age), np.full(len(rates), WEEK))
+    return Backlogs(steady, np.full(len(rates), age), np.full(len(rates), WEEK))
 
 
-def certified(made: Window, found: Looks) -> Certificate:
+def certified(made: Backlogs, found: Looks) -> Certificate:
     """Return the certificate of looks at steady pages."""
     return certify(steadily(made, found))
 
 
-def even(made: Window, gaps: list[float]) -> Looks:
+def even(made: Backlogs, gaps: list[float]) -> Looks:
     """Return looks at each page at its own gap."""
     pairs = [(page, gap * k) for page, gap in enumerate(gaps) for k in range(1, int(WEEK / gap) + 1)]
     return looks([page for page, _ in pairs], [at for _, at in pairs])
@@ -61,7 +61,7 @@ def test_no_schedule_is_above_the_bound(seed: int, half_life: float, age: float)
     rng = np.random.default_rng(seed)
     kappa = np.full(3, np.log(2) / (half_life * DAY))
     steady = Steady(rng.uniform(0, 3, 3), kappa, np.full(3, 1.0), float(rng.uniform(0, 1)))
-    made = Window(steady, rng.uniform(0, 1, 3) * age * DAY, rng.uniform(0.5, 1, 3) * WEEK)
+    made = Backlogs(steady, rng.uniform(0, 1, 3) * age * DAY, rng.uniform(0.5, 1, 3) * WEEK)
     instants = np.linspace(0, 0.5 * WEEK, 8)
     bound = certified(made, looks([0, 1], [0.0, 0.0])).bound
     best = max(
@@ -172,7 +172,7 @@ def test_where_hours_matter_the_programs_of_pages_go_by_instants():
     """Of two pages and two looks in a day no schedule is above the bound, looks by day are better than by night, several at once are one."""
     backlog, credit = hours(2, 24, 1)
 
-    def part(*at: int) -> Part:
+    def part(*at: int) -> CertifiedPages:
         return by_instants(backlog, credit, np.ones(2), 24, looks([0, 1, 0][: len(at)], [float(each) for each in at]))
 
     found = {at: part(*at).value for at in itertools.product(range(1, 25, 2), repeat=2)}

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tidings.model.interval import DAY, HOUR
-from tidings.scheduling.bounds.lookback import LEAST, Polls, kept, misfits
+from tidings.scheduling.bounds.lookback import LEAST, WindowPolls, kept, misfits
 
 DECAY = np.log(2) / DAY
 DAYS = 28
 
 
-def watched(times: list[list[int]], gaps: list[int], *, hosts: list[int] | None = None) -> Polls:
+def watched(times: list[list[int]], gaps: list[int], *, hosts: list[int] | None = None) -> WindowPolls:
     """Return the polls of pages that changed at these times, each page at its own fixed gap, at the rates that they really had."""
     columns: list[list[float]] = [[] for _ in range(8)]
     for page, (changes, gap) in enumerate(zip(times, gaps, strict=True)):
@@ -25,7 +25,7 @@ def watched(times: list[list[int]], gaps: list[int], *, hosts: list[int] | None 
                 column.append(value)
             known = number
     kinds = (np.intp, np.int64, np.int64, np.float64, np.bool_, np.float64, np.float64, np.float64)
-    return Polls(*(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)))
+    return WindowPolls(*(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)))
 
 
 def poisson(rng: np.random.Generator, rate: float) -> list[int]:

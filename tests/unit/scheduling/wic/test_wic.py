@@ -15,8 +15,8 @@ from tidings.scheduling.wic import urgency as urgencies
 from tidings.scheduling.wic.accrual import EXACT_EVERY, Accrual
 from tidings.scheduling.wic.dense import DenseWic
 from tidings.scheduling.wic.greedy import Page, best, earn, top, utility, wic
-from tidings.scheduling.wic.life import Life
-from tidings.scheduling.wic.urgency import Urgency
+from tidings.scheduling.wic.life import WicLife
+from tidings.scheduling.wic.urgency import WicUrgency
 
 CHANCES = (np.full(6, 0.5), np.array([0.9, 0, 0, 0.9, 0, 0]), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))
 URGENCIES = (
@@ -34,7 +34,7 @@ every_urgency = st.one_of(
     st.just(urgencies.exponential(0.0)),
     st.lists(st.floats(0, 1), max_size=5).map(lambda falls: urgencies.table([1.0, *sorted(falls, reverse=True)])),
 )
-every_life = st.builds(Life, st.none() | st.integers(0, 6), st.none() | st.integers(1, 4))
+every_life = st.builds(WicLife, st.none() | st.integers(0, 6), st.none() | st.integers(1, 4))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ every_life = st.builds(Life, st.none() | st.integers(0, 6), st.none() | st.integ
         (2, lives.overwrite(), (0.664, 0.511, 0.63004, 0.4, 0.58)),
     ],
 )
-def test_utility_from_instant_1_to_4(page: int, life: Life, expected: tuple[float, ...]):
+def test_utility_from_instant_1_to_4(page: int, life: WicLife, expected: tuple[float, ...]):
     """Worked by hand: uniform, exponential .5 and .9, sliding windows 0 and 1."""
     assert expected == pytest.approx([utility(CHANCES[page], life, urgency, 1, 4) for urgency in URGENCIES])
 
@@ -76,7 +76,9 @@ def test_the_change_window_counts_the_instants_since_the_change():
         (lives.overwrite(), urgencies.exponential(0.5), 4.21005, 4.27576, None),
     ],
 )
-def test_the_worked_epoch(life: Life, urgency: Urgency, earned: float, optimum: float, polls: tuple[int, ...] | None):
+def test_the_worked_epoch(
+    life: WicLife, urgency: WicUrgency, earned: float, optimum: float, polls: tuple[int, ...] | None
+):
     """Three pages, six instants, one poll an instant."""
     pages = [Page(chances, life, urgency) for chances in CHANCES]
     schedule = wic(pages, top(1))
@@ -89,7 +91,7 @@ def test_the_worked_epoch(life: Life, urgency: Urgency, earned: float, optimum: 
 
 @given(every_life, every_urgency, st.integers(0, 2**32 - 1))
 @settings(max_examples=60)
-def test_what_gathers_is_what_is_defined(life: Life, urgency: Urgency, seed: int):
+def test_what_gathers_is_what_is_defined(life: WicLife, urgency: WicUrgency, seed: int):
     """Every life with every urgency, chances of 0 and 1 among them, polled at random: to 1e-9 at every instant."""
     rng = np.random.default_rng(seed)
     instants = 14
@@ -125,7 +127,7 @@ def test_differences_do_not_drift():
 
 @given(every_life, every_urgency, st.integers(0, 2**32 - 1))
 @settings(max_examples=25)
-def test_no_schedule_earns_1_plus_a_times_as_much(life: Life, urgency: Urgency, seed: int):
+def test_no_schedule_earns_1_plus_a_times_as_much(life: WicLife, urgency: WicUrgency, seed: int):
     """The paper's theorem, against every schedule of three pages in five instants; with a sliding window of 0 WIC is the best."""
     rng = np.random.default_rng(seed)
     pages = [Page(rng.uniform(0, 1, 5), life, urgency, rng.uniform(0.2, 1)) for _ in range(3)]
@@ -191,8 +193,8 @@ def test_a_million_pages_are_chosen_as_a_few(decay: float):
         lambda: urgencies.erlang(0.0, 1),
         lambda: urgencies.table([0.5]),
         lambda: urgencies.table([1, 0.2, 0.3]),
-        lambda: Life(window=-1),
-        lambda: Life(changes=0),
+        lambda: WicLife(window=-1),
+        lambda: WicLife(changes=0),
         lambda: DenseWic(3, 4),
     ],
     ids=[
@@ -214,7 +216,7 @@ def test_what_is_no_urgency_and_no_life(make: object):
 
 
 @given(every_urgency)
-def test_an_urgency_begins_with_1_and_never_rises(urgency: Urgency):
+def test_an_urgency_begins_with_1_and_never_rises(urgency: WicUrgency):
     """Whatever its form."""
     worth = urgency.at(np.arange(30))
 

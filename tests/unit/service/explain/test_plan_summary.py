@@ -8,7 +8,7 @@ from tests.stores import World, products
 from tidings.clock import DAY, HOUR
 from tidings.model.unit import Event
 from tidings.service.explain.explain_sentinel import Prospect
-from tidings.service.explain.plan_list import Look
+from tidings.service.explain.plan_list import ComingPoll
 from tidings.service.explain.plan_summary import FRESH, PRICED, findings, outline
 from tidings.settings import BudgetSettings, ScheduleSettings, Settings
 from tidings.storage.watches import events
@@ -27,9 +27,9 @@ def world(products, tmp_path):
         world.database.close()
 
 
-def look(page_id: int, every: int | None, at: int | None = 0) -> Look:
+def look(page_id: int, every: int | None, at: int | None = 0) -> ComingPoll:
     """Return a look that comes again and again."""
-    return Look("s", page_id, Prospect("look", at, "why", page_id=page_id, every=every), {})
+    return ComingPoll("s", page_id, Prospect("look", at, "why", page_id=page_id, every=every), {})
 
 
 def price(world, *, wished: float = 4_000.0, stretch: float = 1.0) -> None:

@@ -2,8 +2,8 @@ import asyncio
 import operator
 import time
 
-from tidings.fetching.door import Door
-from tidings.isolation.limits import Limits
+from tidings.fetching.door import OutboundDoor
+from tidings.isolation.limits import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.notification.channel import Refused, Sent
 from tidings.service.notify.guarded_senders import GuardedErrands
@@ -13,11 +13,11 @@ def run(job, argument, *, seconds=20.0, close_first=False):
     """Run one errand in a process of its own."""
 
     async def body():
-        runner = RUNNERS["killable"](Limits())
+        runner = RUNNERS["killable"](JobLimits())
         if close_first:
             await runner.close()
         try:
-            return await GuardedErrands(runner, Door().fault).run(job, argument, seconds=seconds)
+            return await GuardedErrands(runner, OutboundDoor().fault).run(job, argument, seconds=seconds)
         finally:
             await runner.close()
 

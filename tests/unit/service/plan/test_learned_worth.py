@@ -5,29 +5,29 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.service.plan.test_worth import page
-from tidings.estimation.interest import Interest
+from tidings.estimation.interest import InterestShare
 from tidings.estimation.life import Block, End, Survival
 from tidings.model.interval import DAY, HOUR
 from tidings.model.weight import Life
-from tidings.service.plan.learned_worth import Learned, record, spelled, tells_all
+from tidings.service.plan.learned_worth import LearnedWorth, record, spelled, tells_all
 
-KNOWN = Learned(
-    Interest(12, 1),
+KNOWN = LearnedWorth(
+    InterestShare(12, 1),
     Survival((Block((3, 5), 7, 2), Block((2**52,), 9)), (End(1, HOUR, is_gone=True), End(4, DAY, is_gone=False)), 8),
     Life("changes", changes=10),
 )
 
 
-@pytest.mark.parametrize("known", [KNOWN, Learned(), Learned(life=Life("window", span=7 * DAY))])
+@pytest.mark.parametrize("known", [KNOWN, LearnedWorth(), LearnedWorth(life=Life("window", span=7 * DAY))])
 def test_it_is_read_as_it_was_written(known):
     """Whatever is known."""
-    assert known == Learned.of(known.text)
+    assert known == LearnedWorth.of(known.text)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"reports": [1]}', KNOWN.text.replace('"version"', '"other"')])
 def test_what_cannot_be_read_is_as_if_nothing_were_known(text):
     """And nothing is said of it."""
-    assert Learned() == Learned.of(text)
+    assert LearnedWorth() == LearnedWorth.of(text)
     assert [] == spelled(text)
 
 
@@ -41,7 +41,7 @@ def test_what_cannot_be_read_is_as_if_nothing_were_known(text):
 )
 def test_it_is_said_in_plain_words(life, said):
     """How many changes were reported, and how long what they bring is there."""
-    text = Learned(KNOWN.interest, KNOWN.survival, life).text
+    text = LearnedWorth(KNOWN.interest, KNOWN.survival, life).text
 
     assert "reports 1 of 12 changes of this page" == spelled(text)[0]
     assert said in spelled(text)[1]

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from tidings.estimation.interest import Interest
+from tidings.estimation.interest import InterestShare
 from tidings.fetching import address
 from tidings.language import parser
 from tidings.model.page import PageState
 from tidings.model.sentinel import Sentinel
 from tidings.model.weight import Life
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
-from tidings.service.plan.learned_worth import Learned
+from tidings.service.plan.learned_worth import LearnedWorth
 from tidings.service.plan.worth import Worth, weight, worth
 from tidings.service.watch.watchlist import Subscription, WatchedPage, WatchedSentinel
 from tidings.storage.watches.sentinels import SentinelRow
@@ -85,7 +85,7 @@ def knowing(held, number, known):
 
 def test_learned_lives_are_those_of_sentinels_that_say_none():
     """What a sentinel says overrules what was learned, also that it is for good."""
-    known = Learned(life=Life("window", span=HOUR))
+    known = LearnedWorth(life=Life("window", span=HOUR))
 
     assert USUAL._replace(life_kind=LifeKind.WINDOW, life_scale=HOUR) == worth(knowing(page(""), 0, known))
     assert USUAL == worth(knowing(page("Life forever"), 0, known))
@@ -95,7 +95,7 @@ def test_learned_lives_are_those_of_sentinels_that_say_none():
 def test_a_page_is_worth_what_its_sentinels_care_for_together():
     """The importance of each, times the share of changes that it reports; whose looks have a fixed interval does not count."""
     few = page("", "Importance 1", "Importance 1 Fetch every 1 hour", monitor='Monitor keywords "x"')
-    reports = Learned(Interest(8, 5))
+    reports = LearnedWorth(InterestShare(8, 5))
 
     assert 0.5 * 0.5 + 1 * 0.5 == weight(few)
     assert 0.5 * 0.6 + 1 * 0.5 == pytest.approx(weight(knowing(few, 0, reports)))

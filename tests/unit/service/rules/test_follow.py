@@ -24,13 +24,13 @@ from tidings.service.rules.behaviour import (
     Arrangement,
     Deeds,
     Moment,
-    Wanted,
+    WantedRule,
     closed,
     happening,
     heard,
     opened,
 )
-from tidings.service.rules.follow import NAME, Rules
+from tidings.service.rules.follow import NAME, RuleFollower
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
 from tidings.settings import load
@@ -67,8 +67,8 @@ class Counting:
         found = heard("change.found", number)
         return Arrangement(
             (
-                Wanted(Rule(name="counting.found", event=found, coupling=Coupling.DETACHED)),
-                Wanted(Rule(name="counting.tick", event=clock, coupling=Coupling.DETACHED), is_opened=True),
+                WantedRule(Rule(name="counting.found", event=found, coupling=Coupling.DETACHED)),
+                WantedRule(Rule(name="counting.tick", event=clock, coupling=Coupling.DETACHED), is_opened=True),
             )
         )
 
@@ -116,16 +116,16 @@ class Home:
         self.dies = dies
         self.store: Store
         self.watchlist: Watchlist
-        self.rules: Rules
+        self.rules: RuleFollower
 
     @contextlib.asynccontextmanager
-    async def life(self, now: int) -> AsyncIterator[Rules]:
+    async def life(self, now: int) -> AsyncIterator[RuleFollower]:
         """Run the rules from a start to an end, which is a death if an exception brings it."""
         self.store = Store(open_database(self.settings), gather_seconds=0)
         committer = Committer(self.store)
         self.watchlist = Watchlist(self.store)
         await self.watchlist.load()
-        self.rules = Rules(self.store, self.watchlist, committer, (self.behaviour,), epoch=self.epoch)
+        self.rules = RuleFollower(self.store, self.watchlist, committer, (self.behaviour,), epoch=self.epoch)
         committer.listen(self.rules.note)
         write = committer.write
 
@@ -209,7 +209,7 @@ class Hearing(Counting):
     async def arrange(self, moment: Moment) -> Arrangement:
         """One rule, in Python, on an event that no page brings."""
         rule = Rule(name="counting.deploy", event=happening("deploy", moment.held.row.id), coupling=Coupling.DETACHED)
-        return Arrangement((Wanted(rule),))
+        return Arrangement((WantedRule(rule),))
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
         """Remember its params."""
@@ -443,7 +443,7 @@ def test_ten_thousand_lives_leave_nothing_behind(home: Home):
             (held,) = home.watchlist.sentinels.values()
         home.behaviour.settled_with.clear()
         store, sizes, numbers = Dreamt(), set(), itertools.count(1)
-        follower = Rules(store, home.watchlist, Committer(store), (home.behaviour,), epoch=1)  # type: ignore[arg-type]
+        follower = RuleFollower(store, home.watchlist, Committer(store), (home.behaviour,), epoch=1)  # type: ignore[arg-type]
         home.watchlist.sentinels.clear()
         await follower.start(START)
         for hundred in range(100):

@@ -10,7 +10,7 @@ import pytest
 from tests.stores import PRODUCTS, own_postgres, shape
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS
-from tidings.storage.db.driver import Driver
+from tidings.storage.db.driver import DatabaseDriver
 from tidings.storage.db.migrate import complete, run_steps
 from tidings.storage.db.postgres import PostgresDriver
 from tidings.storage.db.schema import TableText, statements, steps, tables
@@ -27,7 +27,7 @@ def c(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
             yield from _begun(PostgresDriver(url, busy_seconds=1))
 
 
-def _begun(driver: Driver) -> Iterator[Connection]:
+def _begun(driver: DatabaseDriver) -> Iterator[Connection]:
     driver.begin_write()
     yield driver.connection
     driver.rollback()
