@@ -17,11 +17,11 @@ SECRET = "s3cret-value"
 PROGRAM = """
 import asyncio, json
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 from tests.unit.isolation.test_fork_server import began_with
 
 async def main():
-    runner = Killable(Limits())
+    runner = Killable(JobLimits())
     try:
         print(json.dumps((await runner.run(began_with, None)).value))
     finally:

@@ -298,10 +298,10 @@ ORPHANS = """
 import asyncio, os, signal, sys, time
 from tidings.isolation import killable, worker
 from tidings.isolation.killable import Killable
-from tidings.isolation.limits import Limits
+from tidings.isolation.limits import JobLimits
 
 async def main():
-    runner = Killable(Limits(seconds=0.5), workers=3, preload=("mailbox",))
+    runner = Killable(JobLimits(seconds=0.5), workers=3, preload=("mailbox",))
     loaded = await runner.run(eval, "'mailbox' in __import__('sys').modules")
     pids = await asyncio.gather(*(runner.run(eval, "__import__('time').sleep(0.1), __import__('os').getpid()") for _ in range(3)))
     print(loaded.value, *(pid.value[1] for pid in pids), flush=True)
