@@ -202,11 +202,11 @@ def _markup_rows() -> Iterator[ContentRow]:
         lambda: _told("one", "<" * 5_000_000), 3.0,
     )  # fmt: skip
     yield ContentRow(
-        "H-059", "NUL, U+FFFE, a lone CR, bidi overrides", "SAFE", '1 text updated: "ten" → "eleven and no t"', _laid_bare,
+        "H-059", "NUL, U+FFFE, a lone CR, bidi overrides", "SAFE", 'pay "ten" → "eleven and no t" now', _laid_bare,
     )  # fmt: skip
     yield ContentRow("H-060", "no <html>", "SAFE", '1 text updated: "one" → "two"', lambda: _told("one", "two"))
     yield ContentRow(
-        "H-060", "two <body>", "SAFE", '1 text updated: "two" → "three"',
+        "H-060", "two <body>", "SAFE", 'one "two" → "three"',
         lambda: _told("<body>one <body>two", "<body>one <body>three"),
     )  # fmt: skip
     yield ContentRow(

@@ -135,8 +135,8 @@ def test_a_digest_is_one_message_to_a_chat(world: World):
     told = json.loads(seen.body)
 
     assert "s: 3 changes" == told["title"]
-    assert ["[-2-]{+3+}", "[-1-]{+2+}", "[-0-]{+1+}"] == [
-        line for line in told["message"].splitlines() if line.startswith("[-")
+    assert ["count [-2-]{+3+}", "count [-1-]{+2+}", "count [-0-]{+1+}"] == [
+        line.removeprefix("Price: ") for line in told["message"].splitlines() if "[-" in line
     ]
     assert ["delivered"] == [d.status for d in world.deliveries()]
 

@@ -60,7 +60,10 @@ def test_a_phrase_that_is_reworded_is_told_with_both_texts(world: World):
 
     assert [{"old": "We may share your data", "new": "We may sell your data"}] == change["updated"]
     assert ([], []) == (change["inserted"], change["deleted"])
-    assert '1 phrase updated: "We may share your data" → "We may sell your data"' == change["summary"]
+    assert (
+        '1 phrase updated: Hello, please read this "We may share your data" → "We may sell your data"'
+        == change["summary"]
+    )
     assert [] == world.violations()
 
 

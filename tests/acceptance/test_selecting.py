@@ -63,7 +63,7 @@ def test_example_7_a_price_is_told_when_it_crosses(world: World):
     )
 
     assert [[("120,00", "99,50")], [], [], [("1.250,00", "99,99")], []] == list(map(updates, found))
-    assert 'number changed: "120,00" → "99,50"' == found[0][0]["summary"]
+    assert 'number changed: Lamp 500: "120,00" → "99,50"' == found[0][0]["summary"]
     assert 'number in css ".price" where becomes < 100' == found[0][0]["kind"]
 
 

@@ -57,7 +57,7 @@ def test_a_change_stands_in_the_feed_and_on_the_stream_at_once(world: World) -> 
             await _news(world, monitor, "two", "three")
             await reader.until(2)
         assert world.changes() == [record for _, record in reader.records]
-        assert ['shop: 1 text updated: "two" → "three"', 'shop: 1 text updated: "one" → "two"'] == await _entries(app)
+        assert ['shop: now "two" → "three"', 'shop: now "one" → "two"'] == await _entries(app)
 
     play(world, story)
     assert {"delivered"} == {row.status for row in world.deliveries()}

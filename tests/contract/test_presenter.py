@@ -64,6 +64,10 @@ def everywhere(text):
         inserted=[f"{text}i"],
         updated=[{"old": text, "new": text}],
         counts=counts,
+        context=[
+            {"of": of, "number": 0, **dict.fromkeys(("heading", "label", "above", "before", "after", "link"), text)}
+            for of in ("updated", "deleted", "moved")
+        ],
         **lists,
     )
 
@@ -326,3 +330,21 @@ def test_html_parses_back(name, told):
     assert [e.new for e in edits if e.kind == "moved"] == [node.text() for node in tree.css("bdi.moved")]
     for tag in ("main", "article", "ul", "li", "del", "ins", "bdi", "span", "p", "a", "h1", "h2"):
         assert len(re.findall(rf"<{tag}[ >]", shown)) == shown.count(f"</{tag}>") == len(tree.css(tag))
+
+
+def test_a_text_stands_under_its_heading_and_between_its_words(row):
+    """A reader knows what changed and where without opening the page."""
+    one = {"of": "updated", "number": 0, "heading": "Fees", "label": "Adults", "before": "from ", "after": " €"}
+    shown = read(row, row.present([record(context=[one])]))
+
+    assert "Fees › Adults" in shown
+    assert all(word in shown for word in ("from", "€") if row.view in {"changes", "single"})
+
+
+def test_footers_are_last_and_prices_first(row):
+    """What matters is not cut off by what does not."""
+    texts = ["visits", "news", "9 EUR"]
+    context = [{"of": "inserted", "number": 0, "area": "footer"}, {"of": "inserted", "number": 1, "heading": "Now"}]
+    shown = read(row, row.fragment(record(updated=[], inserted=texts, context=context)))
+
+    assert ["9 EUR", "news", "visits"] == sorted(texts, key=shown.index)

@@ -20,7 +20,7 @@ from tidings.errors import (
     UsageError,
 )
 from tidings.model.asking import Header, Value
-from tidings.model.change import FrameShare, ObjectPlace
+from tidings.model.change import Context, FrameShare, ObjectPlace
 from tidings.model.event_type import EventType
 from tidings.model.outcome import Validators
 from tidings.model.page import HostState, PageState
@@ -533,10 +533,11 @@ def test_what_changed_in_which_frame_comes_back(world: World):
         FrameShare("http://a.example/", updated=1, objects=1),
     )
     places = (ObjectPlace("links", "http://a.example/", "delete", 2, 3, 7, 9, "see", "our report", "of May"),)
-    world.told(replace(change, found=replace(change.found, frames=shares, places=places)))
+    contexts = (Context("updated", 0, heading="Fees", label="Adults", before="from ", after=" €"),)
+    world.told(replace(change, found=replace(change.found, frames=shares, places=places, contexts=contexts)))
 
     (stored,) = world.read(changes.listing)
-    assert (shares, places) == (stored.row.found.frames, stored.row.found.places)
+    assert (shares, places, contexts) == (stored.row.found.frames, stored.row.found.places, stored.row.found.contexts)
 
 
 def test_a_state_that_leans_on_an_older_version_is_refused(world: World):

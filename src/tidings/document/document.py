@@ -18,7 +18,7 @@ from tidings.document.graphemes import whole_clusters
 from tidings.document.lines import lines_of
 from tidings.document.media import Media
 from tidings.document.trees import Tree
-from tidings.document.walk import BREAK, Place
+from tidings.document.walk import BREAK, Mark, Place
 from tidings.document.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
 from tidings.model.hub import Hub
 from tidings.model.interest import Selector
@@ -32,6 +32,9 @@ _CHUNK = re.compile(r"\S+")
 _ENDLESS = 65_536
 """Characters of a chunk in which no token is looked for any more."""
 
+_NEAR = 400
+"""Most characters of a line that are read on each side of a text."""
+
 _PARTS = 4
 """Most parts of a number, a date or a time that are shown on each side of the one that changed."""
 
@@ -42,7 +45,7 @@ class Document:
 
     `pieces` are the visible text nodes with `BREAK` between words that do not join; `links` and `images` addresses as written,
     `link_places` and `image_places` the pieces that each of them takes up (empty where that is not known),
-    `base` what they are joined with; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` what said so.
+    `marks` where its headings, cells and labels begin and end, `base` what addresses are joined with; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` what said so.
     A body without text (pictures, scanned PDF) has `textless` set and only a hash, `sha256`, to be compared by; `form` says what it is, in
     words. `note` is what people should know who watch it, `hub` who a feed says tells of its news, `updated` the newest
     date of its entries. `problem` says why a body was not read; then nothing in the document may be compared.
@@ -60,6 +63,7 @@ class Document:
     images: tuple[str, ...] = ()
     link_places: tuple[Place, ...] = ()
     image_places: tuple[Place, ...] = ()
+    marks: tuple[Mark, ...] = field(default=(), repr=False, compare=False)
     frames: tuple[FrameElement, ...] = ()
     base: str = ""
     title: str = ""
@@ -180,6 +184,65 @@ class Document:
         starts = self._piece_starts
         first, last = (self._token_at(starts[piece]) for piece in place)
         return first, max(first, last)
+
+    def characters_of(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters of `text` that `shown` shows of tokens `start:end`, of which there is one at least."""
+        first, left, _ = self._place(start)
+        last, _, right = self._place(end - 1)
+        begins = self._start_of_chunk(first)
+        return begins + left, (begins if first == last else self._start_of_chunk(last)) + right
+
+    def _start_of_chunk(self, number: int) -> int:
+        """Return where a chunk begins in `text`; quick for one, while `_chunk_starts` is for many."""
+        if "_chunk_starts" in self.__dict__:
+            return self._chunk_starts[number]
+        return len(self.text) - len(self.text.split(None, number)[number])
+
+    def note_chunks(self) -> None:
+        """Find out where all chunks begin, since many are asked for."""
+        _ = self._chunk_starts
+
+    def piece_of(self, character: int) -> int:
+        """Return the piece that holds a character of `text`."""
+        return bisect_right(self._piece_starts, character) - 1
+
+    def text_of(self, first: int, last: int) -> str:
+        """Return the text of pieces `first:last` in one line."""
+        return " ".join("".join(self.pieces[first:last]).split())
+
+    def line_around(self, start: int, end: int) -> tuple[str, str, str]:
+        """Return what stands before and behind characters `start:end` in their lines, white space collapsed, and the line above (empty if there is none).
+
+        Of long lines only what is near.
+        """
+        first, last = self._line_begins(start), self._line_ends(end)
+        before = _collapsed(self.text[max(first, start - _NEAR) : start]).lstrip()
+        after = _collapsed(self.text[end : min(last, end + _NEAR)]).rstrip()
+        above = self.text[max(0, first - _NEAR) : first].rstrip()
+        begins = max(0, first - _NEAR)
+        return (
+            before,
+            after,
+            _collapsed(above[max(0, self._line_begins(begins + len(above)) - begins) :]).strip() if above else "",
+        )
+
+    def _line_begins(self, character: int) -> int:
+        if self.media == "text":
+            return max(self.text.rfind("\n", 0, character), self.text.rfind("\r", 0, character)) + 1
+        piece = self.piece_of(max(0, character - 1))
+        while piece >= 0 and self.pieces[piece] is not BREAK:
+            piece -= 1
+        return self._piece_starts[piece + 1]
+
+    def _line_ends(self, character: int) -> int:
+        if self.media == "text":
+            return min(
+                (at for at in (self.text.find(end, character) for end in "\r\n") if at >= 0), default=len(self.text)
+            )
+        piece = self.piece_of(character)
+        while piece < len(self.pieces) and self.pieces[piece] is not BREAK:
+            piece += 1
+        return self._piece_starts[piece]
 
     def _token_at(self, character: int) -> int:
         """Return the first token that begins at a character of `text` or behind it."""
@@ -324,6 +387,12 @@ def _whole_number(chunk: str, starts: Sequence[int], ends: Sequence[int], index:
 def _joins(chunk: str, end: int, start: int) -> bool:
     """Return whether one sign between digits is all that parts two tokens."""
     return start - end == 1 and chunk[end] in ".,:" and chunk[end - 1].isdigit() and chunk[start].isdigit()
+
+
+def _collapsed(text: str) -> str:
+    """Return a text with its white space collapsed, a space at an end where there was some."""
+    inner = " ".join(text.split())
+    return f"{' ' if inner and text[:1].isspace() else ''}{inner}{' ' if inner and text[-1:].isspace() else ''}"
 
 
 def _cut(text: str, most: int) -> str:

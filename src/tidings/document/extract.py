@@ -74,6 +74,7 @@ def _extracted(document: Document, extraction: Extraction) -> Document:
         images=images,
         link_places=places[0],
         image_places=places[1],
+        marks=(),
         frames=(),
     )
 
@@ -88,6 +89,7 @@ def _without_content(document: Document, extraction: Extraction, missing: Select
         images=(),
         link_places=(),
         image_places=(),
+        marks=(),
         frames=(),
         textless=False,
         sha256="",

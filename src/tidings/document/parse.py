@@ -149,6 +149,7 @@ def _html(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document
         images=tuple(walked.images),
         link_places=tuple(walked.link_places),
         image_places=tuple(walked.image_places),
+        marks=tuple(walked.marks),
         frames=tuple(walked.frames),
         base=base_of(url, walked.base),
         title=walked.title,
@@ -200,6 +201,7 @@ def _with_written(document: Document) -> Document:
         images=(*document.images, *(image for _, walked in inner for image in walked.images)),
         link_places=(),
         image_places=(),
+        marks=(),
         frames=(*document.frames, *(frame for _, walked in inner for frame in walked.frames)),
     )
     if whole.words > MOST_WORDS:

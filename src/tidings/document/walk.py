@@ -27,11 +27,15 @@ WITHOUT_TEXT = frozenset("script style noscript template iframe noembed noframes
 """The elements whose text nobody sees."""
 
 
+_BEFORE = {"frame": "<frameset>"} | dict.fromkeys(("caption", "tr", "td", "th"), "<table>")
+"""What must stand before an element that a parser leaves out elsewhere."""
+
+
 def _tag_numbers(names: list[str]) -> dict[str, int]:
     """Return lexbor's number of each tag, by asking it: numbers differ from release to release."""
     found: dict[str, int] = {}
     for name in names:
-        before = "<frameset>" if name == "frame" else "<!-- -->text"
+        before = _BEFORE.get(name, "<!-- -->text")
         tree = LexborHTMLParser(f"{before}<{name}>".encode())
         root = tree.root
         if root is not None and root.parent is not None:
@@ -39,9 +43,30 @@ def _tag_numbers(names: list[str]) -> dict[str, int]:
     return {name: found[name] for name in names}
 
 
-_NUMBER = _tag_numbers(
-    [*IN_LINE, *WITHOUT_TEXT, "area", "base", "frame", "input", "picture", "sup", "svg", "-text", "-comment"]
+MARKED = (
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "table",
+    "tr",
+    "th",
+    "td",
+    "caption",
+    "dl",
+    "dt",
+    "dd",
+    "li",
+    "nav",
+    "footer",
 )
+"""The elements whose places are noted, so that a message names the heading and the label of a text."""
+_NUMBER = _tag_numbers(
+    [*IN_LINE, *WITHOUT_TEXT, *MARKED, "area", "base", "frame", "input", "picture", "sup", "svg", "-text", "-comment"]
+)
+_MARKS = {_NUMBER[name]: name for name in MARKED}
 _INLINE = frozenset(_NUMBER[name] for name in IN_LINE)
 _SKIPPED = frozenset(_NUMBER[name] for name in [*WITHOUT_TEXT, "-comment"])
 _TEXT, _A, _IMG, _AREA = (_NUMBER[name] for name in ("-text", "a", "img", "area"))
@@ -51,10 +76,13 @@ _FRAME, _IFRAME = (_NUMBER[name] for name in ("frame", "iframe"))
 
 _NOTED = frozenset({_AREA, _BASE, _FRAME, _INPUT})
 
-_PLAIN, _BLOCK, _DRAWING, _LINK = 0, 1, 2, 3
+_PLAIN, _BLOCK, _DRAWING, _LINK, _MARK = 0, 1, 2, 3, 4
 
 Place = tuple[int, int]
 """The pieces, from and up to, that a link or an image takes up; an image takes up none."""
+
+Mark = tuple[int, str]
+"""The piece before which an element of `MARKED` begins (its name) or ends (empty)."""
 
 
 @dataclass(slots=True)
@@ -62,7 +90,8 @@ class Walked:
     """What the walk found. `pieces` are the visible text nodes in order, with `BREAK` between words that do not join.
 
     `links` and `images` are addresses as written, `link_places` and `image_places` where each of them stands, `base` the first
-    `<base href>`, `scripts` how many scripts there are, `frames` the frames and iframes in their order.
+    `<base href>`, `scripts` how many scripts there are, `frames` the frames and iframes in their order, `marks` where headings, cells and
+    labels begin and end.
     """
 
     pieces: list[str] = field(default_factory=list)
@@ -75,6 +104,7 @@ class Walked:
     scripts: int = 0
     password: bool = False
     frames: list[FrameElement] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
 
 
 def walk(root: LexborNode) -> Walked:
@@ -84,7 +114,7 @@ def walk(root: LexborNode) -> Walked:
     """
     walked = Walked()
     pieces, links, link_places = walked.pieces, walked.links, walked.link_places
-    put = pieces.append
+    put, marks = pieces.append, walked.marks
     open_elements: list[tuple[LexborNode, int]] = []
     open_links: list[int] = []
     drawings = 0
@@ -100,7 +130,10 @@ def walk(root: LexborNode) -> Walked:
             if number not in _INLINE:
                 put(BREAK)
                 kind = _BLOCK
-                if number == _SVG:
+                if number in _MARKS:
+                    marks.append((len(pieces), _MARKS[number]))
+                    kind = _MARK
+                elif number == _SVG:
                     kind = _DRAWING
                     drawings += 1
                 elif number in _NOTED:
@@ -125,6 +158,8 @@ def walk(root: LexborNode) -> Walked:
                 drawings -= 1
             elif kind == _LINK:
                 open_links.pop()
+            elif kind == _MARK:
+                marks.append((len(pieces), ""))
         following = node.next
         while following is None:
             if not open_elements:
@@ -135,7 +170,9 @@ def walk(root: LexborNode) -> Walked:
                 link_places[link] = (link_places[link][0], len(pieces))
             elif kind:
                 put(BREAK)
-                if kind == _DRAWING:
+                if kind == _MARK:
+                    marks.append((len(pieces), ""))
+                elif kind == _DRAWING:
                     drawings -= 1
             following = node.next
         node = following

@@ -7,7 +7,7 @@ are what people read, kept because a body may be gone one day (contracts §4).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Op = Literal["insert", "delete", "replace", "move"]
@@ -58,6 +58,26 @@ class ObjectPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """Where a text of a change set stands: text `number` (from 0) of its list `of` (`updated`, `inserted`, …).
+
+    `heading` is the nearest heading above it, `label` what it is the value of (the heads of its row and column, the term of a definition, what
+    stands before a colon), `above` the line above a text that is a short line by itself. `before` and `after` are what stands beside it in its sentence, with the spaces between.
+    `link` is the address of the link that it stands in, `area` the part of the page that is no content (`footer`, `nav`).
+    """
+
+    of: str
+    number: int
+    heading: str = ""
+    label: str = ""
+    above: str = ""
+    before: str = ""
+    after: str = ""
+    link: str = ""
+    area: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FrameShare:
     """How much of a change set lies in one frame of a page, or in the page that holds the frames: so many entries of each list.
 
@@ -91,7 +111,7 @@ class ChangeSet:
     (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows, `places` which occurrences
     of them came or went, as far as is known. `frames` says what lies
     in which frame, if the page has any; the tokens of such a page are those of its members, one after the other. `masked` are edits
-    beside these that are noise: kept, and not told.
+    beside these that are noise: kept, and not told. `contexts` say of the first texts where they stand, as far as is known.
     """
 
     kinds: tuple[str, ...] = ()
@@ -104,6 +124,7 @@ class ChangeSet:
     frames: tuple[FrameShare, ...] = ()
     masked: tuple[Masked, ...] = ()
     places: tuple[ObjectPlace, ...] = ()
+    contexts: tuple[Context, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.objects)
@@ -115,7 +136,13 @@ def shares(found: ChangeSet) -> Iterator[tuple[FrameShare, ChangeSet]]:
     at = dict.fromkeys(names, 0)
     for share in found.frames:
         part = {}
+        starts = dict(at)
         for name in names:
-            start, at[name] = at[name], at[name] + getattr(share, name)
-            part[name] = getattr(found, name)[start : at[name]]
-        yield share, ChangeSet(found.kinds, **part)
+            at[name] += getattr(share, name)
+            part[name] = getattr(found, name)[starts[name] : at[name]]
+        contexts = tuple(
+            replace(one, number=one.number - starts[one.of])
+            for one in found.contexts
+            if starts[one.of] <= one.number < at[one.of]
+        )
+        yield share, ChangeSet(found.kinds, **part, contexts=contexts)

@@ -100,6 +100,9 @@ def _cut(record: Record, characters: int, entries: int) -> dict[str, Any]:
         short[name] = [_cut_entry(value, characters) for value in values[:entries]]
         if len(values) > entries:
             more[name] = len(values) - entries
+    if record.get("context"):
+        kept = [one for one in record["context"] if one["number"] < entries]
+        short["context"] = [_cut_text(one, characters) for one in kept]
     return {**short, "more": more} if more else short
 
 

@@ -27,6 +27,8 @@ MOST_TEXT: Final = 60_000
 """Units of UTF-16 in the text of a letter."""
 MOST_HTML: Final = 90_000
 """Bytes: some mail readers clip a message at 102 kB."""
+LONGEST_SUBJECT: Final = 78
+"""Characters of the subject of a letter: as many as a line of a letter should have (RFC 5322 §2.1.1)."""
 _TEXT: Final = PRESENTERS["changes-as-text"]
 
 
@@ -67,7 +69,8 @@ Renderer = Callable[[News], tuple[str, bytes]]
 def render(kind: str, news: News) -> Rendered:
     """Return what a channel of this kind is told."""
     content_type, body = RENDERERS[kind](news)
-    return Rendered(content_type, body, news.subject)
+    subject = subject_line(news.subject, most=LONGEST_SUBJECT) if kind == "email" else news.subject
+    return Rendered(content_type, body, subject)
 
 
 def _webhook(news: News) -> tuple[str, bytes]:

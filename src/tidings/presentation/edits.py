@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from itertools import chain, islice
 from typing import Any, Final, Literal
 
 from tidings.document.excerpts import excerpts
+from tidings.model.change import Context
 from tidings.presentation.writing import ELLIPSIS, one_line
 
 Record = Mapping[str, Any]
@@ -24,6 +26,11 @@ EXCERPT: Final = 200
 MOST_PLACES: Final = 3
 """Occurrences of one object that are shown where they stand."""
 NOTHING: Final = "no difference in what is watched"
+NOWHERE: Final = Context("", 0)
+WEIGHED: Final = 200
+"""Edits of a change with contexts that are put in the order of their weight."""
+_AREAS: Final = {"footer": "in the footer", "nav": "in the menu"}
+_PRICE: Final = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 LISTS: Final = ("updated", "deleted", "inserted", "moved")
 _SORTS: Final = {
     "links": "link",
@@ -47,7 +54,7 @@ class EditLine:
     `image`, …), empty for words of the page. `frame` is the address of the frame or, among several, of the page that it lies in,
     empty for a page by itself. `said`: in `new`, what is to be said of a page among several. `hunk`: in `pieces`, a stretch of the page
     as it was and is, with what stands around its changes. `before` and `now` are how often an object was and is there, `where` which of
-    its occurrences came or went.
+    its occurrences came or went; `context` is where a text of the page stands, tamed as it is.
     """
 
     kind: EditKind
@@ -59,6 +66,18 @@ class EditLine:
     before: int | None = field(default=None, compare=False)
     now: int | None = field(default=None, compare=False)
     where: str = ""
+    context: Context = field(default=NOWHERE, compare=False)
+
+    @property
+    def place(self) -> str:
+        """Return the heading and the label under which a text stands (`Status › Database`); empty if they are not known."""
+        one = self.context
+        label = "" if one.before.rstrip(" :").endswith(one.label) else one.label
+        return " › ".join(
+            part
+            for part in (_AREAS.get(one.area, ""), one.heading, label, f'below "{one.above}"' if one.above else "")
+            if part
+        )
 
 
 def in_place(record: Record) -> Record:
@@ -75,11 +94,39 @@ def edits_of(record: Record, *, most: int | None = None, longest: int | None = L
     parts = _parts(record)
     objects = [_Objects.of(part) for _, part in parts]
     every = chain.from_iterable(
-        _edits(part, rows, longest, frame) for (frame, part), rows in zip(parts, objects, strict=True)
+        _weighed(part, _edits(part, rows, longest, frame)) for (frame, part), rows in zip(parts, objects, strict=True)
     )
     found = list(islice(every, most))
     number = sum(_number(part, rows) for (_, part), rows in zip(parts, objects, strict=True))
     return found, number - len(found)
+
+
+def _weighed(record: Record, edits: Iterator[EditLine]) -> Iterator[EditLine]:
+    """Yield edits, prices first and what stands in footers and menus last where it is known where they stand."""
+    if record.get("context") and "hunks" not in record:
+        yield from sorted(islice(edits, WEIGHED), key=_weight)
+    yield from edits
+
+
+def _weight(edit: EditLine) -> int:
+    if edit.kind == "said":
+        return 0
+    if edit.context.area:
+        return 3
+    return 1 if _PRICE.search(f"{edit.old}{edit.new}{edit.context.before[-4:]}{edit.context.after[:4]}") else 2
+
+
+def _contexts(record: Record) -> dict[tuple[str, int], Context]:
+    """Return where the texts of a record stand, by their list and their number in it."""
+    found: dict[tuple[str, int], Context] = {}
+    for one in record.get("context") or ():
+        said = {name: str(one.get(name) or "") for name in ("heading", "label", "above", "link", "area")}
+        said = {name: one_line(text) for name, text in said.items()}
+        before, after = str(one.get("before") or ""), str(one.get("after") or "")
+        said["before"] = one_line(before) + (" " if before[-1:].isspace() else "")
+        said["after"] = (" " if after[:1].isspace() else "") + one_line(after)
+        found[str(one["of"]), int(one["number"])] = Context(str(one["of"]), int(one["number"]), **said)
+    return found
 
 
 def _parts(record: Record) -> list[tuple[str, Record]]:
@@ -147,18 +194,18 @@ class _Objects:
         """Return which occurrences of an object came or went, as far as the record says; empty if it does not."""
         return where(self.places.get((change, name), ()))
 
-    def left(self, record: Record, name: str) -> Iterable[str]:
-        """Return the texts of a list that `counted` does not tell already."""
-        texts = record.get(name) or ()
-        return self._untold(texts, Counter(self.again[name])) if self.again.get(name) else map(str, texts)
+    def left(self, record: Record, name: str) -> Iterable[tuple[int, str]]:
+        """Return the texts of a list that `counted` does not tell already, each with its number in the list."""
+        texts = enumerate(map(str, record.get(name) or ()))
+        return self._untold(texts, Counter(self.again[name])) if self.again.get(name) else texts
 
     @staticmethod
-    def _untold(texts: Iterable[object], told: Counter[str]) -> Iterator[str]:
-        for text in map(str, texts):
+    def _untold(texts: Iterable[tuple[int, str]], told: Counter[str]) -> Iterator[tuple[int, str]]:
+        for number, text in texts:
             if told[text] > 0:
                 told[text] -= 1
                 continue
-            yield text
+            yield number, text
 
 
 def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -> Iterator[EditLine]:
@@ -172,20 +219,24 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
         return
     if "status" in record:
         yield EditLine("said", new=read(_said(record)), frame=frame)
-    for pair in record.get("updated") or ():
+    contexts = _contexts(record)
+    for number, pair in enumerate(record.get("updated") or ()):
         old, new = str(pair["old"]), str(pair["new"])
         old, new = (old, new) if longest is None else excerpts(old, new, EXCERPT)
-        yield EditLine("updated", read(old), read(new), frame=frame)
-    for text in objects.left(record, "deleted"):
+        context = contexts.get(("updated", number), NOWHERE)
+        yield EditLine("updated", read(old), read(new), frame=frame, context=context)
+    for number, text in objects.left(record, "deleted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("deleted", text)
-        yield EditLine("deleted", old=read(text), sort=sort, frame=frame, before=before, now=now, where=place)
-    for text in objects.left(record, "inserted"):
+        context = contexts.get(("deleted", number), NOWHERE)
+        yield EditLine("deleted", read(text), "", sort, frame, before=before, now=now, where=place, context=context)
+    for number, text in objects.left(record, "inserted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("inserted", text)
-        yield EditLine("inserted", new=read(text), sort=sort, frame=frame, before=before, now=now, where=place)
-    for text in record.get("moved") or ():
-        yield EditLine("moved", new=read(text), frame=frame)
+        context = contexts.get(("inserted", number), NOWHERE)
+        yield EditLine("inserted", "", read(text), sort, frame, before=before, now=now, where=place, context=context)
+    for number, text in enumerate(record.get("moved") or ()):
+        yield EditLine("moved", new=read(text), frame=frame, context=contexts.get(("moved", number), NOWHERE))
     for row in objects.counted:
         was, now = row["old"], row["new"]
         place = objects.where("inserted" if now > was else "deleted", str(row["object"]))

@@ -22,19 +22,29 @@ def edit_line(edit: EditLine, longest: int | None) -> str:
     old, new = cut(edit.old, longest), cut(edit.new, longest)
     match edit.kind:
         case "updated":
-            return f"{_went(old)}{_came(new)}"
+            return _standing(edit, f"{_went(old)}{_came(new)}", longest)
         case "deleted":
-            return f"{edit.sort} removed: {old}{_where(edit, longest)}" if edit.sort else _went(old)
+            thing = f"{edit.sort} removed: {old}{_where(edit, longest)}" if edit.sort else ""
+            return thing or _standing(edit, _went(old), longest)
         case "inserted":
-            return f"{edit.sort} added: {new}{_where(edit, longest)}" if edit.sort else _came(new)
+            thing = f"{edit.sort} added: {new}{_where(edit, longest)}" if edit.sort else ""
+            return thing or _standing(edit, _came(new), longest)
         case "moved":
-            return f"moved: {new}"
+            return f"moved: {_standing(edit, new, longest)}"
         case "counted":
             return f"{edit.sort} {old}: {new}{_where(edit, longest)}".lstrip()
         case "said":
             return new
         case "hunk":
             return " ".join(_piece(kind, cut(text, longest)) for kind, text in edit.pieces)
+
+
+def _standing(edit: EditLine, shown: str, longest: int | None) -> str:
+    """Return a text where it stands: behind its heading and label, between the words of its sentence; `shown` is it with its marks."""
+    one = edit.context
+    place = f"{cut(edit.place, longest)}: " if edit.place else ""
+    link = f" (link {cut(one.link, longest)})" if one.link else ""
+    return f"{place}{cut(one.before, longest)}{shown}{cut(one.after, longest)}{link}"
 
 
 def _went(text: str) -> str:
@@ -65,7 +75,10 @@ def dual_line(edit: EditLine, longest: int | None) -> str:
         case "updated" | "deleted" | "inserted":
             sides = (f"before: {sort}{_went(old)}" if edit.kind != "inserted" else "",
                      f"now:    {sort}{_came(new)}" if edit.kind != "deleted" else "")  # fmt: skip
-            return "\n".join(f"{side}{_where(edit, longest)}" for side in sides if side)
+            place = f"{cut(edit.place, longest)}:" if edit.place else ""
+            return "\n".join(
+                [*([place] if place else []), *(f"{side}{_where(edit, longest)}" for side in sides if side)]
+            )
         case "hunk":
             sides = (_side(edit, "inserted", longest), _side(edit, "deleted", longest))
             return f"before: {sides[0]}\nnow:    {sides[1]}"
@@ -96,13 +109,14 @@ def _where(edit: EditLine, longest: int | None) -> str:
 
 def _entry(edit: EditLine, longest: int | None) -> str:
     old, new = cut(edit.old, longest), cut(edit.new, longest)
+    place = f"{cut(edit.place, longest)}: " if edit.place else ""
     match edit.kind:
         case "updated":
-            return f"{_went(old)}{_came(new)}"
+            return f"{place}{_went(old)}{_came(new)}"
         case "counted":
             return f"{old}: {new}"
         case _:
-            return old or new
+            return place + (old or new)
 
 
 def _number(count: int | None) -> str:

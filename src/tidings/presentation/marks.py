@@ -37,15 +37,15 @@ def listed(edit: EditLine, characters: int | None) -> str:
     match edit.kind:
         case "updated":
             kind = ' class="long"' if length(old) + length(new) > LONG else ""
-            return f"<li{kind}>{removed(escaped(old))} {added(escaped(new))}</li>\n"
+            return f"<li{kind}>{standing(edit, f'{removed(escaped(old))} {added(escaped(new))}', characters)}</li>\n"
         case "deleted":
-            return (
-                f"<li>{sort}{removed(thing(old, edit.old) if sort else escaped(old))}{where(edit, characters)}</li>\n"
-            )
+            went = removed(thing(old, edit.old) if sort else escaped(old))
+            return f"<li>{sort}{standing(edit, went, characters)}{where(edit, characters)}</li>\n"
         case "inserted":
-            return f"<li>{sort}{added(thing(new, edit.new) if sort else escaped(new))}{where(edit, characters)}</li>\n"
+            came = added(thing(new, edit.new) if sort else escaped(new))
+            return f"<li>{sort}{standing(edit, came, characters)}{where(edit, characters)}</li>\n"
         case "moved":
-            return f"<li>{moved(escaped(new))}</li>\n"
+            return f"<li>{standing(edit, moved(escaped(new)), characters)}</li>\n"
         case "counted":
             numbers = f'<bdi lang="">{thing(old, edit.old)}</bdi>: <b>{escaped(new)}</b>'
             return f"<li>{sort}{numbers}{where(edit, characters)}</li>\n"
@@ -58,6 +58,24 @@ def listed(edit: EditLine, characters: int | None) -> str:
 def where(edit: EditLine, characters: int | None) -> str:
     """Return which occurrence of an object it is, behind it."""
     return f' <span class="tag"><bdi lang="">{escaped(cut(edit.where, characters))}</bdi></span>' if edit.where else ""
+
+
+def standing(edit: EditLine, shown: str, characters: int | None) -> str:
+    """Return a text where it stands: behind its heading and label, between the words of its sentence; `shown` is it with its marks."""
+    one = edit.context
+    place = f"{above(edit.place, characters)}: " if edit.place else ""
+    before, after = (_beside(text, characters) for text in (one.before, one.after))
+    link = f" {tag('link')} {address(one.link, characters)}" if one.link else ""
+    return f"{place}{before}{shown}{after}{link}"
+
+
+def above(place: str, characters: int | None) -> str:
+    """Return the heading and the label of a text."""
+    return f'<span class="tag"><bdi lang="">{escaped(cut(place, characters))}</bdi></span>'
+
+
+def _beside(text: str, characters: int | None) -> str:
+    return f'<bdi lang="">{escaped(cut(text, characters))}</bdi>' if text else ""
 
 
 def inline(pieces: tuple[Piece, ...], characters: int | None) -> str:

@@ -58,7 +58,7 @@ def _net(records: Sequence[Record]) -> Record:
     first, last = records[0], records[-1]
     pairs = [{"old": old, "new": new} for new, olds in updated.items() for old in olds if old != new]
     found = {"inserted": inserted, "deleted": deleted, "updated": pairs, "moved": []}
-    whole = {k: v for k, v in last.items() if k not in {"counts", "places", "frames"}} | found
+    whole = {k: v for k, v in last.items() if k not in {"counts", "places", "frames", "context"}} | found
     whole |= {"from_version": first.get("from_version"), "summary": f"{len(records)} changes, net: {_spelled(found)}"}
     return whole
 

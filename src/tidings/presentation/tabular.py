@@ -6,7 +6,19 @@ from typing import Final
 
 from tidings.presentation.edits import EditLine, PieceKind
 from tidings.presentation.lines import CHANGES
-from tidings.presentation.marks import EditShape, added, escaped, inline, listed, moved, removed, tag, thing, where
+from tidings.presentation.marks import (
+    EditShape,
+    above,
+    added,
+    escaped,
+    inline,
+    listed,
+    moved,
+    removed,
+    tag,
+    thing,
+    where,
+)
 from tidings.presentation.writing import cut
 
 
@@ -28,7 +40,7 @@ def side_by_side(edit: EditLine, characters: int | None) -> str:
     old, new = cut(edit.old, characters), cut(edit.new, characters)
     match edit.kind:
         case "updated":
-            return _row(removed(escaped(old)), added(escaped(new)))
+            return _row(_place(edit, characters) + removed(escaped(old)), added(escaped(new)))
         case "deleted":
             return _row(_entry(edit, characters), "")
         case "inserted":
@@ -50,17 +62,25 @@ def _row(left: str, right: str) -> str:
 def _entry(edit: EditLine, characters: int | None) -> str:
     old, new = cut(edit.old, characters), cut(edit.new, characters)
     sort = f"{tag(edit.sort)} " if edit.sort else ""
+    place = _place(edit, characters)
     match edit.kind:
         case "updated":
-            return f"{removed(escaped(old))} {added(escaped(new))}"
+            return f"{place}{removed(escaped(old))} {added(escaped(new))}"
         case "deleted":
-            return sort + removed(thing(old, edit.old) if sort else escaped(old)) + where(edit, characters)
+            went = removed(thing(old, edit.old) if sort else escaped(old))
+            return sort + place + went + where(edit, characters)
         case "inserted":
-            return sort + added(thing(new, edit.new) if sort else escaped(new)) + where(edit, characters)
+            came = added(thing(new, edit.new) if sort else escaped(new))
+            return sort + place + came + where(edit, characters)
         case "moved":
-            return moved(escaped(new))
+            return place + moved(escaped(new))
         case _:
             return _inside(edit, characters)
+
+
+def _place(edit: EditLine, characters: int | None) -> str:
+    """Return the heading and the label under which a text stands; the sentence around it has no room in a cell."""
+    return f"{above(edit.place, characters)}: " if edit.place else ""
 
 
 def _inside(edit: EditLine, characters: int | None) -> str:

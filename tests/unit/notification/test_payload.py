@@ -194,3 +194,14 @@ def test_a_line_of_the_stream_is_bounded():
 
     assert len(line) <= MOST_LINE_BYTES + 1
     assert 0 < json.loads(line)["more"]["inserted"] < 1_000
+
+
+def test_contexts_are_cut_with_the_lists_that_they_are_about():
+    """A body that is cut says nothing of texts that it has not."""
+    texts = [f"{number} {'word ' * 200}" for number in range(100)]
+    context = [{"of": "inserted", "number": number, "heading": "h" * 80} for number in range(40)]
+    size, message = read(record(inserted=texts, context=context))
+
+    assert MOST_BYTES >= size
+    numbers = {one["number"] for one in message["data"]["context"]}
+    assert numbers == set(range(len(message["data"]["inserted"])))

@@ -173,3 +173,29 @@ def test_a_long_text_shows_what_differs(kind):
 
     assert "BEFORE" in text
     assert "AFTER" in text
+
+
+@pytest.mark.parametrize("kind", ["apprise", "email", "feed", "stream", "webhook"])
+def test_every_kind_says_where_it_changed(kind):
+    """The heading and the label of a text are in each message."""
+    context = [{"of": "updated", "number": 0, "heading": "Fees", "label": "Adults"}]
+    rendered = render(kind, news(record(context=context), address=ADDRESSES[kind]))
+    text = rendered.body.decode()
+    if kind == "email":
+        letter = email.message_from_string(
+            f"Content-Type: {rendered.content_type}\n\n{text}", policy=email.policy.default
+        )
+        parts = [part.get_content() for part in letter.walk() if part.get_content_maintype() == "text"]
+        assert all("Fees" in part and "Adults" in part for part in parts)
+        text = "".join(parts)
+
+    assert "Fees" in text
+    assert "Adults" in text
+
+
+def test_the_subject_of_a_letter_fits_in_a_line():
+    """A mail reader shows all of it."""
+    said = record(summary="Status page: " + "very long " * 20)
+
+    assert 78 >= len(render("email", news(said, address=ADDRESSES["email"])).subject)
+    assert 78 < len(render("apprise", news(said, address=ADDRESSES["apprise"])).subject)

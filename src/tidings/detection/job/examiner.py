@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tidings.detection.ask.contexts import with_contexts
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.compare.stability import MOST_SHARES, changed_share, shares_as_object, shares_in
@@ -74,7 +75,8 @@ def compare_bodies(
     if problem:
         return ChangeSet(), problem
     try:
-        return evaluate(expression, Pair(before, after), extraction), ""
+        pair = Pair(before, after)
+        return with_contexts(evaluate(expression, pair, extraction), pair, scopes_of(expression, extraction)), ""
     except RefusedError as error:
         return ChangeSet(), reason_of(error)
 
@@ -198,7 +200,7 @@ class _Examiner:
                 continue
             asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.seen, wanted.doubted)
             if asked not in self.changes:
-                self.changes[asked] = self._change(wanted, scopes)
+                self.changes[asked] = self._with_contexts(self._change(wanted, scopes), wanted.reference, scopes)
             change = self.changes[asked]
             if isinstance(change, Refused):
                 self.refused.append(replace(change, key=wanted.key))
@@ -248,6 +250,13 @@ class _Examiner:
             return self.noise.heard(wanted)
         except RefusedError as error:
             return Refused(key=wanted.key, reason=reason_of(error))
+
+    def _with_contexts(
+        self, change: Heard | Refused, reference: int, scopes: tuple[Extraction, ...]
+    ) -> Heard | Refused:
+        if isinstance(change, Refused) or change.is_quiet or not change.found:
+            return change
+        return replace(change, found=with_contexts(change.found, self._pair(reference), scopes))
 
     def _pair(self, reference: int) -> Pair:
         if reference not in self.pairs:

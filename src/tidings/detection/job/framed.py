@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import quote
 
+from tidings.detection.ask.contexts import with_contexts
 from tidings.detection.ask.expression import digests_of, evaluate_each
 from tidings.detection.ask.pair import Pair
 from tidings.detection.job.absence import absence
@@ -38,7 +39,7 @@ from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.extraction import WHOLE, Extraction, named
 from tidings.document.frames import ALONE, addresses_of
-from tidings.model.change import ChangeSet, Edit, FrameShare
+from tidings.model.change import ChangeSet, Context, Edit, FrameShare
 from tidings.model.interest import Interest
 from tidings.model.sentinel import Expression
 from tidings.model.version import Digest
@@ -125,7 +126,8 @@ def compare(
     scopes = scopes_of(expression, extraction)
     gone, come = old.offsets(scopes), new.offsets(scopes)
     return _joined(
-        (url, gone.get(key, 0), come.get(key, 0), change) for (key, url, _), change in zip(members, found, strict=True)
+        (url, gone.get(key, 0), come.get(key, 0), with_contexts(change, pair, scopes))
+        for (key, url, pair), change in zip(members, found, strict=True)
     )
 
 
@@ -167,7 +169,17 @@ def _joined(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
         objects=tuple(row for change in changes for row in change.objects),
         places=tuple(place for change in changes for place in change.places),
         frames=tuple(_share(url, change) for url, _, _, change in parts),
+        contexts=tuple(_contexts(changes)),
     )
+
+
+def _contexts(changes: Sequence[ChangeSet]) -> Iterator[Context]:
+    """Yield where texts stand, numbered as in the lists of all members together."""
+    at = dict.fromkeys(("updated", "deleted", "inserted", "moved"), 0)
+    for change in changes:
+        yield from (replace(one, number=one.number + at[one.of]) for one in change.contexts)
+        for name in at:
+            at[name] += len(getattr(change, name))
 
 
 def _shifted(edit: Edit, old: int, new: int) -> Edit:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tidings.model.change import ChangeSet, ObjectPlace, shares
+from tidings.model.change import ChangeSet, Context, ObjectPlace, shares
 from tidings.model.event_type import EventType
 from tidings.model.version import version_id
 from tidings.model.weight import WHOLE
@@ -54,6 +54,7 @@ class NoticeEvent(Protocol):
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CONTEXT = ("heading", "label", "above", "before", "after", "link", "area")
 
 
 def rfc3339(instant: Instant | None) -> str | None:
@@ -130,7 +131,14 @@ def _lists(found: ChangeSet) -> Record:
         "moved": list(found.moved),
         "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
         **({"places": [_place_record(place) for place in found.places]} if found.places else {}),
+        **({"context": [_context_record(one) for one in found.contexts]} if found.contexts else {}),
     }
+
+
+def _context_record(context: Context) -> Record:
+    """Return where a text stands: `number` is its place (from 0) in the list that `of` names; what is not known is left out."""
+    said = {name: getattr(context, name) for name in _CONTEXT if getattr(context, name)}
+    return {"of": context.of, "number": context.number, **said}
 
 
 def _place_record(place: ObjectPlace) -> Record:

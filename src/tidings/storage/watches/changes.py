@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
-from tidings.model.change import ChangeSet, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
+from tidings.model.change import ChangeSet, Context, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
 from tidings.model.composite import Composite, PagePart
 from tidings.model.interval import Instant
 from tidings.model.unit import ChangeRow
@@ -133,6 +133,7 @@ def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
                 "summary": row.summary,
                 **({"frames": list(map(astuple, found.frames))} if found.frames else {}),
                 **({"places": list(map(astuple, found.places))} if found.places else {}),
+                **({"contexts": list(map(astuple, found.contexts))} if found.contexts else {}),
                 **({"masked": list(map(astuple, found.masked))} if found.masked else {}),
                 **({"partial": True} if row.partial else {}),
                 **({"noise": True} if row.noise else {}),
@@ -155,6 +156,7 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         frames=tuple(FrameShare(*share) for share in texts.get("frames", ())),
         masked=tuple(Masked(*masked) for masked in texts.get("masked", ())),
         places=tuple(ObjectPlace(*place) for place in texts.get("places", ())),
+        contexts=tuple(Context(*context) for context in texts.get("contexts", ())),
     )
     change = ChangeRow(
         id=row[0],
@@ -214,11 +216,14 @@ def _found(found: ChangeSet) -> dict[str, Any]:
     lists = {name: list(getattr(found, name)) for name in _LISTS}
     objects = [(o.kind, o.object, o.old, o.new) for o in found.objects]
     places = {"places": list(map(astuple, found.places))} if found.places else {}
-    return {**lists, "updated": list(found.updated), "objects": objects, **places}
+    contexts = {"contexts": list(map(astuple, found.contexts))} if found.contexts else {}
+    return {**lists, "updated": list(found.updated), "objects": objects, **places, **contexts}
 
 
 def _change_set(data: Mapping[str, Any]) -> ChangeSet:
     lists = {name: tuple(data[name]) for name in _LISTS}
     objects = tuple(ObjectCount(*count) for count in data["objects"])
     places = tuple(ObjectPlace(*place) for place in data.get("places", ()))
-    return ChangeSet(**lists, updated=tuple((old, new) for old, new in data["updated"]), objects=objects, places=places)
+    contexts = tuple(Context(*context) for context in data.get("contexts", ()))
+    updated = tuple((old, new) for old, new in data["updated"])
+    return ChangeSet(**lists, updated=updated, objects=objects, places=places, contexts=contexts)

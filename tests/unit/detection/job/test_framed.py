@@ -11,7 +11,7 @@ from tidings.detection.compare.sequence import apply_edits
 from tidings.detection.job.contract import WITH_FRAMES, Body, Found, FramedJob, Noise, Part, Wanted
 from tidings.detection.job.framed import compare_versions, examine
 from tidings.document.parse import parse
-from tidings.model.change import FrameShare
+from tidings.model.change import FrameShare, shares
 from tidings.model.sentinel import AllOf, Interest, Not
 
 ANY, WORDS, LINKS, IMAGES = (Interest(kind) for kind in ("any", "words", "links", "images"))
@@ -63,7 +63,7 @@ def test_a_change_in_one_frame_is_labelled_with_it():
     assert seen.text_changed
     assert (("four", "4"),) == found.change.updated
     assert (FrameShare("http://x.org/text", updated=1, edits=1),) == found.change.frames
-    assert '1 text updated in text: "four" → "4"' == summary(found.change)
+    assert '1 text updated in text: text three "four" → "4"' == summary(found.change)
 
 
 def test_edits_index_the_tokens_of_the_members_one_after_the_other():
@@ -223,3 +223,18 @@ def test_values_are_noise_in_frames_too():
     assert (True, False, False, True) == (quiet.quiet, is_news, told.quiet, is_news_too)
     assert (("boots", "shoes"),) == told.change.updated
     assert ["count"] == [one.mask for one in told.change.masked]
+
+
+def test_contexts_of_members_are_numbered_together():
+    """The first text of the second frame that changed is the second of the page, and the first of its share."""
+    seen = examine(
+        job(version(menu="<h1>Menu</h1><p>menu 1 two</p><a href=/x>x</a>", text="<p>text three 4</p>"), WORDS)
+    )
+    (found,) = seen.found
+
+    numbers = [(one.of, one.number) for one in found.change.contexts]
+    assert len(numbers) == len(set(numbers))
+    for share, part in shares(found.change):
+        for one in part.contexts:
+            texts = getattr(part, one.of)
+            assert one.number < len(texts), share.url

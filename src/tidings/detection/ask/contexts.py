@@ -1,0 +1,215 @@
+"""Where the texts of a change stand: what a reader needs to know what changed without opening the page (`Context`).
+
+Computed once, for a change that people are notified of, and for its first texts only. What is not found has no context; nothing here fails.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+
+from tidings.detection.ask.pair import Pair
+from tidings.document.document import Document
+from tidings.document.extraction import Extraction
+from tidings.document.links import links_of
+from tidings.document.outline import LONGEST, Standing, standings
+from tidings.model.change import ChangeSet, Context, Edit
+
+FEW = 6
+"""Texts up to which each is found by itself."""
+MOST = 40
+"""Texts of a change that have a context."""
+AROUND = 80
+"""Characters on each side of a text."""
+SHORT = 15
+"""Words of a text that needs the line above it to be understood."""
+LONGEST_LINK = 400
+_WINDOW = 8
+"""Tokens on each side of a text by which it is found again in the whole page."""
+_MOST_EDITS = 2_000
+"""Edits among which the texts are sought."""
+_SENTENCE = re.compile(r"[.!?。！？]\s+")
+_LABEL = re.compile(r"([^\s:][^:]{0,60}):\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Tokens of a document."""
+
+    document: Document
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Characters of a document, and the piece in which they begin; `tokens` is how many words they are."""
+
+    document: Document
+    start: int
+    end: int
+    piece: int
+    tokens: int
+
+    @classmethod
+    def of(cls, place: _Place) -> _Spot:
+        start, end = place.document.characters_of(place.start, place.end)
+        return cls(place.document, start, end, place.document.piece_of(start), place.end - place.start)
+
+
+def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction]) -> ChangeSet:
+    """Return a change set with where its first texts stand; `scopes` are the parts of the page that were compared, in their order."""
+    places = dict(islice(_places(found, _parts(page, scopes)), MOST))
+    if not places:
+        return found
+    whole = {key: _in_page(place, page) for key, place in places.items()}
+    if len(whole) > FEW:
+        for place in whole.values():
+            place.document.note_chunks()
+    spots = [_Spot.of(place) for place in whole.values()]
+    outlines = {
+        id(document): standings(document, [spot.piece for spot in spots if spot.document is document])
+        for document in (page.old, page.new)
+        if document.marks
+    }
+    contexts = tuple(_context(*key, spot, outlines) for key, spot in zip(whole, spots, strict=True))
+    return replace(found, contexts=tuple(one for one in contexts if one != Context(one.of, one.number)))
+
+
+def _parts(page: Pair, scopes: Sequence[Extraction]) -> list[tuple[Pair, int, int]]:
+    """Return the parts that were compared, each with the numbers of its first tokens, (old, new)."""
+    parts, old, new = [], 0, 0
+    for scope in scopes:
+        part = page.part(scope)
+        parts.append((part, old, new))
+        if len(scopes) == 1:
+            break
+        old, new = old + part.old.words, new + part.new.words
+    return parts
+
+
+def _places(found: ChangeSet, parts: Sequence[tuple[Pair, int, int]]) -> Iterator[tuple[tuple[str, int], _Place]]:
+    """Yield (list, number in it) and the place of each text that is found."""
+    if not found.edits:
+        return
+    edits = list(_edits(found.edits[:_MOST_EDITS], parts))
+    old = _Shown([_Place(part.old, edit.old_start, edit.old_end) for part, edit in edits])
+    new = _Shown([_Place(part.new, edit.new_start, edit.new_end) for part, edit in edits])
+    texts = chain(
+        (("updated", number, after, new) for number, (_, after) in enumerate(found.updated)),
+        (("deleted", number, text, old) for number, text in enumerate(found.deleted)),
+        (("inserted", number, text, new) for number, text in enumerate(found.inserted)),
+        (("moved", number, text, new) for number, text in enumerate(found.moved)),
+    )
+    for of, number, text, side in islice(texts, 4 * MOST):
+        place = side.take(text)
+        if place is not None:
+            yield (of, number), place
+
+
+def _edits(edits: Sequence[Edit], parts: Sequence[tuple[Pair, int, int]]) -> Iterator[tuple[Pair, Edit]]:
+    """Yield each edit with the part that it lies in, its tokens counted from the beginning of that."""
+    for edit in edits:
+        part, old, new = next(
+            (one for one in reversed(parts) if one[1] <= edit.old_start and one[2] <= edit.new_start), parts[0]
+        )
+        yield part, Edit(edit.op, edit.old_start - old, edit.old_end - old, edit.new_start - new, edit.new_end - new)
+
+
+class _Shown:
+    """The texts of edits on one side, each taken once."""
+
+    def __init__(self, places: Sequence[_Place]) -> None:
+        self._places = [place for place in places if place.start < place.end <= len(place.document.tokens)]
+        self._by_text: dict[str, list[_Place]] | None = None
+
+    def take(self, text: str) -> _Place | None:
+        """Return the place of a text that was not taken yet, None if there is none."""
+        if self._by_text is None:
+            self._by_text = {}
+            for place in reversed(self._places):
+                shown = place.document.shown(place.start, place.end)
+                self._by_text.setdefault(shown, []).append(place)
+        if known := self._by_text.get(text):
+            return known.pop()
+        return None
+
+
+def _in_page(place: _Place, page: Pair) -> _Place:
+    """Return a place of a part as one of its page, where the words around it stand there once."""
+    document = place.document
+    if document is page.old or document is page.new:
+        return place
+    whole = page.old if any(document is part for part in page.old.parts.values()) else page.new
+    if not whole.marks:
+        return place
+    start, end = max(0, place.start - _WINDOW), place.end + _WINDOW
+    window = document.tokens[start:end]
+    at = _found_once(whole.tokens, window)
+    return place if at is None else _Place(whole, at + place.start - start, at + place.end - start)
+
+
+def _found_once(tokens: Sequence[str], window: Sequence[str]) -> int | None:
+    found, at, first = None, -1, window[0]
+    while True:
+        try:
+            at = tokens.index(first, at + 1)
+        except ValueError:
+            return found
+        if tokens[at : at + len(window)] == window:
+            if found is not None:
+                return None
+            found = at
+
+
+def _context(of: str, number: int, spot: _Spot, outlines: Mapping[int, Mapping[int, Standing]]) -> Context:
+    document = spot.document
+    standing = outlines.get(id(document), {}).get(spot.piece, Standing())
+    before, after, above = document.line_around(spot.start, spot.end)
+    label = standing.label
+    if not label and (said := _LABEL.search(before)):
+        label = said[1].strip()
+    is_alone = not before.strip() and not after.strip()
+    is_short = is_alone and not (label or standing.is_item) and spot.tokens <= SHORT
+    return Context(
+        of,
+        number,
+        heading=standing.heading,
+        label=label,
+        above=above if is_short and len(above) <= LONGEST and above != standing.heading else "",
+        before=_end_of(before),
+        after=_start_of(after),
+        link=_link_at(document, spot.piece),
+        area=standing.area,
+    )
+
+
+def _end_of(text: str) -> str:
+    """Return what stands before a text in its sentence."""
+    text = _SENTENCE.split(text)[-1]
+    if len(text) <= AROUND:
+        return text
+    short = text[-AROUND:]
+    return short[short.find(" ") + 1 :] if " " in short.rstrip() else short
+
+
+def _start_of(text: str) -> str:
+    """Return what stands behind a text in its sentence."""
+    if end := _SENTENCE.search(text):
+        text = text[: end.start() + 1]
+    if len(text) <= AROUND:
+        return text
+    short = text[:AROUND]
+    return short[: short.rfind(" ")] if " " in short.lstrip() else short
+
+
+def _link_at(document: Document, piece: int) -> str:
+    """Return the address of the link that a piece stands in, empty if it stands in none."""
+    number = bisect_right(document.link_places, (piece, len(document.pieces))) - 1
+    if number < 0 or not document.link_places[number][0] <= piece < document.link_places[number][1]:
+        return ""
+    links = links_of([document.links[number]], document.base)
+    return links[0] if links and len(links[0]) <= LONGEST_LINK else ""

@@ -1,0 +1,128 @@
+"""The outline of a page: under which heading, in which row and column, behind which term a text stands.
+
+It is read from the marks of the walk, once for all texts that are asked for, and only for a change that people are notified of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tidings.document.document import Document
+
+LONGEST = 80
+"""Characters of a heading or a label; a longer one is none."""
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_AREAS = ("footer", "nav")
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a piece of a page stands; each is empty if it is not known. `is_item`: in an item of a list or a cell of a table."""
+
+    heading: str = ""
+    label: str = ""
+    area: str = ""
+    is_item: bool = False
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table as far as it was read: where its heads of columns and the cells of its newest row begin and end."""
+
+    caption: Span = (0, 0)
+    heads: list[Span] = field(default_factory=list)
+    row: list[Span] = field(default_factory=list)
+    rows: int = 0
+    is_head: bool = False
+
+
+def standings(document: Document, pieces: Iterable[int]) -> Mapping[int, Standing]:
+    """Return where each of some pieces stands. One pass over the marks."""
+    return _Reader(document).read(sorted(set(pieces)))
+
+
+class _Reader:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._open: list[tuple[str, int]] = []
+        self._tables: list[_Table] = []
+        self._terms: list[Span] = []
+        self._heading: Span = (0, 0)
+
+    def read(self, pieces: list[int]) -> dict[int, Standing]:
+        """Return the standings of pieces, which are in order."""
+        found: dict[int, Standing] = {}
+        marks = self._document.marks
+        at = 0
+        for piece in pieces:
+            while at < len(marks) and marks[at][0] <= piece:
+                self._take(*marks[at])
+                at += 1
+            found[piece] = self._standing()
+        return found
+
+    def _take(self, place: int, name: str) -> None:
+        if name:
+            self._begin(place, name)
+        elif self._open:
+            self._end(place, *self._open.pop())
+
+    def _begin(self, place: int, name: str) -> None:
+        self._open.append((name, place))
+        table = self._tables[-1] if self._tables else None
+        if name == "table":
+            self._tables.append(_Table())
+        elif name == "dl":
+            self._terms.append((0, 0))
+        elif name == "tr" and table is not None:
+            table.row, table.is_head = [], table.rows == 0
+            table.rows += 1
+        elif name in {"td", "th"} and table is not None:
+            table.row.append((place, place))
+            table.is_head = table.is_head and name == "th"
+
+    def _end(self, place: int, name: str, begun: int) -> None:
+        table = self._tables[-1] if self._tables else None
+        if name in _HEADINGS:
+            self._heading = (begun, place)
+        elif name == "table" and self._tables:
+            self._tables.pop()
+        elif name == "dl" and self._terms:
+            self._terms.pop()
+        elif name == "dt" and self._terms:
+            self._terms[-1] = (begun, place)
+        elif table is None:
+            return
+        elif name == "caption":
+            table.caption = (begun, place)
+        elif name in {"td", "th"} and table.row:
+            table.row[-1] = (begun, place)
+        elif name == "tr" and table.is_head:
+            table.heads = table.row
+
+    def _standing(self) -> Standing:
+        names = [name for name, _ in self._open]
+        area = next((name for name in _AREAS if name in names), "")
+        heading = "" if area or _HEADINGS.intersection(names) else self._text(self._heading)
+        innermost = next((name for name in reversed(names) if name in {"td", "th", "dd", "li", "table", "dl"}), "")
+        label = ""
+        if innermost in {"td", "th"} and self._tables:
+            heading = self._text(self._tables[-1].caption) or heading
+            label = self._label_of_cell(self._tables[-1])
+        elif innermost == "dd" and self._terms:
+            label = self._text(self._terms[-1])
+        return Standing(heading, label, area, is_item=innermost in {"td", "th", "dd", "li"})
+
+    def _label_of_cell(self, table: _Table) -> str:
+        number = len(table.row) - 1
+        heads = [table.row[0]] if number > 0 else []
+        if table.heads and not table.is_head and number < len(table.heads):
+            heads.append(table.heads[number])
+        return ", ".join(text for text in map(self._text, heads) if text)
+
+    def _text(self, span: Span) -> str:
+        text = self._document.text_of(*span).strip(" :")
+        return text if len(text) <= LONGEST else ""

@@ -1,0 +1,124 @@
+"""Where the texts of a change stand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.examples import share
+from tidings.detection.ask.contexts import AROUND, MOST
+from tidings.detection.ask.summary import summary
+from tidings.detection.job.contract import Body
+from tidings.detection.job.examiner import compare_bodies
+from tidings.document.extraction import WHOLE, Extraction
+from tidings.document.parse import parse
+from tidings.model.change import ChangeSet
+from tidings.model.interest import Selector
+from tidings.model.sentinel import Interest
+
+URL = "https://a.example/"
+
+
+def found(old: str, new: str, *, content_type: str = "text/html", extraction: Extraction = WHOLE) -> ChangeSet:
+    """Return what `any change` finds."""
+    before, after = (Body(data=text.encode(), content_type=content_type, url=URL) for text in (old, new))
+    change, problem = compare_bodies(before, after, Interest("any"), extraction)
+    assert "" == problem
+    return change
+
+
+def told(page: str, old: str, new: str, **options) -> dict[str, str]:
+    """Return what is known of the first text where `#` of a page became another, what is empty left out."""
+    change = found(page.replace("#", old), page.replace("#", new), **options)
+    if not change.contexts:
+        return {}
+    names = ("heading", "label", "above", "before", "after", "link", "area")
+    return {name: value for name in names if (value := getattr(change.contexts[0], name))}
+
+
+TABLE = "<h2>Shows</h2><table>{}<tr><td>Hamlet<td>19:30<td>#<tr><td>Faust<td>20:00<td>4</table><p>end"
+HEADS = "<tr><th>Show<th>Begins<th>Free"
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (TABLE.format(HEADS), {"heading": "Shows", "label": "Hamlet, Free"}),
+        (TABLE.format(""), {"heading": "Shows", "label": "Hamlet"}),
+        (TABLE.format(f"<caption>Tonight</caption>{HEADS}"), {"heading": "Tonight", "label": "Hamlet, Free"}),
+        ("<h1>Status</h1><dl><dt>Web<dd>ok<dt>Database:<dd>#</dl>", {"heading": "Status", "label": "Database"}),
+        ("<dl><dt>Web<dd>ok</dl><p>then #</p>", {"before": "then "}),
+        ("<h1>Menu</h1><ul><li>Soup<li>Cake #</ul>", {"heading": "Menu", "before": "Cake "}),
+        ("<h2>Soup</h2><p>hot</p><h2>Cake # new</h2>", {"before": "Cake ", "after": " new"}),
+        ("<h2>Fees</h2><p>We charge. It is # € a day. Bye.", {"heading": "Fees", "before": "It is ", "after": " € a day."}),
+        ("<p>Open until: #", {"label": "Open until", "before": "Open until: "}),
+        ("<h3>State</h3><div>Queue</div><div>#</div>", {"heading": "State", "above": "Queue"}),
+        ("<p>see <a href='/x'>part #</a> now", {"before": "see part ", "after": " now", "link": "https://a.example/x"}),
+        ("<h2>News</h2><p>a</p><footer><p>Visits #</footer>", {"before": "Visits ", "area": "footer"}),
+        ("<table><tr><td>a<table><tr><td>b<td>#</table><td>c</table>", {"label": "b"}),
+    ],
+)  # fmt: skip
+def test_a_text_has_its_heading_label_and_neighbours(page, expected):
+    """A reader knows what a value belongs to."""
+    assert expected == told(page, "12", "3")
+
+
+def test_a_part_has_the_heading_of_its_page():
+    """What Select takes stands under a heading that it does not take."""
+    page = "<h2>Kettle</h2><p class=price>Now # EUR</p><h2>Other</h2><p>9</p>"
+    part = Extraction(selectors=(Selector("css", ".price"),))
+
+    assert {"heading": "Kettle", "before": "Now ", "after": " EUR"} == told(page, "12", "3", extraction=part)
+
+
+def test_texts_of_each_list_have_their_own_context():
+    """What came and what went stand each where they stood."""
+    change = found("<h2>A</h2><p>one two three<h2>B</h2><p>x", "<h2>A</h2><p>one three<h2>B</h2><p>x new words here")
+
+    assert [("deleted", 0, "A"), ("inserted", 0, "B")] == [(one.of, one.number, one.heading) for one in change.contexts]
+
+
+def test_equal_texts_have_contexts_in_their_order():
+    """The same edit in two rows is told of two rows."""
+    rows = "<table><tr><td>a<td>#<tr><td>b<td>#</table>"
+    change = found(rows.replace("#", "1"), rows.replace("#", "2"))
+
+    assert ["a", "b"] == [one.label for one in change.contexts]
+
+
+def test_only_the_first_texts_of_a_large_change_have_a_context():
+    """A change of everything stays small."""
+    rows = ["".join(f"<p>line {number} is {number + more}" for number in range(0, 2_000, 2)) for more in (0, 1)]
+
+    assert MOST == len(found(*rows).contexts)
+
+
+def test_a_summary_with_a_label_stands_alone():
+    """It says which database, not only that something is degraded."""
+    page = "<h1>Status page</h1><dl><dt>Database<dd>#<dt>Web<dd>ok</dl>"
+
+    assert 'Status page: Database "ok" → "degraded"' == summary(
+        found(page.replace("#", "ok"), page.replace("#", "degraded"))
+    )
+
+
+PIECES = st.sampled_from(
+    "<h1> </h1> <h2> <table> </table> <tr> <td> <th> <caption> <dl> <dt> <dd> </dl> <li> <p> <footer> </footer> <a\thref=/x> </a> one two 3 4.5 6: . … 日本 é".split(
+        " "
+    )
+)
+PAGES = st.lists(PIECES, max_size=40).map(" ".join)
+
+
+@share(1)
+@given(PAGES, PAGES)
+def test_what_is_said_of_a_text_stands_in_its_page(old, new):
+    """Nothing is invented and nothing fails, whatever the markup."""
+    change = found(old, new)
+    texts = [" ".join(parse(page.encode(), "text/html", url=URL).text.split()) for page in (old, new)]
+
+    for one in change.contexts:
+        for part in (one.heading, *one.label.split(", "), one.above, one.before.strip(), one.after.strip()):
+            assert any(part in text for text in texts), part
+        assert max(len(one.before), len(one.after)) <= AROUND
+        shown = {"updated": [pair[1] for pair in change.updated]}.get(one.of) or getattr(change, one.of)
+        assert any(f"{one.before}{shown[one.number]}{one.after}" in text for text in texts)
