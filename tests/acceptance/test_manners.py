@@ -11,6 +11,7 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.service.run.monitor import Monitor
+from tidings.service.show.reasons import spell_poll
 from tidings.storage.observed import estimates, pages
 
 HTML = "text/html; charset=utf-8"
@@ -49,7 +50,7 @@ def test_a_page_said_to_be_fresh_is_left_alone_that_long(make_world, claim):
 
     assert {10 * MINUTE, 45 * MINUTE} == set(gaps(world))
     assert 1 <= gaps(world).count(10 * MINUTE) <= len(gaps(world)) // 4
-    assert "on change, 35 min later since its server said that it stays fresh" in {p.note for p in world.polls()}
+    assert "on change, 35 min later since its server said that it stays fresh" in {spell_poll(poll) for poll in world.polls()}
 
 
 @pytest.mark.parametrize(

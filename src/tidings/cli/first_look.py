@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 OF_NAMES = frozenset({"E04", "E21"})
 """What can be wrong with a name."""
 PATIENCE_SECONDS = 30.0
-"""So long a first answer is waited for; what for is said on standard error after two seconds."""
+"""So long a first answer is waited for; what for is said after two seconds where somebody sees it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
     def say(text: str) -> None:
         nonlocal said
         waits = text.rpartition("; ")[2]
-        if not said:
+        if not said and sys.stderr.isatty():
             sys.stderr.write(f"tidings: {tame(waits)}\n")
             sys.stderr.flush()
         said = waits
