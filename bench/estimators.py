@@ -86,7 +86,7 @@ def learn(looks: Looks, prior: Gamma, half_life: float | None) -> Gamma:
     return known
 
 
-def told(rate: np.ndarray) -> Chances:
+def oracle(rate: np.ndarray) -> Chances:
     """Return the chances of who knows the rates."""
     return lambda _, coming: -np.expm1(-rate[:, None] * coming)
 
@@ -154,7 +154,7 @@ def synthetic(seeds: int, middle: float, pages: int) -> None:
         rate = np.exp(np.log(middle) + rng.normal(0, 1, 100)[hosts] + rng.normal(0, 0.7, pages))
         gaps = rng.exponential(11, (pages, max(AFTER) + 1))
         changed = rng.random(gaps.shape) < -np.expm1(-rate[:, None] * gaps)
-        rows = study(float(rate.mean())) | {"oracle": told(rate)}
+        rows = study(float(rate.mean())) | {"oracle": oracle(rate)}
         for name, chances in rows.items():
             cells = []
             for number in AFTER:

@@ -114,13 +114,13 @@ def live(seeds: int) -> None:
     for ratio in (1.05, 1.15, 1.30):
         cells = []
         for name in LIVE:
-            found = [_lived(name, ratio, np.random.default_rng(seed)) for seed in range(seeds)]
+            found = [_simulate(name, ratio, np.random.default_rng(seed)) for seed in range(seeds)]
             worst, load = np.mean([one[1:] for one in found], axis=0)
             cells.append(f"{interval([one[0] for one in found], 1)} ({worst:.0f}), {load:.2f}")
         print(f"| {ratio:.2f} Ω | " + " | ".join(cells) + " |", flush=True)
 
 
-def _lived(name: str, ratio: float, rng: np.random.Generator) -> tuple[float, float, float]:
+def _simulate(name: str, ratio: float, rng: np.random.Generator) -> tuple[float, float, float]:
     """Return mean and worst lateness (minutes) and the looks made as a share of Ω."""
     hours, days = rng.integers(2, 31, 40), 5
     asked = float((1 / hours).sum())

@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--installed", type=Path)
     given = parser.parse_args()
     trees = [Tree(path) for path in given.trees]
-    columns = [measured(tree) for tree in trees]
+    columns = [measure(tree) for tree in trees]
     print(f"| what | {' | '.join(path.resolve().name for path in given.trees)} |\n|---|{'---:|' * len(trees)}")
     for what in columns[0]:
         print(f"| {what} | {' | '.join(column[what] for column in columns)} |")
@@ -130,7 +130,7 @@ def main() -> None:
         print("\n".join(["", *trees[-1].unused()]))
 
 
-def measured(tree: Tree) -> dict[str, str]:
+def measure(tree: Tree) -> dict[str, str]:
     """Return the rows of a tree's column."""
     lines = {name: text.count("\n") for name, text in tree.texts.items()}
     folders = Counter(name.rpartition(".")[0] for name in lines)
@@ -143,7 +143,7 @@ def measured(tree: Tree) -> dict[str, str]:
             if isinstance(node, ast.ClassDef):
                 classes[node.name].append(module)
     twice = {name: places for name, places in classes.items() if len(places) > 1}
-    cited = {name: len(_unresolved(tree.root, text)) for name, text in tree.texts.items()}
+    cited = {name: len(_find_unresolved(tree.root, text)) for name, text in tree.texts.items()}
     return {
         "modules": f"{len(lines)}",
         "lines of modules": f"{sum(lines.values()):,}",
@@ -157,13 +157,13 @@ def measured(tree: Tree) -> dict[str, str]:
         "public names that only tests use": f"{len(tree.unused())}",
         "class names with several meanings": f"{len(twice)} for {sum(map(len, twice.values()))} classes",
         "functions named by a participle": f"{len(named) / len(functions):.1%} of {len(functions)}",
-        f"functions of {MANY} parameters or more whose docstring names each": _documented(functions),
+        f"functions of {MANY} parameters or more whose docstring names each": _count_documented(functions),
         f"runs of {LONG} lines that stand again": f"{_duplicates(tree)}",
         "citations of texts that are not here": f"{sum(cited.values())} in {sum(map(bool, cited.values()))} modules",
-        "service modules with a mirrored test": _mirrored(tree, "service"),
-        "detection modules with a mirrored test": _mirrored(tree, "detection"),
+        "service modules with a mirrored test": _count_mirrored(tree, "service"),
+        "detection modules with a mirrored test": _count_mirrored(tree, "detection"),
         "functions of tests": f"{_tests(tree.root):,}",
-        "distributions of the core that are asked for": f"{_asked(tree.root)}",
+        "distributions of the core that are asked for": f"{_count_asked(tree.root)}",
     }
 
 
@@ -181,13 +181,13 @@ def _is_participle(name: str) -> bool:
     return first in IRREGULAR or (first.endswith(("ed", "en")) and first not in NO_PARTICIPLES and len(first) > 3)
 
 
-def _unresolved(root: Path, text: str) -> list[str]:
+def _find_unresolved(root: Path, text: str) -> list[str]:
     """Return the texts that a module cites and that no file of the checkout is named after."""
     cited = [match[0] for match in TEXTS.finditer(text)]
     return [name for name in cited if not any(root.glob(f"docs/**/{name.removesuffix('.md').replace(' ', '_')}.md"))]
 
 
-def _documented(functions: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]) -> str:
+def _count_documented(functions: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]) -> str:
     many = said = 0
     for _, node in functions:
         names = [
@@ -215,7 +215,7 @@ def _duplicates(tree: Tree) -> int:
     return len({place for places in runs.values() if len(places) > 1 for place in places})
 
 
-def _mirrored(tree: Tree, room: str) -> str:
+def _count_mirrored(tree: Tree, room: str) -> str:
     mine = [name for name in tree.modules if name.startswith(f"tidings.{room}.")]
     tests = tree.root / "tests" / "unit"
     have = sum(
@@ -231,7 +231,7 @@ def _tests(root: Path) -> int:
     )
 
 
-def _asked(root: Path) -> int:
+def _count_asked(root: Path) -> int:
     text = (root / "pyproject.toml").read_text(encoding="utf-8")
     block = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
     return len(re.findall(r'^    "', block[1] if block else "", re.MULTILINE))

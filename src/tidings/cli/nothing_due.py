@@ -23,6 +23,7 @@ FILE: Final = "nothing-due.json"
 LONGEST: Final = 15 * 60 * 1_000_000
 """µs for which a note holds at most."""
 DATABASE: Final = "tidings.db"
+"""`storage.db.sqlite.FILE`, which is not imported: it loads the database library."""
 
 
 def nothing_is_due(settings: Settings, now: int) -> bool:

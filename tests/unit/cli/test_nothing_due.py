@@ -15,6 +15,7 @@ from tests.fakes import Page
 from tidings.cli import nothing_due
 from tidings.cli.nothing_due import forget, note, nothing_is_due
 from tidings.settings import Settings, StoreSettings
+from tidings.storage.db import sqlite
 
 AT, UNTIL = 1_000_000_000, 1_060_000_000
 
@@ -24,6 +25,11 @@ def settings(tmp_path: Path) -> Settings:
     """Return the settings of a directory with a database that nobody has open."""
     (tmp_path / "tidings.db").write_bytes(b"database")
     return Settings(data=tmp_path)
+
+
+def test_the_note_is_of_the_file_that_storage_opens():
+    """The name is written twice, so that a check which reads only the note loads no database library."""
+    assert sqlite.FILE == nothing_due.DATABASE
 
 
 def test_nothing_is_due_between_the_two_instants(settings: Settings):
