@@ -16,7 +16,8 @@ from tidings.model.weight import WHOLE
 from tidings.scheduling import allocator
 from tidings.scheduling.lateness import FIRST
 from tidings.scheduling.needs import Sought, Supply, ranks
-from tidings.scheduling.policy import Floats, Ids, Rows
+from tidings.scheduling.policy import Floats, Ids, Mask, Rows
+from tidings.scheduling.population import Instants
 from tidings.service.watch.page_schedule import importance_to
 
 if TYPE_CHECKING:
@@ -226,6 +227,8 @@ class Chooser:
         late = ticks <= now
         tiers = np.where(late, Tier.TICK, Tier.BID)
         bids[late] = (now - np.maximum(ticks[late], 0)) / SECOND
+        if (starved := self._starved(rows, late, now)).any():
+            bids[starved], tiers[starved] = (now - self._since(rows[starved], now)) / SECOND, Tier.TICK
         if second := self._dues.second_now(now):
             soon = np.isin(ids, second) & ~late
             bids[soon], tiers[soon] = 0.0, Tier.TICK
@@ -235,3 +238,22 @@ class Chooser:
         asked = roster.forced[rows]
         bids[asked], tiers[asked] = 1.0, Tier.ASKED
         return np.maximum(bids, 1e-9), tiers
+
+    def _starved(self, rows: Rows, late: Mask, now: Instant) -> Mask:
+        """Return which pages that are left to the policy have waited twice as long as it wants, on a host whose ticks come first.
+
+        Where the ticks of a host fill its gaps, these pages would wait for ever. `late` marks the rows whose tick is due.
+        """
+        roster = self._roster
+        starved = ~late & np.isin(roster.host[rows], roster.host[rows[late]])
+        if starved.any():
+            since = self._since(rows[starved], now)
+            wanted = since - self._proposals.last_looked(roster.ids[rows[starved]])
+            is_new = roster.due[rows[starved]] <= 0
+            starved[starved] = (now - since > 0) & (is_new | (now - since >= wanted))
+        return starved
+
+    def _since(self, rows: Rows, now: Instant) -> Instants:
+        """Return since when pages that are left to the policy are due: one that was never polled since it was added."""
+        due = self._roster.due[rows]
+        return np.minimum(np.where(due <= 0, self._proposals.added(self._roster.ids[rows]), due), now)

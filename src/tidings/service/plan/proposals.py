@@ -232,6 +232,13 @@ class Proposals:
         last[known] = np.maximum(population["last_polled"][rows], 0)
         return last
 
+    def added(self, page_ids: Ids) -> Instants:
+        """Return when pages were added; 0 for those that the policy does not know."""
+        rows, known = self.state.population.present(page_ids)
+        added = np.zeros(len(page_ids), np.int64)
+        added[known] = self.state.population["added"][rows]
+        return added
+
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> list[int]:
         """Give the policy back what it knew before a restart; return the pages that it knows again."""
         known = {i: dict(m) for i, m in memories.items() if self.state.population.has([i])[0]}
