@@ -136,12 +136,12 @@ RENDERERS: Final[Registry[Renderer]] = Registry(
 def rehearsal(kind: str, sentinel: str, *, at: Instant) -> Rendered:
     """Return a message that only shows that messages arrive."""
     subject = subject_line(f"{sentinel}: this is a test")
-    text = f"{subject}\nChanges that {sentinel} finds will be told here."
+    text = f"{subject}\nChanges that {sentinel} finds will be sent here."
     if kind in {"webhook", "url"}:
         data: dict[str, Any] = {"type": "test", "timestamp": payload.stamp(at), "data": {"sentinel": sentinel}}
         return Rendered(payload.JSON_TYPE, json.dumps(data, separators=(",", ":")).encode(), subject)
     if kind == "email":
-        words = f"<p>Changes that {escape(sentinel)} finds will be told here.</p>\n"
+        words = f"<p>Changes that {escape(sentinel)} finds will be sent here.</p>\n"
         html = document([words], Caption(heading=subject))
         return Rendered(*mail.body_of(f"{text}\n", html), subject)
     return Rendered(payload.TEXT_TYPE, text.encode(), subject)

@@ -155,7 +155,7 @@ def document(articles: Sequence[str], caption: Caption, *, missing: int = 0) -> 
     title = escaped(cut(one_line(caption.heading), LONGEST_HEADING)) or "What changed"
     rest = f"<p>{more(missing, 'change')}</p>\n" if missing else ""
     whose = escaped(cut(one_line(caption.sentinel), LONGEST_HEADING))
-    why = f"Told by Tidings: the sentinel <bdi>{whose}</bdi> watches for this." if whose else "Told by Tidings."
+    why = f"Sent by Tidings: the sentinel <bdi>{whose}</bdi> watches for this." if whose else "Sent by Tidings."
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'

@@ -179,14 +179,21 @@ class Store:
 
     async def _read_all(self) -> None:
         """Run the reads that wait when the thread is free; those that come later are a group of their own."""
+        taken: list[_Read] = []
+
+        def run() -> None:
+            taken.extend(self._take_reads())
+            read_together(self._database, taken)
+
         try:
-            for read in await self._run(lambda: read_together(self._database, self._take_reads())):
-                read.give()
+            await self._run(run)
         except BaseException as error:
-            for read in self._take_reads():
+            for read in taken or self._take_reads():
                 read.error = error
                 read.give()
             raise
+        for read in taken:
+            read.give()
 
     def _take_reads(self) -> list[_Read]:
         with self._lock:
@@ -206,7 +213,7 @@ class Store:
                 future.set_result(result)
 
 
-def read_together(database: Database, reads: list[_Read]) -> list[_Read]:
+def read_together(database: Database, reads: Sequence[_Read]) -> None:
     """Run reads in one transaction; where one of them fails, it and those after it run alone."""
 
     def run(c: Connection) -> None:
@@ -222,7 +229,6 @@ def read_together(database: Database, reads: list[_Read]) -> list[_Read]:
                 database.read(read.run)
             except Exception as error:  # noqa: BLE001 - a read may raise anything; who asked for it has it
                 read.error = error
-    return reads
 
 
 def commit_group(database: Database, units: Sequence[Unit]) -> list[Result]:

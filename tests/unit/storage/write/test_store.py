@@ -63,9 +63,9 @@ def test_reads_that_wait_share_a_transaction(world: World, monkeypatch: pytest.M
         groups: list[int] = []
         whole = store.read_together
 
-        def counted(database: Database, reads: list[store._Read]) -> list[store._Read]:
+        def counted(database: Database, reads: Sequence[store._Read]) -> None:
             groups.append(len(reads))
-            return whole(database, reads)
+            whole(database, reads)
 
         monkeypatch.setattr(store, "read_together", counted)
         begun, busy = asyncio.Event(), threading.Event()
