@@ -73,6 +73,7 @@ class World:
         }
         self.console = io.StringIO()
         self.stores_at_once = True
+        self._asked = 0
         self.received: list[tuple[dict[str, str], Any]] = []
 
     @property
@@ -140,7 +141,21 @@ class World:
             monitor.store._gather_seconds = 0  # nobody else's units come meanwhile
             if self.stores_at_once and not self.url:  # a server may have to be waited for, while the web goes on
                 monitor.store._run = _at_once  # type: ignore[method-assign]
+            else:
+                monitor.store._run = self._counted(monitor.store._run)  # type: ignore[method-assign, assignment]
             yield monitor
+
+    def _counted(self, run: Callable[[Callable[[], Any]], Any]) -> Callable[[Callable[[], Any]], Any]:
+        """Return what asks a store on its thread, and counts what was asked and not answered: no clock moves while a server is waited for."""
+
+        async def counted(call: Callable[[], Any]) -> Any:
+            self._asked += 1
+            try:
+                return await run(call)
+            finally:
+                self._asked -= 1
+
+        return counted
 
     async def settle(self, monitor: Monitor) -> None:
         """Step until nothing is under way and nothing more is due at this instant."""
@@ -163,7 +178,7 @@ class World:
             else:
                 await asyncio.sleep(0)
             wake = self.clock.next_wake()
-            idle = idle + 1 if wake is not None else 0
+            idle = idle + 1 if wake is not None and not self._asked else 0
             if wake is not None and idle > 40:
                 self.clock.move_to(wake)
                 idle = 0
