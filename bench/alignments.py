@@ -27,8 +27,8 @@ from bench.worst_pairs import prose, words, zipf
 
 from tests import data_sets
 from tidings.detection.compare.sequence import common_length, compare_sequences
-from tidings.document.charset import decode
 from tidings.document.parse import read
+from tidings.document.text.charset import decode
 
 LONG = 16_000_000
 FAMILIES = ("terms-html", "terms-text", "docs-text", "election")

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from tidings.archive.archive import Archive
-from tidings.model.version import Blob
+from tidings.model.observed.version import Blob
 from tidings.settings import StoreSettings
 from tidings.zstd import CompressionParameter, ZstdCompressor, ZstdDict, compress, decompress
 

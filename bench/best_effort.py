@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tidings.scheduling.best_effort import BestEffort
+from tidings.scheduling.paced.best_effort import BestEffort
 from tidings.scheduling.policy import NEVER, UNPOLLED, Observation, Population
 
 SECOND = 1_000_000

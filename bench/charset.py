@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from tests.data_sets import files_of, html_pages, rows_of
 from tests.replay import real_pages
-from tidings.document import charset
-from tidings.document.charset import decode, known_charset
+from tidings.document.text import charset
+from tidings.document.text.charset import decode, known_charset
 
 DECLARATION = re.compile(rb"""<meta\b[^>]{0,500}?charset\s*=[^>]*>|(?<=<\?xml)[^?>]{0,200}(?=\?>)""", re.IGNORECASE)
 SCRIPTS = (

@@ -24,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tidings.model.unit import DeliveryDraft, Event, Unit
+from tidings.model.observed.unit import DeliveryDraft, Event, Unit
 from tidings.service.life import register
 from tidings.settings import load
 from tidings.storage.db.database import Database, open_database

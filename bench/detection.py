@@ -33,13 +33,13 @@ from tidings.detection.job.contract import Body, Examination, Job, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.detection.job.gates import are_equal, digest_of
 from tidings.detection.kinds.registry import KINDS
-from tidings.document.charset import Decoded, decode
 from tidings.document.document import Document
+from tidings.document.html.prescan import too_hard
+from tidings.document.html.walk import Walked, walk
 from tidings.document.parse import parse, read
-from tidings.document.prescan import too_hard
-from tidings.document.walk import Walked, walk
+from tidings.document.text.charset import Decoded, decode
 from tidings.isolation.limits import keep_memory
-from tidings.model.sentinel import Interest
+from tidings.model.watch.sentinel import Interest
 
 ROUNDS = 7
 

@@ -28,7 +28,7 @@ REQUESTS = 200
 RECORDS = 100
 FOLLOWERS = (1, 10, 50)
 START = """
-import sys, time, tidings.cli.serve
+import sys, time, tidings.cli.run.serve
 def memory():
     return int(next(line for line in open("/proc/self/status") if line.startswith("VmRSS")).split()[1]) / 1024
 before, begun = memory(), time.process_time()

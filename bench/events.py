@@ -16,8 +16,8 @@ import time
 
 from tidings.events.engine import Engine
 from tidings.events.expression import And, Aperiodic, AperiodicStar, Not, Plus, Primitive, Seq
-from tidings.events.node import Context
 from tidings.events.occurrence import Occurrence
+from tidings.events.operators.node import Context
 from tidings.events.rule import Rule
 
 A, B, C = (Primitive(name) for name in "abc")

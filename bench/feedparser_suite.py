@@ -19,9 +19,9 @@ from typing import Any
 
 import feedparser
 
-from tidings.document.entries import entries_of
-from tidings.document.links import Resolver
+from tidings.document.html.links import Resolver
 from tidings.document.parse import parse, text_of_fragment
+from tidings.document.structures.entries import entries_of
 
 FIELDS = ("entries", "titles", "links", "texts")
 _HEADER = re.compile(rb"^Header:\s+([^:]+):(.+)$", re.MULTILINE)

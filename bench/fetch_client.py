@@ -20,9 +20,9 @@ import aiohttp
 from yarl import URL
 
 from tidings.clock import SystemClock
-from tidings.fetching.client import ACCEPT, ACCEPT_ENCODING, Client
+from tidings.fetching.http.client import ACCEPT, ACCEPT_ENCODING, Client
 from tidings.fetching.politeness import HostGate
-from tidings.model.outcome import FetchRequest, Unchanged, Validators
+from tidings.model.observed.outcome import FetchRequest, Unchanged, Validators
 from tidings.settings import FetchSettings
 
 ANSWER = b'HTTP/1.1 304 Not Modified\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nETag: "1"\r\nServer: bench\r\n\r\n'

@@ -29,11 +29,11 @@ from rapidfuzz.distance import LCSseq
 from selectolax.lexbor import LexborNode
 
 from tests.data_sets import files_of, path_of
+from tidings.document.html.walk import WITHOUT_TEXT
 from tidings.document.parse import parse
-from tidings.document.targets import WEIGHTS, Bundle, bundle_of, heal
-from tidings.document.trees import HtmlTree
-from tidings.document.walk import WITHOUT_TEXT
-from tidings.model.interest import Selector
+from tidings.document.select.targets import WEIGHTS, Bundle, bundle_of, heal
+from tidings.document.select.trees import HtmlTree
+from tidings.model.watch.interest import Selector
 
 EDITED = 0.6
 """A text is the same one edited if more than this share of the words is left in order."""

@@ -28,7 +28,7 @@ from tidings.detection.job.gates import digest_of
 from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.registry import Words
 from tidings.document.parse import parse
-from tidings.model.interest import Expression, Interest
+from tidings.model.watch.interest import Expression, Interest
 
 BAR = 1 / 3
 ROUNDS = 7

@@ -24,9 +24,9 @@ from tidings.clock import SECOND
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
 from tidings.estimation.life import Survival
-from tidings.model.change import Edit
-from tidings.model.interest import Interest
-from tidings.model.weight import Life
+from tidings.model.observed.change import Edit
+from tidings.model.watch.interest import Interest
+from tidings.model.watch.weight import Life
 
 WORDS = Interest("words")
 AGES = (1, 2, 4)

@@ -23,7 +23,7 @@ from tidings.estimation.learner import GammaLearner
 from tidings.lab.compare import ALL
 from tidings.lab.traces import Series, TraceOutcome, is_calibrated_on, outcome, page_equal, windows
 from tidings.model.interval import DAY, HOUR, MINUTE
-from tidings.model.poll_reason import Why
+from tidings.model.observed.poll_reason import Why
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.hours import PriceHours

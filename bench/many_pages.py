@@ -25,9 +25,7 @@ from bench.measured import cpu_seconds, descendants
 
 PORT = 1_024  # nobody answers there
 PATIENCE_SECONDS = 900
-EVERYTHING = (
-    "import tidings.cli.apply, tidings.cli.listing, tidings.cli.plan, tidings.cli.serve, tidings.service.health.intents"
-)
+EVERYTHING = "import tidings.cli.change.apply, tidings.cli.show.listing, tidings.cli.show.plan, tidings.cli.run.serve, tidings.service.health.intents"
 
 
 def statements(arguments: argparse.Namespace, fetch: str) -> tuple[str, str]:

@@ -29,9 +29,9 @@ from tidings.detection.job.contract import Body, Job, Noise, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.detection.noise.looks import Looked, calm
 from tidings.detection.noise.memory import Memory
-from tidings.model.change import ChangeSet
-from tidings.model.interest import Interest
 from tidings.model.interval import Instant
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.interest import Interest
 
 ANY = Interest("any")
 URL = "http://page.example/"

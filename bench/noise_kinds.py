@@ -26,9 +26,9 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.detection.job.contract import Body, Job, Noise, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.detection.noise.memory import Memory
-from tidings.model.interest import Interest, Selector
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import Expression
+from tidings.model.watch.interest import Interest, Selector
+from tidings.model.watch.sentinel import Expression
 
 Rng = np.random.Generator
 URL = "http://page.example/"

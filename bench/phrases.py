@@ -31,8 +31,8 @@ from tidings.detection.compare.stability import adapted, changed_share
 from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.phrases import Phrases
 from tidings.document.parse import parse
-from tidings.model.change import Edit
-from tidings.model.interest import Interest
+from tidings.model.observed.change import Edit
+from tidings.model.watch.interest import Interest
 
 PHRASE = "low risk growth investing".split()
 REWORDED = "low risk value investing".split()

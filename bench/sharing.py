@@ -23,7 +23,7 @@ from bench.poll_loop import FLAGS, WORDS, body, serve
 from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.language.parser import parse
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.sentinel import Sentinel
 from tidings.service.life import register
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tidings.model.page import PageIdentity, PageState
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.sentinel import FetchEvery, Interest, Sentinel, Watched
-from tidings.model.unit import Charged, CursorMove, Grant, PollRecord, Unit
+from tidings.model.observed.page import PageIdentity, PageState
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Charged, CursorMove, Grant, PollRecord, Unit
+from tidings.model.watch.sentinel import FetchEvery, Interest, Sentinel, Watched
 from tidings.settings import Settings
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.db.sqlite import sqlite3

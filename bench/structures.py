@@ -24,7 +24,7 @@ from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.job.gates import digest_of
 from tidings.document.parse import parse
-from tidings.model.interest import Interest
+from tidings.model.watch.interest import Interest
 
 ROUNDS = 3
 ITEMS = 2_000

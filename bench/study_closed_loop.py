@@ -26,12 +26,12 @@ from tidings.lab.policies.crawlers import Nutch, StormCrawler
 from tidings.lab.policies.index_and_rates import Index
 from tidings.lab.traces import Series, outcome, replay
 from tidings.model.interval import DAY, NEVER, SECOND
-from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.paced.best_effort import BestEffort
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import Policy, UrgencyKind
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Wic
-from tidings.scheduling.round_robin import RoundRobin
 
 PAGES = 2_000
 MIDDLE, DEVIATION = -4.5, 1.5

@@ -45,13 +45,13 @@ from tidings.lab.traces import (
     worth,
 )
 from tidings.model.interval import DAY, HOUR, NEVER, SECOND
-from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.paced.best_effort import BestEffort
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import Policy, UrgencyKind
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Wic
-from tidings.scheduling.round_robin import RoundRobin
 
 FAR = 3_650 * DAY
 SHARES = (1 / 4, 1 / 16, 1 / 64)

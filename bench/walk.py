@@ -27,14 +27,14 @@ from tests.world import World
 from tidings.clock import HOUR
 
 HOME = Path(tidings.__file__).parent
-ROOMS = ("fetching/client", "service", "detection/job", "archive", "storage/write", "notification")
+ROOMS = ("fetching/http/client", "service", "detection/job", "archive", "storage/write", "notification")
 TOOLS = tuple(f"service/{room}/" for room in ("watch", "show", "run", "plan", "sources", "rules", "life"))
 VALUES = frozenset({"record", "reason", "why", "comparing", "beginning", "members", "sha256"})
 """Functions of the service's values that say what they hold."""
 TAKES = frozenset({"commit"})
 """Functions of the store that take what is made of a body."""
 
-FETCHED = ("fetching/client", "fetch")
+FETCHED = ("fetching/http/client", "fetch")
 """What comes before it is no part of the walk."""
 ANOTHER = ("service/poll/grants", "look_at_frame")
 """Where the walk of another body begins."""

@@ -12,10 +12,10 @@ import pytest
 from aiohttp.abc import AbstractResolver
 
 from tests.fakes import FreePermit
-from tidings.fetching.browser import Browser
-from tidings.fetching.chromium import lack
-from tidings.fetching.client import Client
-from tidings.model.outcome import FetchRequest
+from tidings.fetching.browser.browser import Browser
+from tidings.fetching.browser.chromium import lack
+from tidings.fetching.http.client import Client
+from tidings.model.observed.outcome import FetchRequest
 from tidings.settings import FetchSettings
 
 T = TypeVar("T")

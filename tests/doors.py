@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.services import Installation
-from tidings.cli import add, life
+from tidings.cli.change import add, life
 from tidings.cli.main import main
 from tidings.storage.db.connection import Connection
 from tidings.storage.watches import sentinels

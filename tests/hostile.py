@@ -26,10 +26,10 @@ from tests.unit.fetching.asking import FixedNames, settings
 from tidings.clock import SECOND
 from tidings.errors import UsageError
 from tidings.fetching import address
-from tidings.fetching.client import Client
 from tidings.fetching.fetcher import PostAnswer
-from tidings.model.asking import Asking, Header, Value
-from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome
+from tidings.fetching.http.client import Client
+from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome
+from tidings.model.watch.asking import Asking, Header, Value
 
 Word = Literal["REFUSE", "BLOCK", "FAIL", "SAFE", "LIMIT"]
 """The outcomes of `docs/design/hostile.md`: refused at save; no packet leaves; a fetch error; no effect; stopped inside a cap."""

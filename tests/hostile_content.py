@@ -19,11 +19,11 @@ from tidings.detection.ask.summary import summary
 from tidings.detection.job.contract import Body, Examination, Job, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.document.extract import extract
-from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
+from tidings.document.select.extraction import Extraction
 from tidings.language import parser
-from tidings.model.interest import Selector
-from tidings.model.sentinel import Interest
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Interest
 from tidings.presentation.writing import one_line
 
 CANARY = "canary-7f3a"

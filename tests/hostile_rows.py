@@ -29,10 +29,10 @@ from tests.hostile import (
     and_requests,
     outcomes,
 )
-from tests.unit.fetching.test_decoders import brotli_bomb, gzip_bomb
+from tests.unit.fetching.http.test_decoders import brotli_bomb, gzip_bomb
 from tidings import zstd
 from tidings.fetching import address
-from tidings.model.outcome import FetchRequest
+from tidings.model.observed.outcome import FetchRequest
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 CLOSED: Mapping[str, object] = MappingProxyType({"allow_networks": ()})

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tests import data_sets
+from tidings.document.html.walk import BREAK, IN_LINE, WITHOUT_TEXT
 from tidings.document.parse import parse
-from tidings.document.walk import BREAK, IN_LINE, WITHOUT_TEXT
-from tidings.document.words import tokens_of
+from tidings.document.text.words import tokens_of
 
 ARCHIVE = "conformance/html5lib.tar.zst"
 

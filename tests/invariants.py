@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidings.errors import BlobError
-from tidings.model.version import Blob
+from tidings.model.observed.version import Blob
 from tidings.service.run.assembly import open_archive
 from tidings.settings import Settings
 from tidings.storage.db.connection import Connection

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidings.document.chosen import RefusedError
-from tidings.document.json_tree import JsonNumber, JsonTree, value_of
-from tidings.model.interest import Selector
+from tidings.document.data.json_tree import JsonNumber, JsonTree, value_of
+from tidings.document.select.chosen import RefusedError
+from tidings.model.watch.interest import Selector
 
 WHY = {
     "once": "the nodelist names a place twice; a part of a page counts once",

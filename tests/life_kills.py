@@ -17,7 +17,7 @@ from tests.fakes import Page, WebServer
 from tests.services import Installation, until
 from tidings.clock import SECOND, Instant, SystemClock
 from tidings.errors import SentinelError
-from tidings.model.sentinel import Command
+from tidings.model.watch.sentinel import Command
 from tidings.service.life import register
 from tidings.service.sources import outside_events
 from tidings.service.watch.lifespan import Life, ends, starts

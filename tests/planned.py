@@ -13,10 +13,10 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from tidings.fetching import address
 from tidings.fetching.politeness import HostGate
 from tidings.language import parser
-from tidings.model.page import PageState
-from tidings.model.poll_reason import Why
-from tidings.model.sentinel import Sentinel
-from tidings.model.unit import Grant, PollOutcome, PollRecord, Unit
+from tidings.model.observed.page import PageState
+from tidings.model.observed.poll_reason import Why
+from tidings.model.observed.unit import Grant, PollOutcome, PollRecord, Unit
+from tidings.model.watch.sentinel import Sentinel
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.price.policy import Price

@@ -27,9 +27,9 @@ from tidings.clock import HOUR
 from tidings.detection.compare.sequence import apply_edits, compare_sequences
 from tidings.document.document import Document
 from tidings.document.parse import parse
-from tidings.document.words import tokens_of
-from tidings.model.change import ChangeSet
+from tidings.document.text.words import tokens_of
 from tidings.model.interval import Instant
+from tidings.model.observed.change import ChangeSet
 from tidings.service.run.monitor import Monitor
 from tidings.storage.observed import pages as stored_pages
 from tidings.storage.observed.polls import PollRow

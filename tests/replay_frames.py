@@ -15,7 +15,7 @@ from tests.fakes import Page, WebServer
 from tests.replay import Pair, RealPage, real_pages, reason
 from tests.world import World, play
 from tidings.clock import HOUR
-from tidings.model.change import ChangeSet
+from tidings.model.observed.change import ChangeSet
 from tidings.service.run.monitor import Monitor
 
 HOLDER = "p0901"

@@ -20,7 +20,7 @@ from tests.unit.fetching.asking import FixedNames
 from tests.wall_pages import MAKERS
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, Duration
 from tidings.errors import StoreBusyError, StoreError, StoreFullError
-from tidings.fetching import connector
+from tidings.fetching.http import connector
 from tidings.isolation.runner import Died
 from tidings.storage.write.store import Store
 

@@ -17,12 +17,11 @@ from typing import Any, Self
 import psycopg
 import pytest
 
-from tidings.model.change import ChangeSet, Edit, ObjectCount
 from tidings.model.event_type import EventType
-from tidings.model.page import PageIdentity, PageState
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.sentinel import FetchEvery, FetchOnChange, Interest, Sentinel, State, Watched
-from tidings.model.unit import (
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
+from tidings.model.observed.page import PageIdentity, PageState
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import (
     ChangeRow,
     Charged,
     CursorMove,
@@ -34,7 +33,8 @@ from tidings.model.unit import (
     PollRecord,
     Unit,
 )
-from tidings.model.version import Blob, Member, Version, member_list
+from tidings.model.observed.version import Blob, Member, Version, member_list
+from tidings.model.watch.sentinel import FetchEvery, FetchOnChange, Interest, Sentinel, State, Watched
 from tidings.settings import Settings, StoreSettings
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tidings.model.sentinel import AllOf, AnyOf, Interest, Not
+from tidings.model.watch.sentinel import AllOf, AnyOf, Interest, Not
 
 WORDS = ["a", "b", "the", "price", "19.99", "€5", "naïve", "价格", "हिन्दी", "שלום", "👍🏽", "re-use", "A&B", "I", "x"]
 

@@ -24,8 +24,8 @@ from tidings.events.expression import (
     to_json,
 )
 from tidings.events.graph import Graph, Journal, Loading
-from tidings.events.node import Bounds, Context
 from tidings.events.occurrence import Occurrence
+from tidings.events.operators.node import Bounds, Context
 from tidings.events.postponed import postponed
 
 A, B, C = (Primitive(name) for name in "abc")

@@ -14,10 +14,10 @@ from tidings.language.verify import KnownSentinel, joins_answers
 from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
-from tidings.model.asking import Asking, Header, Value
-from tidings.model.extract import HIDDEN
-from tidings.model.interest import FORMS
-from tidings.model.sentinel import (
+from tidings.model.watch.asking import Asking, Header, Value
+from tidings.model.watch.extract import HIDDEN
+from tidings.model.watch.interest import FORMS
+from tidings.model.watch.sentinel import (
     AllOf,
     Alter,
     AnyOf,

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from tests.world import FLAGS
 from tidings.clock import DAY, HOUR, MINUTE, Duration, Instant, ManualClock
 from tidings.errors import SentinelError, StaleEpochError, UnknownNameError
-from tidings.model.outcome import Fetched, FetchRequest, Outcome, Unchanged, Validators
+from tidings.model.observed.outcome import Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.service.life import register
 from tidings.service.run import assembly
 from tidings.service.run.monitor import Monitor

@@ -13,7 +13,7 @@ from tests.fakes import Page, Seen, Wire, response
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND, SystemClock
 from tidings.errors import ServiceError
-from tidings.model.sentinel import Command
+from tidings.model.watch.sentinel import Command
 from tidings.service.life import register
 from tidings.service.notify import activate
 from tidings.service.run import check as checking

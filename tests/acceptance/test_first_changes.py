@@ -10,7 +10,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.model.poll_reason import Why
+from tidings.model.observed.poll_reason import Why
 from tidings.service.health.sources import health_of
 from tidings.service.run.assembly import poller
 from tidings.service.run.monitor import Monitor

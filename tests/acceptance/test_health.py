@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-import tidings.cli.check
-import tidings.cli.doctor
 import tidings.cli.health
-import tidings.cli.show
+import tidings.cli.run.check
+import tidings.cli.show.doctor
+import tidings.cli.show.show
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event
+from tidings.model.observed.unit import Event
 from tidings.service.health.sources import SOURCES, health_of
 from tidings.service.run.assembly import poller
 from tidings.storage.watches import events
@@ -43,10 +43,10 @@ class Tidings:
         """Run a verb and return what it prints."""
         for name, value in world.flags.items():
             self._monkeypatch.setenv(f"TIDINGS_{name.upper().replace('.', '_')}", value)
-        for module in (tidings.cli.check, tidings.cli.doctor, tidings.cli.health, tidings.cli.show):
+        for module in (tidings.cli.run.check, tidings.cli.show.doctor, tidings.cli.health, tidings.cli.show.show):
             self._monkeypatch.setattr(module, "SystemClock", lambda: world.clock)
         self._monkeypatch.setattr(
-            tidings.cli.check, "poller", lambda settings, **more: poller(settings, clock=world.clock, **more)
+            tidings.cli.run.check, "poller", lambda settings, **more: poller(settings, clock=world.clock, **more)
         )
         assert main(["--data", str(world.directory), *words]) in {0, 3}
         return self._capsys.readouterr().out

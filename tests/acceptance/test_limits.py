@@ -15,8 +15,8 @@ from tidings.archive.files import BlobFiles
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.unit import Grant, Unit
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Grant, Unit
 from tidings.service.run.memories import REMEMBER_EVERY
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database

@@ -9,7 +9,7 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import SentinelError
-from tidings.model.unit import Unit
+from tidings.model.observed.unit import Unit
 from tidings.service.run.monitor import Monitor
 
 

@@ -7,8 +7,8 @@ from tests.acceptance.messages import ROWS, SAID
 from tidings.detection.ask.summary import summary
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
-from tidings.model.change import ChangeSet
-from tidings.model.sentinel import Interest
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.sentinel import Interest
 from tidings.presentation.presenters import presenter
 from tidings.service.show.records import found_record
 

@@ -13,7 +13,7 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE
-from tidings.model.poll_reason import Why
+from tidings.model.observed.poll_reason import Why
 from tidings.service.run.monitor import Monitor
 
 SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}"

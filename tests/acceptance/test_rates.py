@@ -14,7 +14,7 @@ import pytest
 from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
-from tidings.model.unit import Timer
+from tidings.model.observed.unit import Timer
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import rules, timers

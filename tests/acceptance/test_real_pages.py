@@ -10,7 +10,7 @@ import pytest
 from tests.replay import Pair, RealPage, Result, Version, is_churn, real_pages, reason, replay
 from tidings.detection.kinds.registry import KINDS
 from tidings.document.parse import parse
-from tidings.model.change import ChangeSet, Edit, ObjectCount
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
 
 SAMPLE = {"terms-html": 14, "terms-text": 12, "feed": 4, "json": 4, "docs-text": 3, "javadoc-frames": 2, "list": 1}
 MOST_VERSIONS = 4

@@ -17,8 +17,8 @@ from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError, SecretError, UsageError
 from tidings.model.event_type import EventType
+from tidings.model.observed.unit import EndpointMove, Event
 from tidings.model.secret import Secret
-from tidings.model.unit import EndpointMove, Event
 from tidings.service.health import kept_secrets
 from tidings.service.life import secrets
 from tidings.service.life.apply import apply

@@ -13,7 +13,7 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.model.poll_reason import Why
+from tidings.model.observed.poll_reason import Why
 from tidings.service.run.monitor import Monitor
 from tidings.storage.observed import pages
 

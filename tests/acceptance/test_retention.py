@@ -12,7 +12,7 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, SECOND
-from tidings.model.version import Version
+from tidings.model.observed.version import Version
 from tidings.service.run import collector as collect
 from tidings.service.run.assembly import collector, open_archive
 from tidings.service.run.monitor import Monitor

@@ -13,7 +13,7 @@ from tests.fakes import Page
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import StoreFullError
-from tidings.model.poll_reason import Why
+from tidings.model.observed.poll_reason import Why
 from tidings.service.poll.sitemaps import KIND
 from tidings.service.run.monitor import Monitor
 from tidings.storage.observed import hints

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.world import World, play
-from tidings.cli import planning
+from tidings.cli.show import planning
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.model.poll_reason import Why
+from tidings.model.observed.poll_reason import Why
 from tidings.model.wall import instant_of, local_of
 from tidings.service.explain.explain_sentinel import BY_TURNS
 from tidings.service.explain.plan_list import agenda

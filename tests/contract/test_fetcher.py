@@ -12,10 +12,10 @@ from tests.browsers import need_chromium
 from tests.fakes import FreePermit, Page, SocketRecorder, WebServer
 from tidings.clock import SystemClock
 from tidings.errors import BudgetError
-from tidings.fetching.browser import Browser
-from tidings.fetching.client import Client
+from tidings.fetching.browser.browser import Browser
 from tidings.fetching.files import FileFetcher
-from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
+from tidings.fetching.http.client import Client
+from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
 from tidings.settings import FetchSettings
 
 OPEN = FetchSettings(allow_networks=("127.0.0.0/8",), robots=False, total_seconds=5)

@@ -12,7 +12,7 @@ from tests.strategies import pages as contents
 from tidings.detection.job.gates import FURTHER, are_equal, digest_of
 from tidings.detection.kinds.registry import KINDS, TERM_KINDS, row_of
 from tidings.document.parse import parse
-from tidings.model.sentinel import Interest
+from tidings.model.watch.sentinel import Interest
 
 ROWS = {
     **{name: TERM_KINDS[name].for_term("one") if name in TERM_KINDS else row for name, row in KINDS.items()},

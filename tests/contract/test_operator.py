@@ -6,8 +6,8 @@ import pytest
 
 from tests.strategies_events import CONTEXTS, LATER, OF_EACH_OPERATOR, Detector, Ear, detect, numbered, shifted
 from tidings.events.expression import from_json, to_json
-from tidings.events.node import Bounds, Context
-from tidings.events.operators import OPERATORS
+from tidings.events.operators.node import Bounds, Context
+from tidings.events.operators.operators import OPERATORS
 
 SEEDS = range(8)
 

@@ -19,14 +19,12 @@ from tidings.errors import (
     UnknownNameError,
     UsageError,
 )
-from tidings.model.asking import Header, Value
-from tidings.model.change import Context, FrameShare, ObjectPlace
 from tidings.model.event_type import EventType
-from tidings.model.outcome import Validators
-from tidings.model.page import HostState, PageState
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.sentinel import State
-from tidings.model.unit import (
+from tidings.model.observed.change import Context, FrameShare, ObjectPlace
+from tidings.model.observed.outcome import Validators
+from tidings.model.observed.page import HostState, PageState
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import (
     ComparisonRow,
     CursorMove,
     DeliveryDraft,
@@ -42,7 +40,9 @@ from tidings.model.unit import (
     SentinelMove,
     Timer,
 )
-from tidings.model.version import Blob, Digest, Member, Version
+from tidings.model.observed.version import Blob, Digest, Member, Version
+from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.sentinel import State
 from tidings.storage.db import instance
 from tidings.storage.observed import comparisons, estimates, hints, hosts, members, pages, polls, versions, websub
 from tidings.storage.watches import (

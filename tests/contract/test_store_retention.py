@@ -9,9 +9,9 @@ import pytest
 from tests.stores import World, sha256
 from tidings.clock import DAY, SECOND
 from tidings.errors import StaleEpochError
-from tidings.model.sentinel import History
-from tidings.model.unit import Estimate, Quarantined, SentinelMove
-from tidings.model.version import Blob
+from tidings.model.observed.unit import Estimate, Quarantined, SentinelMove
+from tidings.model.observed.version import Blob
+from tidings.model.watch.sentinel import History
 from tidings.storage.observed import estimates, hints, pages, versions
 from tidings.storage.observed.hints import HintRow
 from tidings.storage.watches import sentinels

@@ -8,11 +8,11 @@ import pytest
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.document.extract import extract
-from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
+from tidings.document.select.extraction import Extraction
 from tidings.language.parser import read
-from tidings.model.interest import Interest
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.interest import Interest
+from tidings.model.watch.sentinel import Sentinel
 from tidings.presentation.edits import edits_of
 from tidings.presentation.lines import edit_line
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from tidings.events.expression import EXPRESSIONS, Primitive
-from tidings.events.node import Context
+from tidings.events.operators.node import Context
 from tidings.events.rule import Coupling
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tidings.detection.kinds.registry import KINDS
-from tidings.events.operators import OPERATORS
+from tidings.events.operators.operators import OPERATORS
 from tidings.notification.channels import CHANNELS
 from tidings.presentation.presenters import PRESENTERS
 from tidings.scheduling.policies import POLICIES

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.presentation.records import record
 from tests.unit.web.insides import inside, tell, watch
 from tidings.language.parser import parse
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.sentinel import Sentinel
 from tidings.presentation.atom import MOST_ENTRIES
 from tidings.service.sources.outside_events import KEYS_FOR, MOST_PARAMS
 from tidings.settings import ServeSettings, load

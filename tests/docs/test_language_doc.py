@@ -9,7 +9,7 @@ from tidings.language.parser import parse
 from tidings.language.verify import KnownSentinel
 from tidings.language.words import CLAUSES, STATEMENTS
 from tidings.language.yaml.form import load, to_yaml
-from tidings.model.sentinel import Interest, Sentinel, Watched
+from tidings.model.watch.sentinel import Interest, Sentinel, Watched
 from tidings.service.show.finding import matches_nothing
 
 ROOT = Path(__file__).parents[2]

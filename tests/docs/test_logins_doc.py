@@ -5,12 +5,12 @@ import re
 import shlex
 from pathlib import Path
 
-from tidings.cli import secret
+from tidings.cli.change import secret
 from tidings.fetching.address import identify
 from tidings.language.parser import parse
-from tidings.model.asking import LONGEST_TIMEOUT, secret_names
 from tidings.model.interval import spell_duration
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.asking import LONGEST_TIMEOUT, secret_names
+from tidings.model.watch.sentinel import Sentinel
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "logins.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)

@@ -11,6 +11,9 @@ import subprocess
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
+WAITING = re.compile(r"tidings: \d+ of \d+ checked; waiting for ")
+"""What a check says while a machine with much to do is slow to answer it."""
+
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
@@ -52,5 +55,6 @@ def test_the_tour_prints_what_the_readme_says(tmp_path):
     printed = [part.strip("\n").splitlines() for part in ran.stdout.split("---\n")][:-1]
 
     assert [[MOMENT.sub("TIME", line) for line in said] for _, said in steps] == [
-        [MOMENT.sub("TIME", line.replace(port, "8765")) for line in lines] for lines in printed
+        [MOMENT.sub("TIME", line.replace(port, "8765")) for line in lines if not WAITING.match(line)]
+        for lines in printed
     ]

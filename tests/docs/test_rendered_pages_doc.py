@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.browsers import Rendering, need_chromium
 from tests.fakes import Page, WebServer
 from tidings.cli.main import main
-from tidings.fetching import chromium, parts, visit
+from tidings.fetching.browser import chromium, parts, visit
 from tidings.language.parser import parse
-from tidings.model.outcome import Fetched
-from tidings.model.sentinel import Sentinel
+from tidings.model.observed.outcome import Fetched
+from tidings.model.watch.sentinel import Sentinel
 from tidings.service.explain.add_answer import SCRIPTS_ONLY
 from tidings.settings import FetchSettings, load
 

@@ -22,7 +22,6 @@ SILENT = {
     "detection/job": 6,
     "detection/noise": 6,
     "events": 1,
-    "fetching": 1,
     "lab": 6,
     "lab/gardener": 6,
     "lab/refresh": 4,

@@ -33,7 +33,7 @@ EXPECTED_SOURCES: dict[
     "assembly": lambda rooms: rooms & {"service", "web", "worker"},
 }
 
-# The file that breaks a contract, what stands in it, and what lint-imports must say. Together they break all ten.
+# The file that breaks a contract, what stands in it, and what lint-imports must say. Together they break all.
 BREACHES = {
     "a room looks up": (
         {"storage/planted_upward.py": "import tidings.service"},
@@ -54,6 +54,22 @@ BREACHES = {
     "a room of storage looks up": (
         {"storage/db/planted_upward.py": "import tidings.storage.write"},
         "tidings.storage.db.planted_upward -> tidings.storage.write",
+    ),
+    "a room of documents looks up": (
+        {"document/text/planted_upward.py": "import tidings.document.html"},
+        "tidings.document.text.planted_upward -> tidings.document.html",
+    ),
+    "a room of fetching looks up": (
+        {"fetching/http/planted_upward.py": "import tidings.fetching.browser"},
+        "tidings.fetching.http.planted_upward -> tidings.fetching.browser",
+    ),
+    "a room of the command line looks up": (
+        {"cli/show/planted_upward.py": "import tidings.cli.run"},
+        "tidings.cli.show.planted_upward -> tidings.cli.run",
+    ),
+    "a room of the model looks up": (
+        {"model/watch/planted_upward.py": "import tidings.model.observed"},
+        "tidings.model.watch.planted_upward -> tidings.model.observed",
     ),
     "a room nobody planned": (
         {"utils/__init__.py": ""},
@@ -129,11 +145,11 @@ def test_contract_covers_every_room(contract):
 
 
 def test_contracts_hold():
-    """The house as it stands keeps all ten contracts."""
+    """The house as it stands keeps all contracts."""
     run = lint_imports(PACKAGE.parent, REPOSITORY)
 
     assert 0 == run.returncode, run.stdout + run.stderr
-    assert "Contracts: 10 kept, 0 broken." in run.stdout
+    assert "0 broken." in run.stdout
 
 
 @pytest.fixture(scope="module")
@@ -161,5 +177,5 @@ def test_breach_is_reported(breach, report):
 
 
 def test_every_contract_can_break(report):
-    """None of the ten contracts is empty: the planted breaches break each."""
-    assert "Contracts: 0 kept, 10 broken." in report
+    """No contract is empty: the planted breaches break each."""
+    assert "Contracts: 0 kept, " in report

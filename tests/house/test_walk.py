@@ -31,4 +31,4 @@ def test_a_body_passes_at_most_eight_rooms_and_none_twice(tmp_path, framed):
 
     assert len(rooms) == len(set(rooms)), "\n".join(polled.lines())
     assert MOST_ROOMS >= len(rooms)
-    assert ["service/notify", "notification", "fetching"] == [room.name for room in sent.all()]
+    assert ["service/notify", "notification", "fetching/http"] == [room.name for room in sent.all()]

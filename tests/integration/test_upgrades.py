@@ -13,9 +13,9 @@ from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.clock import DAY
 from tidings.model.event_type import EventType
+from tidings.model.observed.unit import EndpointMove, Event
 from tidings.model.secret import Secret
-from tidings.model.telling import secret_of
-from tidings.model.unit import EndpointMove, Event
+from tidings.model.watch.telling import secret_of
 from tidings.notification.webhook import make_secret
 from tidings.service.examine.stored_versions import read_body
 from tidings.service.life.apply import apply

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from standardwebhooks import Webhook as PublicWebhook
 
 from tests.fakes import Page, WebServer
-from tidings.fetching.client import Client
+from tidings.fetching.http.client import Client
 from tidings.notification.channel import Message, Refused, Sent
 from tidings.notification.webhook import Webhook, read_secrets
 from tidings.settings import FetchSettings

@@ -19,7 +19,7 @@ from tidings.archive import blobs, frames
 from tidings.archive.blobs import WritePlan
 from tidings.archive.files import BlobFiles
 from tidings.errors import BlobError
-from tidings.model.version import Blob
+from tidings.model.observed.version import Blob
 
 __all__ = ["KEEP_BYTES", "Archive", "Lookup", "WritePlan"]
 

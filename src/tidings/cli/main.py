@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from tidings import __version__
-from tidings.cli.nothing_due import nothing_is_due
 from tidings.cli.output import write_json, write_line, write_nowhere
+from tidings.cli.run.nothing_due import nothing_is_due
 from tidings.clock import SystemClock
 from tidings.errors import OutputError, SentinelError, TidingsError, UsageError
 from tidings.presentation.writing import tame
@@ -53,30 +53,30 @@ _REFUSALS: Final = frozenset(
 )
 
 VERBS: dict[str, Row] = {
-    "add": Row("add", "watch something: statements of the language, or --url URL"),
-    "apply": Row("apply", "make what is watched equal to files; --prune, --dry-run"),
-    "test": Row("trial", "read statements, fetch once, show what would be watched; stores nothing"),
-    "list": Row("listing", "all sentinels"),
-    "show": Row("show", "one sentinel: its text, its state, what comes next and why, how its pages do"),
-    "mask": Row("mask", "what is left out as noise on a sentinel's pages, where and why; --off MASK, --on MASK"),
-    "alter": Row("alter", "other clauses for a sentinel; nothing is told for that itself"),
-    "enable": Row("life", "go on watching after disable; --fresh: from a new base"),
-    "disable": Row("life", "pause a sentinel; nothing is lost"),
-    "drop": Row("life", "end a sentinel and free its name"),
-    "confirm": Row("life", "let the newest version be what a sentinel compares with (Compare first)"),
-    "check": Row("check", "look at what is due (or named), tell what changed; for cron"),
-    "serve": Row("serve", "watch and tell until stopped"),
-    "demo": Row("demo", "a living town on this machine, watched: see in a minute what Tidings does"),
-    "changes": Row("past", "what changed"),
-    "history": Row("past", "versions of a page, --polls: every look"),
-    "diff": Row("past", "two versions compared, by default the last two"),
-    "deliveries": Row("deliveries", "what was told, to whom; --dead; replay ID"),
-    "plan": Row("plan", "the next looks, each with its reason; --expert: rates and prices"),
-    "secret": Row("secret", "tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
-    "settings": Row("configuration", "every setting, its value and where it can be set"),
-    "gc": Row("gc", "let go of the versions that nobody needs any more; --dry-run"),
-    "lab": Row("laboratory", "the policy in use beside those of lab.policies, on made-up pages"),
-    "doctor": Row("doctor", "is all well? ok, warn or fail, with the command that mends it"),
+    "add": Row("change.add", "watch something: statements of the language, or --url URL"),
+    "apply": Row("change.apply", "make what is watched equal to files; --prune, --dry-run"),
+    "test": Row("change.trial", "read statements, fetch once, show what would be watched; stores nothing"),
+    "list": Row("show.listing", "all sentinels"),
+    "show": Row("show.show", "one sentinel: its text, its state, what comes next and why, how its pages do"),
+    "mask": Row("show.mask", "what is left out as noise on a sentinel's pages, where and why; --off MASK, --on MASK"),
+    "alter": Row("change.alter", "other clauses for a sentinel; nothing is told for that itself"),
+    "enable": Row("change.life", "go on watching after disable; --fresh: from a new base"),
+    "disable": Row("change.life", "pause a sentinel; nothing is lost"),
+    "drop": Row("change.life", "end a sentinel and free its name"),
+    "confirm": Row("change.life", "let the newest version be what a sentinel compares with (Compare first)"),
+    "check": Row("run.check", "look at what is due (or named), tell what changed; for cron"),
+    "serve": Row("run.serve", "watch and tell until stopped"),
+    "demo": Row("run.demo", "a living town on this machine, watched: see in a minute what Tidings does"),
+    "changes": Row("show.past", "what changed"),
+    "history": Row("show.past", "versions of a page, --polls: every look"),
+    "diff": Row("show.past", "two versions compared, by default the last two"),
+    "deliveries": Row("show.deliveries", "what was told, to whom; --dead; replay ID"),
+    "plan": Row("show.plan", "the next looks, each with its reason; --expert: rates and prices"),
+    "secret": Row("change.secret", "tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
+    "settings": Row("show.configuration", "every setting, its value and where it can be set"),
+    "gc": Row("run.gc", "let go of the versions that nobody needs any more; --dry-run"),
+    "lab": Row("run.laboratory", "the policy in use beside those of lab.policies, on made-up pages"),
+    "doctor": Row("show.doctor", "is all well? ok, warn or fail, with the command that mends it"),
 }
 
 

@@ -27,7 +27,7 @@ from tidings.demo.score import Notified, Tally, evenly, fixed_interval, tally
 from tidings.demo.town import Town
 from tidings.errors import ServiceError
 from tidings.model.interval import Instant
-from tidings.model.page import PageState
+from tidings.model.observed.page import PageState
 from tidings.notification.webhook import make_secret, read_secrets, signature
 from tidings.service.life.register import register
 from tidings.service.show.records import rfc3339

@@ -11,18 +11,18 @@ from functools import cached_property
 from itertools import accumulate, chain
 from typing import Any
 
-from tidings.document.canonical import canonical_text
-from tidings.document.extraction import WHOLE, Extraction
-from tidings.document.frames import FrameElement
-from tidings.document.graphemes import whole_clusters
-from tidings.document.lines import lines_of
-from tidings.document.media import Media
-from tidings.document.trees import Tree
-from tidings.document.walk import BREAK, Mark, Place
-from tidings.document.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
-from tidings.model.hub import Hub
-from tidings.model.interest import Selector
+from tidings.document.data.media import Media
+from tidings.document.html.frames import FrameElement
+from tidings.document.html.lines import lines_of
+from tidings.document.html.walk import BREAK, Mark, Place
+from tidings.document.select.extraction import WHOLE, Extraction
+from tidings.document.select.trees import Tree
+from tidings.document.text.canonical import canonical_text
+from tidings.document.text.graphemes import whole_clusters
+from tidings.document.text.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
 from tidings.model.interval import Instant
+from tidings.model.observed.hub import Hub
+from tidings.model.watch.interest import Selector
 
 _SHORT = 48
 """Characters of a chunk whose tokens are quickly found again."""

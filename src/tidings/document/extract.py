@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
-from tidings.document.extraction import Extraction
-from tidings.document.lines import lines_of, pieces_of, transformed, without
-from tidings.document.trees import TakenPart
-from tidings.model.interest import Selector
+from tidings.document.html.lines import lines_of, pieces_of, transformed, without
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import Extraction
+from tidings.document.select.trees import TakenPart
+from tidings.model.watch.interest import Selector
 
 
 def extract(document: Document, extraction: Extraction) -> Document:

@@ -13,30 +13,30 @@ from typing import Any
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
-from tidings.document.calendar import calendar_text, is_calendar
-from tidings.document.charset import Decoded, decode, known_charset, strictly
-from tidings.document.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
-from tidings.document.dated import newest_of
+from tidings.document.data.calendar import calendar_text, is_calendar
+from tidings.document.data.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
+from tidings.document.data.json_tree import JsonTree, unwrapped, words_of_value
+from tidings.document.data.media import Media, form_of, media_of_bytes, media_of_text, past_lead, type_within
+from tidings.document.data.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
+from tidings.document.data.structured import ShownTexts, links_of_xml, pieces_of_xml, root_of
+from tidings.document.data.xml_nodes import Node, is_small, node_of, words_of_nodes
+from tidings.document.data.xml_tree import XmlTree
 from tidings.document.document import Document
-from tidings.document.feeds import title_of
-from tidings.document.frames import FrameElement
-from tidings.document.hubs import hub_of
-from tidings.document.json_feed import VERSION, head_of_json_feed, is_json_feed, links_of_json_feed
-from tidings.document.json_tree import JsonTree, unwrapped, words_of_value
-from tidings.document.lines import pieces_of
-from tidings.document.links import base_of
-from tidings.document.media import Media, form_of, media_of_bytes, media_of_text, past_lead, type_within
-from tidings.document.packed import PackedError, text_within
-from tidings.document.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
-from tidings.document.prescan import too_hard
-from tidings.document.structured import ShownTexts, links_of_xml, pieces_of_xml, root_of
-from tidings.document.trees import HtmlTree, Tree
-from tidings.document.walk import BREAK, Walked, walk
-from tidings.document.words import ASCII_SYMBOLS
-from tidings.document.xml_nodes import Node, is_small, node_of, words_of_nodes
-from tidings.document.xml_tree import XmlTree
-from tidings.model.hub import Hub
+from tidings.document.feeds.dated import newest_of
+from tidings.document.feeds.feeds import title_of
+from tidings.document.feeds.hubs import hub_of
+from tidings.document.feeds.json_feed import VERSION, head_of_json_feed, is_json_feed, links_of_json_feed
+from tidings.document.html.frames import FrameElement
+from tidings.document.html.lines import pieces_of
+from tidings.document.html.links import base_of
+from tidings.document.html.prescan import too_hard
+from tidings.document.html.walk import BREAK, Walked, walk
+from tidings.document.select.trees import HtmlTree, Tree
+from tidings.document.text.charset import Decoded, decode, known_charset, strictly
+from tidings.document.text.packed import PackedError, text_within
+from tidings.document.text.words import ASCII_SYMBOLS
 from tidings.model.interval import Instant
+from tidings.model.observed.hub import Hub
 
 MOST_WORDS = 700_000
 """Most tokens of a document; more cannot be compared within a second and 200 MB. The longest page of html_corpus has 9,607."""

@@ -16,9 +16,9 @@ from math import sqrt
 from statistics import median
 from typing import Final, NamedTuple
 
-from tidings.model.change import Edit
 from tidings.model.interval import SECOND, Duration, Instant
-from tidings.model.weight import Life
+from tidings.model.observed.change import Edit
+from tidings.model.watch.weight import Life
 
 BLOCKS_A_CHANGE: Final = 3
 """So many of the blocks of a change are followed, the longest: they come and go together and tell little more than one."""

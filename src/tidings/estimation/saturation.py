@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tidings.model.interval import MINUTE, Duration, Instant
-from tidings.model.page import Saturation
+from tidings.model.observed.page import Saturation
 
 LOOKS: Final = 20
 """Polls in a row that found the page different."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from tidings.events.clocks import PeriodicNode
 from tidings.events.graph import Graph, Loading
 from tidings.events.occurrence import Occurrence
+from tidings.events.operators.clocks import PeriodicNode
 from tidings.events.rule import Action, Condition, EngineOutcome, Rule, RuleId
 from tidings.events.step import Draft, RuleEntry, Steps
 from tidings.model.interval import Duration, Instant

@@ -13,9 +13,9 @@ from heapq import heappop, heappush
 from typing import Any, Final
 
 from tidings.events.expression import Expression, Primitive
-from tidings.events.node import Bounds, Context, Listener, Node, Reach
 from tidings.events.occurrence import Occurrence
-from tidings.events.operators import OPERATORS
+from tidings.events.operators.node import Bounds, Context, Listener, Node, Reach
+from tidings.events.operators.operators import OPERATORS
 from tidings.events.timers import NodeTimer, Timers
 
 Triggered = tuple[Listener, Occurrence]

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from tidings.events.expression import Expression, from_json, to_json
-from tidings.events.node import Bounds, Context
 from tidings.events.occurrence import NO_PARAMS, Occurrence
+from tidings.events.operators.node import Bounds, Context
 from tidings.model.interval import Duration, Instant
 
 

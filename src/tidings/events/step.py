@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from tidings.events.clocks import PeriodicNode
 from tidings.events.graph import Graph, Journal, listeners_above, reach_of
-from tidings.events.node import Node
 from tidings.events.occurrence import Occurrence
+from tidings.events.operators.clocks import PeriodicNode
+from tidings.events.operators.node import Node
 from tidings.events.rule import (
     NOTHING,
     Action,

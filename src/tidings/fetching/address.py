@@ -17,8 +17,8 @@ from typing import NamedTuple, NoReturn
 
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import files
-from tidings.model.asking import PLAIN, Asking, Header, Value
-from tidings.model.page import PageIdentity
+from tidings.model.observed.page import PageIdentity
+from tidings.model.watch.asking import PLAIN, Asking, Header, Value
 
 MAX_URL_LENGTH = 8_192
 """Characters of a rebuilt URL; longer request lines are refused by most servers."""

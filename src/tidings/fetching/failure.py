@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidings.errors import TidingsError
 from tidings.model.interval import Duration
-from tidings.model.outcome import ErrorKind
+from tidings.model.observed.outcome import ErrorKind
 
 
 class FetchError(TidingsError):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tidings.model.interval import Duration
-from tidings.model.outcome import FetchRequest, Outcome
+from tidings.model.observed.outcome import FetchRequest, Outcome
 
 
 class Permit(Protocol):

@@ -20,13 +20,13 @@ from urllib.parse import quote, unquote
 
 from tidings.errors import AddressError
 from tidings.fetching.failure import FetchError
-from tidings.model.outcome import Failed, Fetched, Unchanged, Validators
+from tidings.model.observed.outcome import Failed, Fetched, Unchanged, Validators
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.fetcher import Fetcher, Permit
     from tidings.model.interval import Instant
-    from tidings.model.outcome import FetchRequest, Outcome
+    from tidings.model.observed.outcome import FetchRequest, Outcome
     from tidings.settings import FetchSettings
 
 SCHEME: Final = "file:"

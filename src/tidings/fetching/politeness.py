@@ -18,7 +18,7 @@ from typing import Self
 from tidings.clock import DAY, SECOND, Clock, Instant
 from tidings.errors import BudgetError
 from tidings.model.interval import Duration
-from tidings.model.page import HostState
+from tidings.model.observed.page import HostState
 
 NEVER: Instant = 2**62
 """What `ready_at` says while all places of a host are taken: ready when one of them is given back."""

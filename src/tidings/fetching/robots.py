@@ -21,7 +21,7 @@ from tidings.clock import DAY, HOUR, SECOND, Clock, Instant
 from tidings.fetching import address
 from tidings.fetching.failure import FetchError
 from tidings.model.interval import Duration
-from tidings.model.page import HostState
+from tidings.model.observed.page import HostState
 
 MAX_ROBOTS_BYTES = 500 * 1024
 MAX_REDIRECTS = 5

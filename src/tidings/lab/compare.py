@@ -24,12 +24,12 @@ from tidings.lab.policies.polite import PoliteLambdaCrawl
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.registry import Registry
 from tidings.scheduling.budget import TokenBucket
-from tidings.scheduling.expected import RATE
 from tidings.scheduling.policies import POLICIES, Maker
 from tidings.scheduling.policy import Floats, Instants, Population, Prices
 from tidings.scheduling.simulate.ledger import Ledger
 from tidings.scheduling.simulate.simulator import World, simulate
 from tidings.scheduling.simulate.trace import Trace, make_trace
+from tidings.scheduling.timetable.expected import RATE
 
 TO_COMPARE: Final[Registry[Maker]] = Registry(
     "policy to compare",

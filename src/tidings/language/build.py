@@ -26,12 +26,12 @@ from tidings.language.hours import read_clock, read_days
 from tidings.language.parser import parse
 from tidings.language.problems import Problem
 from tidings.language.write.printer import to_text
-from tidings.model.interest import FORMS, AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
 from tidings.model.interval import Duration
 from tidings.model.outside import CreateEvent, EventSource, Origin
-from tidings.model.sentinel import Sentinel, Then, Watched
-from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
-from tidings.model.timing import DAILY, Clock, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
+from tidings.model.watch.sentinel import Sentinel, Then, Watched
+from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.timing import DAILY, Clock, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 
 Made = TypeVar("Made", Sentinel, CreateEvent)
 _RELATION = re.compile(r"(<=|>=|!=|<|>|=)\s*(-?\d+(?:\.\d+)?)(%?)")

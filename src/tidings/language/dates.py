@@ -17,9 +17,9 @@ from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from tidings.model.interval import UNITS, Duration, Instant, spell_duration
-from tidings.model.sentinel import Point, Sentinel
 from tidings.model.wall import instant_of as instant_of_local
 from tidings.model.wall import local_of
+from tidings.model.watch.sentinel import Point, Sentinel
 
 SECOND: Duration = 1_000_000
 DAY: Duration = 86_400 * SECOND

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tidings.language.words import did_you_mean
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.sentinel import Sentinel
 
 
 class EventNames:

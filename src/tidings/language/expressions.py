@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
+from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 
 _ESCAPED = re.compile(r'"|\\(?=["\\]|\Z)')
 _KINDS: Mapping[str, str] = {"any": "any change", "words": "all words", "links": "all links", "images": "all images"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tidings.model.timing import DAILY, Clock, Days
+from tidings.model.watch.timing import DAILY, Clock, Days
 
 DAY_WORDS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from tidings.language.parser import Parsed
 from tidings.language.problems import MOST, Problem
 from tidings.language.words import did_you_mean, either
-from tidings.model.sentinel import Alter, Defaults, Sentinel, Statement
-from tidings.model.weight import WHOLE
+from tidings.model.watch.sentinel import Alter, Defaults, Sentinel, Statement
+from tidings.model.watch.weight import WHOLE
 
 _WORDS = {"urgency": "Urgency", "life": "Life", "watch": "Watch as"}
 _ALL = frozenset({"urgency", "life"})

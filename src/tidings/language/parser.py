@@ -20,7 +20,7 @@ from tidings.language.problems import Problem, ProblemReport
 from tidings.language.statements import Reader, Surroundings
 from tidings.language.verify import KnownSentinel, Names
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import Clauses, Sentinel, Statement, Watched
+from tidings.model.watch.sentinel import Clauses, Sentinel, Statement, Watched
 
 __all__ = ["KnownSentinel", "Parsed", "Problem", "parse", "read", "recall"]
 

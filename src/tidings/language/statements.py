@@ -36,7 +36,7 @@ from tidings.language.verify import (
     missing,
 )
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import (
+from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
     Command,

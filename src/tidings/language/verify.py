@@ -13,9 +13,9 @@ from urllib.parse import unquote, urlsplit
 from tidings.language.dates import DAY, ends_at, local_text, point_text, starts_at
 from tidings.language.problems import ProblemReport
 from tidings.language.words import did_you_mean
-from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.interval import Duration, Instant, spell_duration
-from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
+from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
+from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
 
 DEEPEST_BASE = 8
 """A sentinel may be made from one that was made from one …, this many times (sentinels §1.3)."""

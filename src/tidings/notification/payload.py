@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from tidings.clock import Instant
-from tidings.document.excerpts import excerpts
+from tidings.document.text.excerpts import excerpts
 from tidings.presentation.edits import Record, summary
 from tidings.presentation.writing import most_that_fit, one_line
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant
-from tidings.model.unit import EndpointMove
+from tidings.model.observed.unit import EndpointMove
 from tidings.notification.channel import Refused, Sent
 
 SCHEDULE: Final[tuple[Duration, ...]] = (

@@ -7,7 +7,7 @@ import zlib
 from typing import Final
 from urllib.parse import unquote
 
-from tidings.model.telling import secret_of
+from tidings.model.watch.telling import secret_of
 
 SHORTEST_SECRET: Final = 3
 SHORTEST_WEB_SECRET: Final = 8

@@ -10,8 +10,8 @@ from datetime import datetime, tzinfo
 from itertools import chain, islice
 from typing import Any, Final, Literal
 
-from tidings.document.excerpts import excerpts
-from tidings.model.change import Context
+from tidings.document.text.excerpts import excerpts
+from tidings.model.observed.change import Context
 from tidings.presentation.writing import ELLIPSIS, one_line
 
 Record = Mapping[str, Any]

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration, Instant
-from tidings.scheduling.expected import RATE
 from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,
@@ -34,6 +33,7 @@ from tidings.scheduling.policy import (
     Signal,
     State,
 )
+from tidings.scheduling.timetable.expected import RATE
 
 
 class Learner(Protocol):

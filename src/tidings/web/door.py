@@ -14,7 +14,7 @@ from tidings.web.inside import Arrivals, Inside
 from tidings.web.listening import check, listen, url_of
 
 if TYPE_CHECKING:
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
     from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
     from tidings.web.connection import Server

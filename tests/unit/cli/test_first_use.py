@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import Page
-from tidings.cli import first_look
+from tidings.cli.change import first_look
 
 FULL = Path("/dev/full")
 COMMAND = (sys.executable, "-m", "tidings")

@@ -13,11 +13,11 @@ from tidings.detection.data.items import marks_of
 from tidings.detection.find.marks import MOST_MARKS, remembered
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
-from tidings.document.entries import entries_of
 from tidings.document.extract import extract
-from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
-from tidings.model.interest import Condition, Interest, Selector
+from tidings.document.select.extraction import Extraction
+from tidings.document.structures.entries import entries_of
+from tidings.model.watch.interest import Condition, Interest, Selector
 
 ITEMS = Interest("items")
 

@@ -7,7 +7,7 @@ import pytest
 from tests.bounded import bounded
 from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
-from tidings.model.sentinel import Interest
+from tidings.model.watch.sentinel import Interest
 
 
 def words(alphabet, count, seed):

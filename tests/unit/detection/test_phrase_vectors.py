@@ -12,7 +12,7 @@ from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.phrases import Phrases
 from tidings.detection.kinds.registry import KINDS
 from tidings.document.parse import parse
-from tidings.model.change import ObjectCount
+from tidings.model.observed.change import ObjectCount
 
 P = "low risk growth investing"
 A = "alpha beta gamma delta epsilon zeta eta theta iota kappa"

@@ -6,12 +6,12 @@ from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.ask.summary import summary
 from tidings.document.extract import extract
-from tidings.document.extraction import Extraction
-from tidings.document.lines import matches_of
+from tidings.document.html.lines import matches_of
 from tidings.document.parse import parse
-from tidings.model.change import ChangeSet, Edit
-from tidings.model.extract import Pattern, Transform
-from tidings.model.interest import Condition, Interest
+from tidings.document.select.extraction import Extraction
+from tidings.model.observed.change import ChangeSet, Edit
+from tidings.model.watch.extract import Pattern, Transform
+from tidings.model.watch.interest import Condition, Interest
 
 WRITTEN = {
     "Versicherung": "Ver&shy;sicherung",

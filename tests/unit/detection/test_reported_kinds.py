@@ -18,10 +18,10 @@ from tidings.detection.job.merged import merge
 from tidings.detection.kinds.registry import KINDS
 from tidings.detection.kinds.states import evaluate_states
 from tidings.detection.noise.memory import Place, Thing
-from tidings.document.extraction import WHOLE, Extraction
 from tidings.document.parse import parse
-from tidings.model.extract import Pattern
-from tidings.model.interest import Interest, Selector
+from tidings.document.select.extraction import WHOLE, Extraction
+from tidings.model.watch.extract import Pattern
+from tidings.model.watch.interest import Interest, Selector
 from tidings.presentation.presenters import PRESENTERS
 
 ANY, WORDS = Interest("any"), Interest("words")

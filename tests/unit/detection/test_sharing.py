@@ -10,8 +10,8 @@ import pytest
 from tidings.detection.job.contract import Body, Examination, Job, Wanted, Work
 from tidings.detection.job.examiner import examine
 from tidings.detection.kinds import keywords
-from tidings.document.extraction import WHOLE, Extraction
-from tidings.model.interest import AnyOf, Interest, Selector
+from tidings.document.select.extraction import WHOLE, Extraction
+from tidings.model.watch.interest import AnyOf, Interest, Selector
 
 WORDS, LINKS = Interest("words"), Interest("links")
 PART = Extraction((Selector("css", "div"),))

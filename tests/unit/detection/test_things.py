@@ -13,13 +13,13 @@ from tidings.detection.data import tabular
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
 from tidings.detection.kinds import matches
-from tidings.document import entries, lists, tables
-from tidings.document.chosen import RefusedError
 from tidings.document.extract import extract, taken
-from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
-from tidings.model.interest import Selector
-from tidings.model.sentinel import Interest
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import Extraction
+from tidings.document.structures import entries, lists, tables
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Interest
 
 
 def page(body, media):

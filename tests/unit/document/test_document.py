@@ -2,9 +2,9 @@ from hypothesis import given
 
 from tests.strategies import pages, texts
 from tidings.document.document import Document
+from tidings.document.html.walk import BREAK
 from tidings.document.parse import parse
-from tidings.document.walk import BREAK
-from tidings.document.words import tokens_of
+from tidings.document.text.words import tokens_of
 
 
 def page(text):

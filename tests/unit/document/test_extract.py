@@ -2,12 +2,12 @@
 
 import pytest
 
-from tidings.document import chosen
 from tidings.document.extract import extract, taken
-from tidings.document.extraction import PAGE, WHOLE, Extraction, named
 from tidings.document.parse import parse
-from tidings.model.extract import Pattern, StopWords, Transform
-from tidings.model.interest import Selector
+from tidings.document.select import chosen
+from tidings.document.select.extraction import PAGE, WHOLE, Extraction, named
+from tidings.model.watch.extract import Pattern, StopWords, Transform
+from tidings.model.watch.interest import Selector
 
 PAGE_OF_JOBS = """<!doctype html><html><head><title>Jobs</title><meta property="og:price" content="19.99"></head><body>
 <nav><a href="/home">Home</a></nav><h1>Our jobs</h1>

@@ -5,10 +5,10 @@ import pytest
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.document.extract import extract
-from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
-from tidings.model.extract import HIDDEN
-from tidings.model.interest import Condition, Interest, Selector
+from tidings.document.select.extraction import Extraction
+from tidings.model.watch.extract import HIDDEN
+from tidings.model.watch.interest import Condition, Interest, Selector
 
 
 def page(body):

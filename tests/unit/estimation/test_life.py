@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from tidings.estimation.life import Block, End, Survival
-from tidings.model.change import Edit
 from tidings.model.interval import DAY, HOUR
-from tidings.model.weight import Life
+from tidings.model.observed.change import Edit
+from tidings.model.watch.weight import Life
 
 
 def edited(before: list[str], after: list[str]) -> list[Edit]:

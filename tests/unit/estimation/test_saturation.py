@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tidings.estimation.saturation import LOOKS, TRIES, is_doubtful, looked
 from tidings.model.interval import HOUR, MINUTE
-from tidings.model.page import Saturation
+from tidings.model.observed.page import Saturation
 
 UNKNOWN = Saturation()
 ALWAYS = [True] * LOOKS

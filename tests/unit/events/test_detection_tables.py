@@ -20,7 +20,7 @@ from tidings.events.expression import (
     Plus,
     Seq,
 )
-from tidings.events.node import Context
+from tidings.events.operators.node import Context
 
 LA, LB, LC = lasting("a", "b", "c")
 FIVE = "a@0 a@1 b@2 b@3 a@4"

@@ -9,8 +9,8 @@ from tests.strategies_events import RULE_CONTEXTS, A, B, C, Detector, at, event_
 from tidings.errors import UsageError
 from tidings.events.engine import Engine, Sizes
 from tidings.events.expression import And, Aperiodic, AperiodicStar, Not, Or, Periodic, Plus, Primitive, Seq
-from tidings.events.node import Bounds, Context
 from tidings.events.occurrence import Occurrence
+from tidings.events.operators.node import Bounds, Context
 from tidings.events.rule import Coupling, Rule, RuleId
 
 EMPTY = Sizes(rules=0, nodes=0, clocks=0)

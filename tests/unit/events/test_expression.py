@@ -21,7 +21,7 @@ from tidings.events.expression import (
     spelled,
     to_json,
 )
-from tidings.events.operators import OPERATORS
+from tidings.events.operators.operators import OPERATORS
 
 
 def test_every_expression_has_an_operator():

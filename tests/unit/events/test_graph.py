@@ -21,8 +21,8 @@ from tests.strategies_events import (
 )
 from tidings.events.expression import And, Aperiodic, Not, Or, Periodic, Plus, Seq
 from tidings.events.graph import Graph, Loading, listeners_above, reach_of
-from tidings.events.node import Bounds, Context, Reach
 from tidings.events.occurrence import Occurrence
+from tidings.events.operators.node import Bounds, Context, Reach
 
 PLAIN = (Context.RECENT, Bounds())
 

@@ -20,7 +20,7 @@ from tests.strategies_events import (
     traces,
 )
 from tidings.events.expression import And, Not, Or, Seq
-from tidings.events.node import Context
+from tidings.events.operators.node import Context
 
 LA, LB, LC = lasting("a", "b", "c")
 PAIRING = {"AND": And(LA, LB), "SEQ": Seq(LA, LB), "NOT": Not(LC, LA, LB)}

@@ -1,6 +1,6 @@
 from tests.strategies_events import Detector, at, shifted
 from tidings.events.expression import Primitive, Seq
-from tidings.events.node import Context
+from tidings.events.operators.node import Context
 
 
 def test_what_waits_is_shifted_with_all_its_parts():

@@ -6,8 +6,8 @@ from typing import Any
 
 from tidings.events.engine import Engine
 from tidings.events.expression import And, Periodic, Plus, Primitive
-from tidings.events.node import Context
 from tidings.events.occurrence import Occurrence
+from tidings.events.operators.node import Context
 from tidings.events.rewound import rewound
 from tidings.events.rule import Rule
 from tidings.model.interval import DAY, HOUR

@@ -4,7 +4,7 @@ import pytest
 
 from tests.strategies_events import A, B
 from tidings.events.expression import Seq
-from tidings.events.node import Bounds, Context
+from tidings.events.operators.node import Bounds, Context
 from tidings.events.rule import Coupling, Rule, RuleId
 
 

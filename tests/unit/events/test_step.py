@@ -5,7 +5,7 @@ import pytest
 from tests.strategies_events import A, B, C, at
 from tidings.events.engine import Engine
 from tidings.events.expression import And, Aperiodic, Or, Periodic, Plus, Primitive, Seq
-from tidings.events.node import Bounds, Context
+from tidings.events.operators.node import Bounds, Context
 from tidings.events.rule import Coupling, Raised, Retuned, Rule, RuleId, RuleProblem
 from tidings.events.step import MOST_DEPTH
 

@@ -12,9 +12,9 @@ import trustme
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tests.fakes import FreePermit
-from tidings.fetching.client import Client
 from tidings.fetching.fetcher import Permit
-from tidings.model.outcome import FetchRequest, Outcome
+from tidings.fetching.http.client import Client
+from tidings.model.observed.outcome import FetchRequest, Outcome
 from tidings.settings import FetchSettings
 
 

@@ -12,7 +12,7 @@ from yarl import URL
 
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
-from tidings.model.asking import Asking, Header, Value
+from tidings.model.watch.asking import Asking, Header, Value
 
 REBUILT = [
     ("https://example.com", "https://example.com/"),

@@ -18,7 +18,7 @@ from tidings.errors import AddressError
 from tidings.fetching import files
 from tidings.fetching.address import identify
 from tidings.fetching.files import FileFetcher, FileHead, Unread, head, rebuild
-from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged
+from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchanged
 from tidings.settings import FetchSettings
 
 LATER = 4_000_000_000 * SECOND

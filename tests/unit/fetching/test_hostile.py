@@ -11,10 +11,11 @@ from tests.fakes import Page, WebServer
 from tests.hostile import Row, Stage, act, kind_of
 from tests.hostile_rows import raw, required_ids, rows, whole
 from tests.unit.fetching.asking import ask, settings
-from tests.unit.fetching.test_decoders import brotli_bomb
-from tidings.fetching import address, answers, client, connector, decoders, journey, redirects, robots
+from tests.unit.fetching.http.test_decoders import brotli_bomb
+from tidings.fetching import address, robots
 from tidings.fetching.guard import Guard
-from tidings.model.outcome import Fetched
+from tidings.fetching.http import answers, client, connector, decoders, journey, redirects
+from tidings.model.observed.outcome import Fetched
 
 ROWS = rows()
 BY_WHAT = {f"{row.id} {row.what}": row for row in ROWS}

@@ -9,7 +9,7 @@ from tidings.clock import SECOND, ManualClock
 from tidings.errors import BudgetError
 from tidings.fetching import address
 from tidings.fetching.politeness import NEVER, HostGate, HostPermit
-from tidings.model.page import HostState
+from tidings.model.observed.page import HostState
 
 GAP = 5
 HOST = "example.com"

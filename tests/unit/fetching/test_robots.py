@@ -8,11 +8,11 @@ from tests.bounded import bounded
 from tests.fakes import FreePermit, Page, Seen, WebServer, Wire
 from tests.unit.fetching.asking import FixedNames
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
-from tidings.fetching.client import Client
 from tidings.fetching.failure import FetchError
+from tidings.fetching.http.client import Client
 from tidings.fetching.robots import MOST_SITEMAPS, Robots, crawl_delay, parse, sitemaps_in
-from tidings.model.outcome import Failed, FetchRequest
-from tidings.model.page import HostState
+from tidings.model.observed.outcome import Failed, FetchRequest
+from tidings.model.observed.page import HostState
 from tidings.settings import FetchSettings
 
 SETTINGS = FetchSettings(allow_networks=("127.0.0.0/8",), total_seconds=5)

@@ -26,12 +26,12 @@ from tidings.lab.traces import (
     worth,
 )
 from tidings.model.interval import DAY, WEEK
-from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.round_robin import RoundRobin
 from tidings.scheduling.simulate.ledger import Polls
+from tidings.scheduling.timetable.expected import RATE
 
 HOUR = DAY // 24
 

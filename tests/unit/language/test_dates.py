@@ -19,7 +19,7 @@ from tidings.language.dates import (
     zone_of,
 )
 from tidings.model.interval import spell_duration
-from tidings.model.sentinel import Interest, Point, Sentinel, Watched
+from tidings.model.watch.sentinel import Interest, Point, Sentinel, Watched
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND

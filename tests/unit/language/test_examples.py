@@ -10,8 +10,8 @@ from tests.strategies_language import EXAMPLES
 from tidings.language.parser import parse
 from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
-from tidings.model.asking import Asking, Header, Value
-from tidings.model.sentinel import (
+from tidings.model.watch.asking import Asking, Header, Value
+from tidings.model.watch.sentinel import (
     AllOf,
     AnyOf,
     Cap,

@@ -2,7 +2,7 @@ import pytest
 
 from tidings.language.clauses.clause import unquoted
 from tidings.language.expressions import quoted, to_text
-from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Selector
+from tidings.model.watch.sentinel import AllOf, AnyOf, Interest, Not, Selector
 
 LINKS, IMAGES, WORDS = Interest("links"), Interest("images"), Interest("words")
 

@@ -8,8 +8,8 @@ from tidings.document.parse import parse
 from tidings.errors import SentinelError
 from tidings.language import build
 from tidings.language.parser import read
-from tidings.model.interest import FORMS, Interest
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.interest import FORMS, Interest
+from tidings.model.watch.sentinel import Sentinel
 
 
 def monitored(expression):

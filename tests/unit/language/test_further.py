@@ -5,8 +5,8 @@ import pytest
 from tidings.language.parser import parse, read
 from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
-from tidings.model.asking import Asking, Header, Value
-from tidings.model.sentinel import (
+from tidings.model.watch.asking import Asking, Header, Value
+from tidings.model.watch.sentinel import (
     DEFAULT_NOTIFY,
     AllOf,
     Alter,

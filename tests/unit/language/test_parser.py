@@ -8,7 +8,7 @@ from tidings.errors import SentinelError
 from tidings.language.parser import parse, read
 from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
-from tidings.model.sentinel import (
+from tidings.model.watch.sentinel import (
     AllOf,
     Channel,
     Command,

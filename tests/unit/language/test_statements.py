@@ -2,7 +2,7 @@ import pytest
 
 from tidings.language.parser import parse, read
 from tidings.language.verify import KnownSentinel
-from tidings.model.sentinel import (
+from tidings.model.watch.sentinel import (
     DEFAULT_NOTIFY,
     AllOf,
     AnyOf,

@@ -2,7 +2,7 @@ import pytest
 
 from tidings.language.parser import parse
 from tidings.language.verify import KnownSentinel
-from tidings.model.sentinel import Interest, Sentinel, Watched
+from tidings.model.watch.sentinel import Interest, Sentinel, Watched
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND

@@ -12,11 +12,11 @@ import tidings.model
 from tidings import clock
 from tidings.model import interval
 from tidings.model.event_type import EventType
-from tidings.model.poll_reason import Why
+from tidings.model.observed.poll_reason import Why
 from tidings.model.secret import Secret
 
 MODULES = [
-    importlib.import_module(f"tidings.model.{found.name}") for found in pkgutil.iter_modules(tidings.model.__path__)
+    importlib.import_module(found.name) for found in pkgutil.walk_packages(tidings.model.__path__, "tidings.model.")
 ]
 NOUNS = {
     name: value

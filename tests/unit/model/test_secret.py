@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from tidings.model.outcome import FetchRequest
+from tidings.model.observed.outcome import FetchRequest
 from tidings.model.secret import Secret, reveal
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.presentation.records import record
 from tidings.detection.ask.summary import summary
-from tidings.model.change import ChangeSet, Edit
+from tidings.model.observed.change import ChangeSet, Edit
 from tidings.notification.addresses import limits
 from tidings.notification.channel import KINDS
 from tidings.notification.rendering import RENDERERS, News, rehearsal, render

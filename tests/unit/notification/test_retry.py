@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.model.unit import EndpointMove
+from tidings.model.observed.unit import EndpointMove
 from tidings.notification.channel import Refused, Sent
 from tidings.notification.retry import SCHEDULE, judge_endpoint, next_attempt
 

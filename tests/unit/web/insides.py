@@ -11,8 +11,8 @@ from typing import Any
 from tidings.clock import ManualClock
 from tidings.errors import UnknownNameError
 from tidings.model.event_type import EventType
+from tidings.model.observed.unit import DeliveryDraft, Event, SentinelMove, Unit
 from tidings.model.secret import Secret
-from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Unit
 from tidings.notification.channels import LaidOut
 from tidings.notification.rendering import News, render
 from tidings.notification.webhook import make_secret

@@ -7,7 +7,7 @@ import pytest
 
 from tidings.errors import SettingError
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event, Unit
+from tidings.model.observed.unit import Event, Unit
 from tidings.service.notify.deliver import STREAMED
 from tidings.settings import ServeSettings, Settings
 from tidings.web.door import Door

@@ -8,7 +8,7 @@ from tests.asgi import ask, following
 from tests.unit.presentation.records import record
 from tests.unit.web.insides import inside, tell, watch
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event, Unit
+from tidings.model.observed.unit import Event, Unit
 from tidings.storage.watches import events
 from tidings.web import stream
 from tidings.web.entrances import application

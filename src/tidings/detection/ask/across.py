@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tidings.detection.kinds.interests import Subject, interests_of, is_across, on_page, subjects_of
-from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
 
 
 @dataclass(frozen=True, slots=True)

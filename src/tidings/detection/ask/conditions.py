@@ -17,10 +17,10 @@ from tidings.detection.find.amounts import INFINITE, holds_of_numbers, stands
 from tidings.detection.find.keyed import chosen_things
 from tidings.detection.kinds.number import numbers
 from tidings.document.document import Document
-from tidings.document.lines import is_found
-from tidings.document.words import folded, plain
-from tidings.model.change import ChangeSet
-from tidings.model.interest import Condition, Direction, Interest
+from tidings.document.html.lines import is_found
+from tidings.document.text.words import folded, plain
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.interest import Condition, Direction, Interest
 
 _WHOLE_TEXT = 1 << 62
 _TEXTS = frozenset({"words", "phrases", "number"})

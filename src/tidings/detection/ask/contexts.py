@@ -13,10 +13,10 @@ from itertools import chain, islice
 
 from tidings.detection.ask.pair import Pair
 from tidings.document.document import Document
-from tidings.document.extraction import Extraction
-from tidings.document.links import links_of
-from tidings.document.outline import LONGEST, Standing, standings
-from tidings.model.change import ChangeSet, Context, Edit
+from tidings.document.html.links import links_of
+from tidings.document.select.extraction import Extraction
+from tidings.document.structures.outline import LONGEST, Standing, standings
+from tidings.model.observed.change import ChangeSet, Context, Edit
 
 FEW = 6
 """Texts up to which each is found by itself."""

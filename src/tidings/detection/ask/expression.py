@@ -22,9 +22,9 @@ from tidings.detection.find.terms import distinct, words_of_term
 from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aimed, aims_of, scopes_of
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.kinds.registry import KINDS, size_of, terms_of
-from tidings.document.extraction import WHOLE, Extraction
-from tidings.model.change import ChangeSet, Edit, ObjectCount, ObjectPlace
-from tidings.model.sentinel import Direction, Expression, Interest
+from tidings.document.select.extraction import WHOLE, Extraction
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace
+from tidings.model.watch.sentinel import Direction, Expression, Interest
 
 DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 

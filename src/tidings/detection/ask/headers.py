@@ -12,8 +12,8 @@ from tidings.detection.find.amounts import holds_of_numbers
 from tidings.detection.find.numerals import number_in, values
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.kinds.states import evaluate_answers, says
-from tidings.model.change import ChangeSet, ObjectCount
-from tidings.model.interest import Condition, Expression, Interest
+from tidings.model.observed.change import ChangeSet, ObjectCount
+from tidings.model.watch.interest import Condition, Expression, Interest
 
 LONGEST_VALUE = 2_000
 """Characters of a value that are kept and compared."""

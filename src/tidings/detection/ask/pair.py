@@ -12,12 +12,12 @@ from tidings.detection.kinds.kind import Kind
 from tidings.detection.kinds.registry import TERM_KINDS, lacked, row_of
 from tidings.detection.noise.mask import Mask
 from tidings.detection.noise.views import THINGS, View, document_of, is_named, put_back, texts_of, view_of
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import extract
-from tidings.document.extraction import Extraction
-from tidings.model.change import ChangeSet
-from tidings.model.sentinel import Direction, Interest
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import Extraction
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.sentinel import Direction, Interest
 
 
 class Pair:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tidings.document.excerpts import excerpts
-from tidings.document.words import shown as as_read
-from tidings.model.change import ChangeSet, Context
+from tidings.document.text.excerpts import excerpts
+from tidings.document.text.words import shown as as_read
+from tidings.model.observed.change import ChangeSet, Context
 
 _NOUNS = {
     "words": ("text", "texts"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tidings.model.change import ObjectCount
+from tidings.model.observed.change import ObjectCount
 
 
 def compare_objects(kind: str, old: Iterable[str], new: Iterable[str]) -> tuple[ObjectCount, ...]:

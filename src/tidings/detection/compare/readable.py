@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 FARTHEST = 200
 """Tokens that an edit is moved at most."""

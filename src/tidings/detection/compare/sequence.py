@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tidings.detection.compare.runs import Block, Runs, as_text, longest_alignment
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 CELLS = 256_000_000
 """Cells of the alignment matrix at most: 32 MB of bits, some 60 ms."""

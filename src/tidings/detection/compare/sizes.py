@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from tidings.model.change import ObjectCount
+from tidings.model.observed.change import ObjectCount
 
 
 def as_before(

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Final
 
 from tidings.detection.compare.signatures import Rules
-from tidings.model.version import Digest
+from tidings.model.observed.version import Digest
 
 SHORTEST: Final = 3
 """Words of a signature at least."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, Edit
+from tidings.model.observed.change import ChangeSet, Edit
 
 MOST_LINES = 1_000
 """Lines that are told one by one; those that follow are told together."""

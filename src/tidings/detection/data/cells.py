@@ -7,9 +7,9 @@ from itertools import accumulate
 
 from tidings.detection.data.differences import Difference, Differences, Span
 from tidings.detection.data.tabular import Row, column_name, compare_tables, shown_row
-from tidings.document.csv_rows import has_header
+from tidings.document.data.csv_rows import has_header
 from tidings.document.document import Document
-from tidings.document.tables import table_of_rows
+from tidings.document.structures.tables import table_of_rows
 
 
 def compare_cells(old: Sequence[Row], new: Sequence[Row], documents: tuple[Document, Document]) -> list[Difference]:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from tidings.document.canonical import canonical_text
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, Edit
+from tidings.document.text.canonical import canonical_text
+from tidings.model.observed.change import ChangeSet, Edit
 
 MOST_DIFFERENCES = 20_000
 """With more differences than this the whole is told as one: nobody reads them one by one."""

@@ -15,8 +15,8 @@ from tidings.detection.compare.pairing import least_moved
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
-from tidings.document.lists import Item, has_list, items_of
-from tidings.model.change import ChangeSet
+from tidings.document.structures.lists import Item, has_list, items_of
+from tidings.model.observed.change import ChangeSet
 
 ALIKE = 0.6
 """An item is the same one reworded if more than this share of both texts is left in order."""

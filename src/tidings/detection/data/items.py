@@ -19,11 +19,11 @@ from tidings.detection.data.itemised import alike
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
-from tidings.document.entries import Entry, entries_of, is_window
-from tidings.document.links import Resolver
-from tidings.document.words import tokens_of
-from tidings.model.change import ChangeSet
-from tidings.model.sentinel import Direction
+from tidings.document.html.links import Resolver
+from tidings.document.structures.entries import Entry, entries_of, is_window
+from tidings.document.text.words import tokens_of
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.sentinel import Direction
 
 _EXCERPT = 400
 

@@ -17,8 +17,8 @@ from typing import Final
 from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.detection.find.numerals import number_in
 from tidings.document.document import Document
-from tidings.document.offers import Offer, offers_of
-from tidings.model.change import ChangeSet
+from tidings.document.structures.offers import Offer, offers_of
+from tidings.model.observed.change import ChangeSet
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,10})?")
 _BEYOND = re.compile(r"[eE]\d")

@@ -16,11 +16,11 @@ from tidings.detection.data.differences import (
 from tidings.detection.data.elements import compare_elements
 from tidings.detection.data.values import compare_parts, compare_values
 from tidings.detection.find.findings import finding_of_words, finding_of_words_without
+from tidings.document.data.json_tree import JsonValues
+from tidings.document.data.xml_tree import XmlTree
 from tidings.document.document import Document
-from tidings.document.json_tree import JsonValues
-from tidings.document.structure import JsonWhole, structure_of, structure_text
-from tidings.document.xml_tree import XmlTree
-from tidings.model.change import ChangeSet
+from tidings.document.structures.structure import JsonWhole, structure_of, structure_text
+from tidings.model.observed.change import ChangeSet
 
 Unwanted = tuple[list[Span], list[Span]]
 

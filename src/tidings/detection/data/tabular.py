@@ -18,8 +18,8 @@ from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
-from tidings.document.tables import Table, has_table, tables_of
-from tidings.model.change import ChangeSet
+from tidings.document.structures.tables import Table, has_table, tables_of
+from tidings.model.observed.change import ChangeSet
 
 Row = tuple[str, ...]
 

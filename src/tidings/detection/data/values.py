@@ -33,7 +33,7 @@ from tidings.detection.data.differences import (
     Span,
     TooManyError,
 )
-from tidings.document.json_tree import JsonValues, Value, number_of, parts_of_json, quoted, scalar_text, scalars_of
+from tidings.document.data.json_tree import JsonValues, Value, number_of, parts_of_json, quoted, scalar_text, scalars_of
 
 ID_FIELDS = (
     "id",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Final
 
-from tidings.model.interest import Condition, Relation
+from tidings.model.watch.interest import Condition, Relation
 
 INFINITE: Final = Decimal("Infinity")
 _HOLDS: Mapping[Relation, Callable[[Decimal, Decimal], bool]] = {

@@ -12,8 +12,8 @@ from tidings.detection.compare.readable import Side, readable
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.find.moves import moves_of, without
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op
-from tidings.model.sentinel import Direction
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op
+from tidings.model.watch.sentinel import Direction
 
 LONGEST_UPDATE = 64
 """A run of at most so many tokens that became another such run is told as an update, a longer one as a delete and an insert."""

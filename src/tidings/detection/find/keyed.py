@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tidings.detection.compare.objects import compare_objects
-from tidings.model.change import ChangeSet, ObjectCount
-from tidings.model.interest import Direction
+from tidings.model.observed.change import ChangeSet, ObjectCount
+from tidings.model.watch.interest import Direction
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 SHORTEST = 8
 """Words of the shortest run that counts as moved."""

@@ -23,7 +23,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Literal
 
-from tidings.document.cents import CURRENCY_NAMES
+from tidings.document.text.cents import CURRENCY_NAMES
 
 Sense = Literal["decimal", "group", "doubt", ""]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tidings.detection.compare.instances import BOX, paired, surrounded
 from tidings.detection.compare.signatures import Span
 from tidings.document.document import Document
-from tidings.model.change import Edit, ObjectCount, ObjectPlace
+from tidings.model.observed.change import Edit, ObjectCount, ObjectPlace
 
 MOST_TOLD = 60
 """Most places of one finding that are told."""

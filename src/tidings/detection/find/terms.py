@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tidings.document.document import Document
-from tidings.document.words import folded, thesis_words, tokens_of
+from tidings.document.text.words import folded, thesis_words, tokens_of
 
 _REMEMBERED = 4_096
 

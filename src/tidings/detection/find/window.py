@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidings.model.sentinel import Compare
+from tidings.model.watch.sentinel import Compare
 
 TO_BEGIN = -1
 """The number of a window that begins with the newest version that was taken, whichever that is by then."""

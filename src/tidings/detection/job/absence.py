@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aimed
 from tidings.detection.kinds.registry import can_lack, lacked
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import extract
-from tidings.document.extraction import Extraction
-from tidings.model.interest import Expression
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import Extraction
+from tidings.model.watch.interest import Expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidings.detection.noise.memory import Memory
-from tidings.document.extraction import PAGE, WHOLE, Extraction
-from tidings.document.frames import ALONE
-from tidings.model.change import ChangeSet, Masked
-from tidings.model.hub import Hub
-from tidings.model.interest import Selector
+from tidings.document.html.frames import ALONE
+from tidings.document.select.extraction import PAGE, WHOLE, Extraction
 from tidings.model.interval import Instant
-from tidings.model.sentinel import Expression
-from tidings.model.version import Digest
+from tidings.model.observed.change import ChangeSet, Masked
+from tidings.model.observed.hub import Hub
+from tidings.model.observed.version import Digest
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Expression
 
 if TYPE_CHECKING:
     from tidings.detection.doubt.plausibility import Suspicion

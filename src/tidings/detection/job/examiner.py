@@ -38,16 +38,16 @@ from tidings.detection.job.quiet import Heard, Quieter
 from tidings.detection.kinds.aims import digests_in, needs_nodes, scopes_of, scopes_of_items
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.kinds.registry import KINDS
-from tidings.document.canonical import RULES_VERSION
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import extract
-from tidings.document.extraction import WHOLE, Extraction, named
-from tidings.document.frames import ALL, ALONE, addresses_of
+from tidings.document.html.frames import ALL, ALONE, addresses_of
 from tidings.document.parse import parse
-from tidings.model.change import ChangeSet
-from tidings.model.sentinel import Expression
-from tidings.model.version import Digest
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import WHOLE, Extraction, named
+from tidings.document.text.canonical import RULES_VERSION
+from tidings.model.observed.change import ChangeSet
+from tidings.model.observed.version import Digest
+from tidings.model.watch.sentinel import Expression
 
 _FEW_WORDS = 10
 _WORDS_OF_A_LOGIN = 200

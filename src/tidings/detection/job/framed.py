@@ -34,15 +34,15 @@ from tidings.detection.job.quiet import Heard, settled
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.detection.noise.mask import Mask
 from tidings.detection.noise.memory import Memory
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import extract
-from tidings.document.extraction import WHOLE, Extraction, named
-from tidings.document.frames import ALONE, addresses_of
-from tidings.model.change import ChangeSet, Context, Edit, FrameShare
-from tidings.model.interest import Interest
-from tidings.model.sentinel import Expression
-from tidings.model.version import Digest
+from tidings.document.html.frames import ALONE, addresses_of
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import WHOLE, Extraction, named
+from tidings.model.observed.change import ChangeSet, Context, Edit, FrameShare
+from tidings.model.observed.version import Digest
+from tidings.model.watch.interest import Interest
+from tidings.model.watch.sentinel import Expression
 
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 

@@ -16,12 +16,12 @@ from tidings.detection.data.tabular import tables_digest
 from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES
 from tidings.detection.kinds.keywords import COUNT, count_digest
 from tidings.detection.kinds.number import number_digest
-from tidings.document.canonical import RULES_VERSION, multiset_digest, text_digest
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
-from tidings.document.links import without_query
-from tidings.document.structure import structure_text
-from tidings.model.version import Digest
+from tidings.document.html.links import without_query
+from tidings.document.select.chosen import RefusedError
+from tidings.document.structures.structure import structure_text
+from tidings.document.text.canonical import RULES_VERSION, multiset_digest, text_digest
+from tidings.model.observed.version import Digest
 
 FURTHER: Final[Mapping[str, Callable[[Document], str]]] = {
     "lines": lambda document: "\n".join(document.lines),

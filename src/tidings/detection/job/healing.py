@@ -13,13 +13,13 @@ from dataclasses import replace
 
 from tidings.detection.job.contract import Mended, Target
 from tidings.detection.kinds.aims import scopes_of
-from tidings.document.asked import has_another_class, lacks_a_state
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
-from tidings.document.extraction import Extraction
-from tidings.document.targets import Bundle, bundle_of, heal
-from tidings.document.trees import HtmlTree
-from tidings.model.interest import Expression, Selector
+from tidings.document.select.asked import has_another_class, lacks_a_state
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import Extraction
+from tidings.document.select.targets import Bundle, bundle_of, heal
+from tidings.document.select.trees import HtmlTree
+from tidings.model.watch.interest import Expression, Selector
 
 
 def use(document: Document, targets: Iterable[Target]) -> None:

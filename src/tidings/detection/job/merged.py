@@ -15,11 +15,11 @@ from tidings.detection.job.contract import Body, Target
 from tidings.detection.job.examiner import parsed
 from tidings.detection.job.healing import use
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
-from tidings.document.extraction import Extraction
-from tidings.model.change import Edit
-from tidings.model.sentinel import Expression
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import Extraction
+from tidings.model.observed.change import Edit
+from tidings.model.watch.sentinel import Expression
 
 AROUND = 12
 """Words that are shown before and after a change."""

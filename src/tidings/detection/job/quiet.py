@@ -20,10 +20,10 @@ from tidings.detection.noise.looks import Looked, calm, counted, with_second_loo
 from tidings.detection.noise.mask import Mask, Shared, with_masked
 from tidings.detection.noise.memory import Memory
 from tidings.detection.noise.views import View, views_of
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, Edit, Masked
-from tidings.model.interest import Interest
+from tidings.document.select.chosen import RefusedError
+from tidings.model.observed.change import ChangeSet, Edit, Masked
+from tidings.model.watch.interest import Interest
 
 _ANY, _WORDS = Interest("any"), Interest("words")
 _CONTENT = frozenset({"words", "body"})

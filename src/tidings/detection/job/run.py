@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Body, Examination, FramedJob, Job, Part, Target
-    from tidings.document.extraction import Extraction
-    from tidings.model.change import ChangeSet
-    from tidings.model.sentinel import Expression
+    from tidings.document.select.extraction import Extraction
+    from tidings.model.observed.change import ChangeSet
+    from tidings.model.watch.sentinel import Expression
 
 
 def examine(job: Job) -> Examination:

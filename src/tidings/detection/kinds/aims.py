@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tidings.detection.kinds.registry import KINDS, STRUCTURED, row_of, terms_of
-from tidings.document.extraction import Extraction
-from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+from tidings.document.select.extraction import Extraction
+from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
 
 MOST_TERMS = 16
 """So many keywords of one interest have digests of their own; of more, the text's decides."""

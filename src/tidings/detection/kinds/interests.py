@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
 
 ANSWERED = frozenset({"status", "header"})
 """Change types of what a page is answered with: no two versions of it say anything of that."""

@@ -14,8 +14,8 @@ from tidings.detection.find.findings import finding_of_body, finding_of_objects
 from tidings.detection.find.placed import places_of
 from tidings.detection.find.terms import words_of, words_of_term
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet
-from tidings.model.sentinel import Direction
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.sentinel import Direction
 
 MANY = 32
 """So many terms are looked for one by one; from then on one pass over the page finds all words."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet
-from tidings.model.sentinel import Direction
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.sentinel import Direction
 
 Span = tuple[int, int]
 

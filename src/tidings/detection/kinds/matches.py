@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from tidings.detection.compare.objects import compare_objects
 from tidings.detection.find.findings import finding_of_body, finding_of_objects
-from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
-from tidings.document.lines import matches_of
-from tidings.document.words import plain, shown
-from tidings.model.change import ChangeSet
+from tidings.document.html.lines import matches_of
+from tidings.document.select.chosen import RefusedError
+from tidings.document.text.words import plain, shown
+from tidings.model.observed.change import ChangeSet
 
 MOST_MATCHES = 100_000
 """Most matches in one version."""

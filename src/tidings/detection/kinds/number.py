@@ -8,7 +8,7 @@ from decimal import Decimal
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.numerals import Written, number_in, values
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, Edit
+from tidings.model.observed.change import ChangeSet, Edit
 
 
 def first_number(document: Document) -> Written | None:

@@ -13,8 +13,8 @@ from tidings.detection.compare.stability import adapted
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.terms import Wording, words_of, words_of_term
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, Edit, ObjectCount, Op
-from tidings.model.sentinel import Direction
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, Op
+from tidings.model.watch.sentinel import Direction
 
 _OPS: dict[str, Op] = {"i": "insert", "i+": "insert", "d": "delete", "d-": "delete", "u": "replace"}
 _DIRECTIONS: dict[str, Direction] = {"insert": "inserted", "delete": "deleted", "replace": "updated"}

@@ -27,11 +27,11 @@ from tidings.detection.kinds.number import Number
 from tidings.detection.kinds.phrases import Phrases
 from tidings.detection.kinds.status import Headers, Status
 from tidings.document.document import Document
-from tidings.document.images import Image
-from tidings.document.links import Identity, Resolver
-from tidings.document.walk import Place
-from tidings.model.change import ChangeSet, Edit, ObjectCount
-from tidings.model.interest import Interest
+from tidings.document.html.images import Image
+from tidings.document.html.links import Identity, Resolver
+from tidings.document.html.walk import Place
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
+from tidings.model.watch.interest import Interest
 from tidings.registry import Registry
 
 _EACH: Final[dict[str, Callable[[Resolver, Document], Sequence[str | None]]]] = {

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tidings.document.words import folded, plain
-from tidings.model.change import ChangeSet, ObjectCount
-from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
+from tidings.document.text.words import folded, plain
+from tidings.model.observed.change import ChangeSet, ObjectCount
+from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
 
 OK = "ok"
 

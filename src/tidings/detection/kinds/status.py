@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet
+from tidings.model.observed.change import ChangeSet
 
 
 @dataclass(frozen=True, slots=True)

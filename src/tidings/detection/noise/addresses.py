@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, urlencode
 import xxhash
 
 from tidings.document.document import Document
-from tidings.document.links import images_of, links_of
-from tidings.model.change import ObjectCount
+from tidings.document.html.links import images_of, links_of
+from tidings.model.observed.change import ObjectCount
 
 _TOKEN = re.compile(r"[A-Za-z0-9_=~]{10,}")
 _TURNS = 3

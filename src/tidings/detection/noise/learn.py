@@ -37,7 +37,7 @@ from tidings.detection.noise.places import (
 )
 from tidings.detection.noise.template import Beside, drawn
 from tidings.document.document import Document
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 MOST_NEW = 32
 """Things that one look adds of each sort."""

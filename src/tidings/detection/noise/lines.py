@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from tidings.detection.noise.values import LONGEST_LINE, ValueStretch, are_paired, values_of
 from tidings.document.document import Document
-from tidings.document.words import spans_of_chunk
-from tidings.model.change import Edit
+from tidings.document.text.words import spans_of_chunk
 from tidings.model.interval import Instant
+from tidings.model.observed.change import Edit
 
 MOST_EDITS = 200
 """In a page that was changed in more places no values are looked for: it was written anew."""

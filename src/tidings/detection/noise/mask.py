@@ -19,10 +19,10 @@ from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
 from tidings.detection.noise.places import WordString, found, sides_of
 from tidings.detection.noise.template import Beside, stretches_of
 from tidings.document.document import Document
-from tidings.document.links import Resolver
-from tidings.model.change import ChangeSet, Edit, Masked, ObjectCount
-from tidings.model.interest import Interest
+from tidings.document.html.links import Resolver
 from tidings.model.interval import Instant
+from tidings.model.observed.change import ChangeSet, Edit, Masked, ObjectCount
+from tidings.model.watch.interest import Interest
 
 SEVERAL = 2
 """Places at which words must stand beside noise for what stands beside them elsewhere to be noise."""

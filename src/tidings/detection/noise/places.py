@@ -19,7 +19,7 @@ import xxhash
 from tidings.detection.noise.memory import MOST_WORDS, Place, Thing
 from tidings.detection.noise.template import BORDER, Beside, beside, beside_holes
 from tidings.document.document import Document
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Words that name a place: before it as many as it takes to stand alone on the page, after it as many as it takes to come first."""

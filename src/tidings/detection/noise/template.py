@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from tidings.detection.compare.sequence import compare_sequences
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 HOLE = ""
 """The sign of a hole in a template; no word is empty."""

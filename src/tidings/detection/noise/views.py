@@ -13,14 +13,14 @@ from functools import lru_cache
 from tidings.detection.kinds.aims import aimed, aims_of
 from tidings.detection.kinds.interests import looks_through
 from tidings.document.document import Document
-from tidings.document.entries import entries_of
 from tidings.document.extract import extract
-from tidings.document.extraction import WHOLE, Extraction
-from tidings.document.lines import pieces_of
-from tidings.document.lists import Item, items_of
-from tidings.document.tables import Table, tables_of
-from tidings.document.words import spans_of_chunk
-from tidings.model.interest import Expression, Interest
+from tidings.document.html.lines import pieces_of
+from tidings.document.select.extraction import WHOLE, Extraction
+from tidings.document.structures.entries import entries_of
+from tidings.document.structures.lists import Item, items_of
+from tidings.document.structures.tables import Table, tables_of
+from tidings.document.text.words import spans_of_chunk
+from tidings.model.watch.interest import Expression, Interest
 
 THINGS = frozenset({"list", "table", "items"})
 """The change types that look at texts of things."""

@@ -17,7 +17,7 @@ from tidings.lab.gardener.demand import excess
 from tidings.lab.gardener.garden import Days, Garden
 from tidings.lab.gardener.medd import maintained, wasteness
 from tidings.model.interval import HOUR, MINUTE, Duration, Instant
-from tidings.scheduling.lateness import TURNS, due_after, lateness
+from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,

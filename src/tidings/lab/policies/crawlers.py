@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from tidings.model.interval import DAY, SECOND, Duration, Instant
 from tidings.scheduling.beside import Beside, carried, frozen, recalled
-from tidings.scheduling.lateness import TURNS, due_after, lateness
+from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Observation, Population, Rows, Signal
 
 

@@ -13,7 +13,7 @@ from tidings.lab.refresh.rates import memoryless
 from tidings.lab.refresh.whole import ebr_looks, staleness
 from tidings.model.interval import DAY
 from tidings.scheduling.effective import HINTS
-from tidings.scheduling.lateness import phases, wait_in_phase
+from tidings.scheduling.paced.lateness import phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Rows
 from tidings.scheduling.population import Population
 from tidings.scheduling.price.policy import Price, PriceState

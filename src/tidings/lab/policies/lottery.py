@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import HOUR, Duration, Instant
-from tidings.scheduling.lateness import TURNS, due_after, lateness
+from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import Columns, Floats, Instants, Market, Observation, Population, Rows, Signal
 from tidings.scheduling.price.market import clear
 

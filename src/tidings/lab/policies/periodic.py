@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidings.scheduling.lateness import phases, wait_in_phase
+from tidings.scheduling.paced.lateness import phases, wait_in_phase
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import Instants, Rows
 from tidings.scheduling.population import Population
-from tidings.scheduling.round_robin import RoundRobin
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from tidings.language.clauses.when import read_during, read_fetch, read_point, r
 from tidings.language.clauses.worth import read_class, read_importance, read_life, read_tags, read_urgency, read_watch
 from tidings.language.dates import instant_of, local_text, read_date, resolved
 from tidings.language.write.table import FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH, Reach
-from tidings.model.asking import PLAIN
 from tidings.model.interval import Instant
-from tidings.model.sentinel import Clauses, Point, Sentinel, Watched
+from tidings.model.watch.asking import PLAIN
+from tidings.model.watch.sentinel import Clauses, Point, Sentinel, Watched
 
 Values = dict[str, Any]
 """What clauses mean, by their word in small letters (`history` for ChangeHistory)."""

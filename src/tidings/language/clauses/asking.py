@@ -10,8 +10,8 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from tidings.language.clauses.clause import Clause, read_positive_duration, unquoted
-from tidings.model.asking import LONGEST_TIMEOUT, Asking, Header, Value
 from tidings.model.interval import Duration, spell_duration
+from tidings.model.watch.asking import LONGEST_TIMEOUT, Asking, Header, Value
 
 Node = Tree[Token]
 

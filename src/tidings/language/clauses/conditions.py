@@ -9,7 +9,7 @@ from lark import Token, Tree
 
 from tidings.language.clauses.clause import Clause, Node, first, last, unquoted, word_types
 from tidings.language.clauses.patterns import read_pattern
-from tidings.model.interest import Condition, Measure, Relation
+from tidings.model.watch.interest import Condition, Measure, Relation
 
 LARGEST = 1e15
 """Above it numbers of a page could not be told apart."""

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lark import Token, Tree
 
-from tidings.document.words import tokens_of
+from tidings.document.text.words import tokens_of
 from tidings.language.clauses.asking import check_header_name
 from tidings.language.clauses.clause import (
     Clause,
@@ -23,9 +23,9 @@ from tidings.language.clauses.clause import (
 from tidings.language.clauses.conditions import read_conditions, read_short_condition
 from tidings.language.clauses.patterns import read_pattern
 from tidings.language.clauses.selection import read_selector
-from tidings.model.interest import FORMS, AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.interval import Duration
-from tidings.model.outcome import SECRET_HEADERS
+from tidings.model.observed.outcome import SECRET_HEADERS
+from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Expression, Interest, Not
 
 DEEPEST = 50
 """Parts may be nested this deep."""

@@ -22,9 +22,9 @@ from tidings.language.clauses.clause import (
 )
 from tidings.language.clauses.patterns import read_pattern
 from tidings.language.clauses.selection import read_selector
-from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
-from tidings.model.interest import Selector
-from tidings.model.sentinel import Then
+from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Then
 
 _SELECTS = re.compile(r"[.#\[][A-Za-z_-]")
 """How a CSS selector of a class, an id or an attribute begins."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 from lark import Token
 
 from tidings.language.clauses.clause import Clause, Node, unquoted
-from tidings.model.interest import Selector
+from tidings.model.watch.interest import Selector
 
 LONGEST_SELECTOR = 1_000
 DEEPEST = 20
@@ -59,7 +59,7 @@ def _judged(selector: Selector) -> str:
 def _css(text: str) -> str:
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-    from tidings.document.css import for_lexbor, refused, why_not
+    from tidings.document.select.css import for_lexbor, refused, why_not
 
     if reason := refused(text):
         return reason
@@ -88,7 +88,7 @@ def _xpath(text: str) -> str:
 
 
 def _jsonpath(text: str) -> str:
-    from tidings.document.json_query import compiled  # with its library, for those who write such a selector
+    from tidings.document.data.json_query import compiled  # with its library, for those who write such a selector
 
     try:
         compiled(text)

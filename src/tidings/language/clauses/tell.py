@@ -22,8 +22,8 @@ from tidings.language.clauses.when import read_often, read_span_of_day, read_tim
 from tidings.language.dates import LONGEST, measure
 from tidings.language.verify import check_address
 from tidings.language.words import did_you_mean
-from tidings.model.sentinel import Compare, History
-from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.sentinel import Compare, History
+from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 
 CHANNELS = ("email", "webhook", "console", "dashboard", "feed", "stream")
 

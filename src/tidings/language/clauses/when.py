@@ -21,7 +21,7 @@ from tidings.language.clauses.clause import (
 from tidings.language.dates import instant_of, measure, missing_day, nearest_zone, read_date, swapped, zone_of
 from tidings.language.hours import clock_text, days_text, read_clock, read_days
 from tidings.model.interval import Duration, spell_duration
-from tidings.model.timing import (
+from tidings.model.watch.timing import (
     DAILY,
     Clock,
     Days,

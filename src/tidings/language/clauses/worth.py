@@ -18,7 +18,7 @@ from tidings.language.clauses.clause import (
     read_new_name,
     read_positive_duration,
 )
-from tidings.model.weight import Life, Urgency
+from tidings.model.watch.weight import Life, Urgency
 
 WATCH: Mapping[str, tuple[Life, Urgency]] = {
     "ARCHIVE": (Life("forever"), Urgency("uniform")),

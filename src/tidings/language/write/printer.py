@@ -12,8 +12,8 @@ from typing import Any
 from tidings.language.expressions import number_text
 from tidings.language.write.table import FIELDS, ORDER
 from tidings.language.write.texts import clause_lines, source_text
-from tidings.model.interest import Interest
-from tidings.model.sentinel import (
+from tidings.model.watch.interest import Interest
+from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
     Command,

@@ -10,15 +10,15 @@ from tidings.language.dates import point_text
 from tidings.language.expressions import number_text, quoted, selector_text
 from tidings.language.hours import clock_text, days_text
 from tidings.language.write.table import NOTHING
-from tidings.model.asking import Header, Value
-from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
-from tidings.model.interest import Selector
 from tidings.model.interval import spell_duration
 from tidings.model.outside import EventSource
-from tidings.model.sentinel import Compare, History, Then
-from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
-from tidings.model.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
-from tidings.model.weight import Life, Urgency
+from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Compare, History, Then
+from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
+from tidings.model.watch.weight import Life, Urgency
 
 _WORDS: Mapping[str, str] = {"history": "ChangeHistory"}
 _MANY = frozenset({"then", "exclude", "header", "notify"})

@@ -11,11 +11,11 @@ from tidings.language.hours import clock_text, days_text
 from tidings.language.write.printer import clauses_of
 from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.write.texts import channel_text, compare_text, rate_text
-from tidings.model.asking import Header, Value
-from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
-from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 from tidings.model.interval import spell_duration
-from tidings.model.sentinel import (
+from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
+from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
+from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
     Command,
@@ -29,9 +29,9 @@ from tidings.model.sentinel import (
     Then,
     Watched,
 )
-from tidings.model.telling import Channel, Notify
-from tidings.model.timing import Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
-from tidings.model.weight import Life, Urgency
+from tidings.model.watch.telling import Channel, Notify
+from tidings.model.watch.timing import Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
+from tidings.model.watch.weight import Life, Urgency
 
 Data = Any
 """Texts, numbers, lists and mappings."""

@@ -40,7 +40,7 @@ from tidings.language.yaml.nodes import (
     string,
 )
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import Clauses, Statement
+from tidings.model.watch.sentinel import Clauses, Statement
 
 LARGEST = 1_000_000
 """Characters of a YAML text at most."""

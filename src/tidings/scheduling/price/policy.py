@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from tidings.model.interval import DAY, HOUR, MINUTE, NEVER, SECOND, Duration, Instant
 from tidings.scheduling import effective
 from tidings.scheduling.beside import Beside, carried, frozen, recalled
-from tidings.scheduling.lateness import FIRST, TURNS, due_after
+from tidings.scheduling.paced.lateness import FIRST, TURNS, due_after
 from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tidings.model.interval import Duration, Instant
-from tidings.model.weight import WHOLE
+from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket, pay
 from tidings.scheduling.learned import has_compared

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Final
 from tidings.detection.ask.headers import evaluate_headers, header_names, kept_of
 from tidings.detection.ask.summary import summary
 from tidings.detection.kinds.states import OK, evaluate_states, state_of, watches_state
-from tidings.document.canonical import RULES_VERSION
+from tidings.document.text.canonical import RULES_VERSION
 from tidings.model.event_type import EventType
-from tidings.model.outcome import SECRET_HEADERS, Fetched
-from tidings.model.unit import ChangeRow
+from tidings.model.observed.outcome import SECRET_HEADERS, Fetched
+from tidings.model.observed.unit import ChangeRow
 from tidings.service.watch.cursors import standing_still, takes
 from tidings.service.watch.subscription_memory import Remembered
 
 if TYPE_CHECKING:
-    from tidings.model.change import ChangeSet
-    from tidings.model.outcome import Unchanged
-    from tidings.model.unit import CursorMove, Event
+    from tidings.model.observed.change import ChangeSet
+    from tidings.model.observed.outcome import Unchanged
+    from tidings.model.observed.unit import CursorMove, Event
     from tidings.service.examine.poll_result import PollResult
     from tidings.service.watch.composite_parts import Asked
     from tidings.service.watch.watchlist import Subscription, WatchedPage

@@ -17,11 +17,11 @@ from tidings.detection.find.window import is_partial
 from tidings.detection.job.contract import Absent, Examination, Found, FramedJob, Job, Wanted
 from tidings.detection.job.run import examine, examine_framed
 from tidings.detection.kinds.interests import interests_of
-from tidings.document.canonical import RULES_VERSION
-from tidings.document.extraction import extraction_of
+from tidings.document.select.extraction import extraction_of
+from tidings.document.text.canonical import RULES_VERSION
 from tidings.isolation.runner import Died, Done
 from tidings.model.event_type import EventType
-from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
+from tidings.model.observed.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.composite_parts import PART
 from tidings.service.watch.cursors import is_doubtful, reference, standing_still, taken, window_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.detection.kinds.interests import interests_of, looks_through
-from tidings.model.sentinel import FetchOnDemand
+from tidings.model.watch.sentinel import FetchOnDemand
 from tidings.service.watch.cursors import is_unconfirmed, unconfirmed
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.estimation.saturation import is_doubtful
 from tidings.model.event_type import EventType
-from tidings.model.hub import Hub
-from tidings.model.outcome import Failed, Fetched, Unchanged
-from tidings.model.unit import Event, Quarantined
-from tidings.model.version import Version, member_list
+from tidings.model.observed.hub import Hub
+from tidings.model.observed.outcome import Failed, Fetched, Unchanged
+from tidings.model.observed.unit import Event, Quarantined
+from tidings.model.observed.version import Version, member_list
 from tidings.service.examine import page_state
 from tidings.service.examine.answer_changes import changes_of_headers, changes_of_status
 from tidings.service.examine.detect import Compared
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination
     from tidings.detection.noise.memory import Memory
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageState
-    from tidings.model.unit import ChangeRow, CursorMove, Estimate, FrameRow, PollRecord
-    from tidings.model.version import Digest, Member
+    from tidings.model.observed.page import PageState
+    from tidings.model.observed.unit import ChangeRow, CursorMove, Estimate, FrameRow, PollRecord
+    from tidings.model.observed.version import Digest, Member
     from tidings.service.examine.framed_page import FramedPage
     from tidings.service.examine.look import Look
     from tidings.service.examine.poll_result import PollResult, Turn

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.errors import AddressError
 from tidings.fetching import address, files
-from tidings.fetching.redirects import HARMLESS
-from tidings.model.asking import Asking
+from tidings.fetching.http.redirects import HARMLESS
 from tidings.model.event_type import EventType
-from tidings.model.outcome import Fetched
-from tidings.model.unit import Event, FrameRow
-from tidings.model.version import Member, member_list
+from tidings.model.observed.outcome import Fetched
+from tidings.model.observed.unit import Event, FrameRow
+from tidings.model.observed.version import Member, member_list
+from tidings.model.watch.asking import Asking
 
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination
     from tidings.model.interval import Duration, Instant
-    from tidings.model.outcome import Unchanged
-    from tidings.model.page import PageIdentity, PageState
-    from tidings.model.version import Version
+    from tidings.model.observed.outcome import Unchanged
+    from tidings.model.observed.page import PageIdentity, PageState
+    from tidings.model.observed.version import Version
 
 MOST_FRAMES: Final = 8
 """Frames of one page that are followed, the first ones."""

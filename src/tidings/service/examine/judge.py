@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from tidings.model.outcome import Fetched
+from tidings.model.observed.outcome import Fetched
 
 if TYPE_CHECKING:
-    from tidings.model.outcome import FetchRequest, Outcome, Unchanged, Validators
-    from tidings.model.page import PageState
+    from tidings.model.observed.outcome import FetchRequest, Outcome, Unchanged, Validators
+    from tidings.model.observed.page import PageState
 
 
 def judge(state: PageState, answer: Unchanged | Fetched, seed: int) -> Fetched | None:

@@ -18,8 +18,8 @@ from tidings.service.watch.cursors import reference
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.outcome import Fetched
-    from tidings.model.version import Digest, Version
+    from tidings.model.observed.outcome import Fetched
+    from tidings.model.observed.version import Digest, Version
     from tidings.service.examine.framed_page import FramedPage
     from tidings.service.examine.poll_result import PollResult, Turn
     from tidings.service.examine.stored_versions import Stored

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
 from tidings.estimation.saturation import looked
 from tidings.model.event_type import EventType
-from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
-from tidings.model.page import MOVED_SIGHTS
-from tidings.model.unit import Event
+from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, Unchanged
+from tidings.model.observed.page import MOVED_SIGHTS
+from tidings.model.observed.unit import Event
 from tidings.service.examine.judge import xxh3
 from tidings.service.plan.jitter import lengthened
 
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageState
+    from tidings.model.observed.page import PageState
 
 SATURATED: Final = EventType.PAGE_SATURATED
 """The type of the event of a page that looks different each time."""

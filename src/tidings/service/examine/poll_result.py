@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tidings.model.unit import PollRecord
+from tidings.model.observed.unit import PollRecord
 from tidings.service.show.reasons import ROBOTS
 from tidings.service.watch.page_schedule import robots_ignored
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.outcome import Outcome
-    from tidings.model.page import HostState
-    from tidings.model.poll_reason import Why
-    from tidings.model.unit import Charged, PollOutcome
+    from tidings.model.observed.outcome import Outcome
+    from tidings.model.observed.page import HostState
+    from tidings.model.observed.poll_reason import Why
+    from tidings.model.observed.unit import Charged, PollOutcome
     from tidings.service.watch.watchlist import WatchedPage
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY
 from tidings.detection.ask.summary import summary
-from tidings.model.change import ChangeSet
-from tidings.model.unit import Event
+from tidings.model.observed.change import ChangeSet
+from tidings.model.observed.unit import Event
 from tidings.presentation.writing import cut
 from tidings.service.examine.detect import event_of
 from tidings.service.show.records import SILENCED
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from tidings.detection.noise.memory import Memory
-    from tidings.model.change import Masked
     from tidings.model.interval import Instant
-    from tidings.model.unit import ChangeRow
+    from tidings.model.observed.change import Masked
+    from tidings.model.observed.unit import ChangeRow
     from tidings.service.examine.detect import Compared
     from tidings.service.watch.watchlist import Subscription, WatchedPage
     from tidings.storage.db.connection import Connection

@@ -15,8 +15,8 @@ from tidings.storage.observed import members, pages, versions
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.model.interval import Instant
-    from tidings.model.page import PageIdentity
-    from tidings.model.version import Digest, Member, Version
+    from tidings.model.observed.page import PageIdentity
+    from tidings.model.observed.version import Digest, Member, Version
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
 

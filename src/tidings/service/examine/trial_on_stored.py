@@ -16,12 +16,12 @@ from tidings.detection.find import window
 from tidings.detection.find.window import Window
 from tidings.detection.job import run
 from tidings.detection.job.contract import Body, FramedJob, Job, Wanted
-from tidings.document.extraction import extraction_of
+from tidings.document.select.extraction import extraction_of
 from tidings.errors import BlobError
 from tidings.isolation.runner import Died
 from tidings.language.write.texts import compare_text
-from tidings.model.sentinel import Compare
-from tidings.model.version import version_id
+from tidings.model.observed.version import version_id
+from tidings.model.watch.sentinel import Compare
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.watch import noise
 from tidings.service.watch.composite_parts import joint_of
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination, Noise, Part
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Instant
-    from tidings.model.page import PageIdentity
-    from tidings.model.sentinel import Sentinel, Watched
+    from tidings.model.observed.page import PageIdentity
+    from tidings.model.watch.sentinel import Sentinel, Watched
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.language import expressions
 from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
-from tidings.model.sentinel import FetchEvery
+from tidings.model.watch.sentinel import FetchEvery
 from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
 from tidings.service.show.finding import excludes_nothing, matches_nothing, spell_count
 from tidings.service.show.records import rfc3339
@@ -18,8 +18,8 @@ from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.page import PageState
-    from tidings.model.sentinel import Sentinel
+    from tidings.model.observed.page import PageState
+    from tidings.model.watch.sentinel import Sentinel
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidings.model.weight import WHOLE
+from tidings.model.watch.weight import WHOLE
 from tidings.service.show.records import rfc3339
 from tidings.storage.write import charge
 

@@ -24,11 +24,11 @@ from tidings.scheduling.bounds.certificate import (
 )
 from tidings.scheduling.bounds.lookback import WindowPolls
 from tidings.scheduling.bounds.steady import Steady
-from tidings.scheduling.expected import RATE
 from tidings.scheduling.price.hours import HoursState
 from tidings.scheduling.price.lookahead import Gathering, Ticks, backlog
 from tidings.scheduling.price.policy import PriceState
 from tidings.scheduling.price.value import Values, values
+from tidings.scheduling.timetable.expected import RATE
 from tidings.storage.observed import polls
 
 if TYPE_CHECKING:

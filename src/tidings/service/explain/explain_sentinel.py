@@ -15,7 +15,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.dates import point_text, zone_of
 from tidings.language.write.texts import clause_lines, rate_text
 from tidings.model.interval import spell_duration
-from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnChange
+from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnChange
 from tidings.service.show.records import rfc3339
 from tidings.service.watch.cursors import hours_of, next_tick, ticks_of
 from tidings.service.watch.lifespan import Life, ends, starts
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageIdentity, PageState
+    from tidings.model.observed.page import PageIdentity, PageState
     from tidings.service.watch.lifespan import Find
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY
-from tidings.model.poll_reason import Why
-from tidings.model.sentinel import FetchEvery, FetchOnChange
-from tidings.scheduling.intervals import FixedInterval
+from tidings.model.observed.poll_reason import Why
+from tidings.model.watch.sentinel import FetchEvery, FetchOnChange
+from tidings.scheduling.timetable.intervals import FixedInterval
 from tidings.service.watch.cursors import hours_of, ticks_of
 from tidings.service.watch.watchlist import Subscription
 from tidings.storage.observed import polls

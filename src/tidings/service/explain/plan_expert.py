@@ -13,10 +13,10 @@ import numpy as np
 
 from tidings.clock import DAY, SECOND
 from tidings.scheduling.bounds.certificate import Certificate, needed
-from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.price.explain import BidParts, explain
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.timetable.expected import RATE
 from tidings.service.explain.certificate import Book
 from tidings.service.explain.plan_summary import PRICED
 from tidings.storage.observed import estimates, polls

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from tidings.fetching import chromium
+from tidings.fetching.browser import chromium
 from tidings.service.show.finding import Finding, fail, ok, spell_count, warn
 from tidings.storage.observed import pages
 

@@ -24,7 +24,7 @@ from tidings.errors import (
     TidingsError,
 )
 from tidings.model.interval import Instant
-from tidings.model.version import Blob
+from tidings.model.observed.version import Blob
 from tidings.service.explain import plan_summary
 from tidings.service.health import browser, kept_secrets, machine, promises, sources
 from tidings.service.health.machine import Usage, Version, quoted

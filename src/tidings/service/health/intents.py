@@ -13,7 +13,7 @@ from tidings.service.watch.watchlist import meaning, told_channels
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tidings.model.sentinel import Sentinel
+    from tidings.model.watch.sentinel import Sentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.storage.watches.subscriptions import SubscriptionRow

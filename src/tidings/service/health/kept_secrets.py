@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidings.errors import SecretError
-from tidings.model.telling import secret_of
+from tidings.model.watch.telling import secret_of
 from tidings.service.show.finding import Finding, fail, ok, shortened, warn
 from tidings.storage.watches import endpoints
 from tidings.storage.write import secrets

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from tidings.clock import DAY, MINUTE
 from tidings.model.event_type import EventType
-from tidings.model.telling import secret_of
-from tidings.model.weight import WHOLE
+from tidings.model.watch.telling import secret_of
+from tidings.model.watch.weight import WHOLE
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_since
 from tidings.service.show.records import class_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, SECOND
-from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
-from tidings.model.weight import WHOLE
+from tidings.model.watch.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+from tidings.model.watch.weight import WHOLE
 from tidings.service.health.trouble import Trouble
 from tidings.service.plan.freshness import is_fresh_until
 from tidings.service.show.finding import spell_count, spell_since
@@ -16,8 +16,8 @@ from tidings.storage.write import charge
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageState
-    from tidings.model.sentinel import Sentinel
+    from tidings.model.observed.page import PageState
+    from tidings.model.watch.sentinel import Sentinel
     from tidings.service.health.reading import Reading
     from tidings.settings import Settings
     from tidings.storage.watches.subscriptions import SubscriptionRow

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY
-from tidings.model.page import MOVED_SIGHTS
+from tidings.model.observed.page import MOVED_SIGHTS
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import matches_nothing, spell_count, spell_instant, spell_since
 from tidings.storage.observed import comparisons, hosts, members, pages
@@ -14,8 +14,8 @@ from tidings.storage.watches import events
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
-    from tidings.model.page import HostState
-    from tidings.model.unit import ComparisonRow
+    from tidings.model.observed.page import HostState
+    from tidings.model.observed.unit import ComparisonRow
     from tidings.service.health.reading import Reading
     from tidings.storage.watches.subscriptions import SubscriptionRow
 

@@ -12,8 +12,8 @@ from tidings.storage.watches import sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.page import PageIdentity, PageState
-    from tidings.model.sentinel import Sentinel
+    from tidings.model.observed.page import PageIdentity, PageState
+    from tidings.model.watch.sentinel import Sentinel
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow

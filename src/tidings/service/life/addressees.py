@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from tidings.errors import AddressError
 from tidings.fetching import address
-from tidings.model.sentinel import Alter, Defaults, Sentinel
+from tidings.model.watch.sentinel import Alter, Defaults, Sentinel
 from tidings.notification import addresses
 from tidings.notification.services import check_service
 from tidings.service.watch.watchlist import told_channels
 
 if TYPE_CHECKING:
-    from tidings.model.sentinel import Channel, Statement
+    from tidings.model.watch.sentinel import Channel, Statement
 
 
 def check_addressees(statement: Statement) -> None:

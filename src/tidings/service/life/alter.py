@@ -14,7 +14,7 @@ from tidings.detection.find.window import Window
 from tidings.fetching import address
 from tidings.language.dates import ends_at, starts_at
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event, SentinelMove
+from tidings.model.observed.unit import Event, SentinelMove
 from tidings.service.notify import activate
 from tidings.service.watch import lifespan
 from tidings.service.watch.lifespan import Life
@@ -23,7 +23,7 @@ from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import Compare, Sentinel
+    from tidings.model.watch.sentinel import Compare, Sentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
 

@@ -17,8 +17,8 @@ from tidings.language.forms import parse_file
 from tidings.language.verify import KnownSentinel
 from tidings.language.write import printer
 from tidings.model.event_type import EventType
-from tidings.model.sentinel import CreateEvent, Defaults, Sentinel
-from tidings.model.unit import Event
+from tidings.model.observed.unit import Event
+from tidings.model.watch.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.service.life import references, register
 from tidings.service.life.addressees import addressees, check_addressees
 from tidings.service.notify import resolving
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tidings.language.problems import Problem
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import Clauses, Statement
+    from tidings.model.watch.sentinel import Clauses, Statement
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.outside import SourceRow

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidings.model.interval import Instant
-    from tidings.model.unit import SentinelMove, Unit
+    from tidings.model.observed.unit import SentinelMove, Unit
     from tidings.service.plan.planner import Planner
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Watchlist

@@ -20,8 +20,8 @@ from tidings.errors import SecretError, SentinelError
 from tidings.language import parser
 from tidings.language.write import printer
 from tidings.model.secret import Secret
-from tidings.model.sentinel import Alter, Clauses, Defaults, Sentinel
-from tidings.model.telling import REFERENCE, SEALED, Channel, secret_of
+from tidings.model.watch.sentinel import Alter, Clauses, Defaults, Sentinel
+from tidings.model.watch.telling import REFERENCE, SEALED, Channel, secret_of
 from tidings.notification.secrecy import shown
 from tidings.service.notify.resolving import note_schemes
 from tidings.storage.watches import endpoints, sentinels, tag_defaults
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import Notify, Statement
+    from tidings.model.watch.sentinel import Notify, Statement
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.vault import Vault
 

@@ -16,7 +16,8 @@ from tidings.language import means, parser, verify, words
 from tidings.language.forms import parse_file
 from tidings.language.means import InstallationMeans
 from tidings.language.write import printer
-from tidings.model.sentinel import (
+from tidings.model.observed.unit import SentinelMove
+from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
     Command,
@@ -26,7 +27,6 @@ from tidings.model.sentinel import (
     Point,
     Sentinel,
 )
-from tidings.model.unit import SentinelMove
 from tidings.service.life import alter as altering
 from tidings.service.life import references
 from tidings.service.life.addressees import addressees, check_addressees
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from tidings.language.parser import Parsed
     from tidings.language.problems import Problem
     from tidings.model.interval import Instant
-    from tidings.model.page import PageIdentity
-    from tidings.model.sentinel import Statement, Watched
+    from tidings.model.observed.page import PageIdentity
+    from tidings.model.watch.sentinel import Statement, Watched
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import UnknownNameError, UsageError
-from tidings.fetching import cookies
-from tidings.model.asking import secret_names
+from tidings.fetching.http import cookies
+from tidings.model.watch.asking import secret_names
 from tidings.notification.webhook import read_secrets
 from tidings.service.notify import resolving
 from tidings.service.show.records import rfc3339

@@ -13,15 +13,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event, SentinelMove, Unit
+from tidings.model.observed.unit import Event, SentinelMove, Unit
 from tidings.service.notify import news
 from tidings.service.show.records import life_record
 from tidings.service.watch.lifespan import Life, ends, never_starts, starts
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import Sentinel
-    from tidings.model.unit import ChangeRow
+    from tidings.model.observed.unit import ChangeRow
+    from tidings.model.watch.sentinel import Sentinel
     from tidings.service.watch.watchlist import Subscription, WatchedSentinel
 
 MISSED = "missed"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidings.model.unit import Unit
+from tidings.model.observed.unit import Unit
 from tidings.service.notify.news import draft, draft_for
 from tidings.service.show.records import bulletin_record
 from tidings.service.watch.watchlist import Target
@@ -17,7 +17,7 @@ from tidings.storage.watches import deliveries, sentinels
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from tidings.model.unit import DeliveryDraft, Event
+    from tidings.model.observed.unit import DeliveryDraft, Event
     from tidings.service.watch.watchlist import Watchlist
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow

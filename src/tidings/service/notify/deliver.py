@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import DAY
 from tidings.errors import SecretError
 from tidings.model.event_type import EventType
-from tidings.model.unit import DeliveryResult, Event, Unit
+from tidings.model.observed.unit import DeliveryResult, Event, Unit
 from tidings.notification.channel import Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
 from tidings.notification.secrecy import shown

@@ -6,7 +6,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings.detection.kinds.states import watches_state
-from tidings.model.unit import DeliveryDraft
+from tidings.model.observed.unit import DeliveryDraft
 from tidings.notification.rendering import News, render
 from tidings.service.show.records import NOTICES, STATES, TROUBLES, Record, change_record, notice_record
 from tidings.storage.observed import pages
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import Presentation
-    from tidings.model.unit import ChangeRow, Event
+    from tidings.model.observed.unit import ChangeRow, Event
+    from tidings.model.watch.sentinel import Presentation
     from tidings.service.watch.watchlist import Target, WatchedPage, WatchedSentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidings.model.event_type import EventType
-from tidings.model.unit import DeliveryDraft, EndpointMove, Event
+from tidings.model.observed.unit import DeliveryDraft, EndpointMove, Event
 from tidings.notification.retry import SILENT
 from tidings.notification.secrecy import shown
 from tidings.service.notify.news import draft

@@ -20,7 +20,7 @@ from tidings.service.watch.watchlist import told_channels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.model.sentinel import Channel, Sentinel
+    from tidings.model.watch.sentinel import Channel, Sentinel
     from tidings.notification.channel import Sender
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidings.errors import AddressError, SecretError
 from tidings.fetching import address as web
-from tidings.model.telling import secret_of
+from tidings.model.watch.telling import secret_of
 from tidings.notification.secrecy import redact
 from tidings.notification.services import check_service
 from tidings.storage.watches import endpoints
@@ -14,7 +14,7 @@ from tidings.storage.watches import endpoints
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tidings.model.telling import Channel
+    from tidings.model.watch.telling import Channel
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.vault import Vault
 

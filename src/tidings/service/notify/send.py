@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tidings.clock import Clock
     from tidings.model.interval import Instant
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
     from tidings.service.notify.deliver import Deliverer
     from tidings.service.watch.committer import Committer
     from tidings.storage.watches.deliveries import DeliveryRow

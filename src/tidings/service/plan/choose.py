@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tidings.clock import SECOND
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.unit import Grant
-from tidings.model.weight import WHOLE
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Grant
+from tidings.model.watch.weight import WHOLE
 from tidings.scheduling import allocator
-from tidings.scheduling.lateness import FIRST
 from tidings.scheduling.needs import Sought, Supply, ranks
+from tidings.scheduling.paced.lateness import FIRST
 from tidings.scheduling.policy import Floats, Ids, Mask, Rows
 from tidings.scheduling.population import Instants
 from tidings.service.watch.page_schedule import importance_to

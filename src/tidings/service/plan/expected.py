@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tidings.model.interval import spell_duration
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.sentinel import FetchOnChange
-from tidings.scheduling.expected import RATE, execution_interval, learned_interval, next_update, rate_interval
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.watch.sentinel import FetchOnChange
+from tidings.scheduling.timetable.expected import RATE, execution_interval, learned_interval, next_update, rate_interval
 from tidings.service.watch.cursors import hours_of
 from tidings.service.watch.needs import Deadline
 

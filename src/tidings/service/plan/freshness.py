@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageState
+    from tidings.model.observed.page import PageState
 
 UNHEEDED: Final = 5
 """One look in so many pays no heed to such a claim, else a false one would never be found out."""

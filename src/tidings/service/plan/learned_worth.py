@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import xxhash
 
-from tidings.document.extraction import WHOLE, extraction_of
+from tidings.document.select.extraction import WHOLE, extraction_of
 from tidings.estimation.interest import InterestShare
 from tidings.estimation.life import Block, End, Survival
-from tidings.model.interest import Interest
-from tidings.model.weight import Life
+from tidings.model.watch.interest import Interest
+from tidings.model.watch.weight import Life
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.subscription_memory import Remembered
 
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination
     from tidings.model.interval import Instant
-    from tidings.model.unit import ChangeRow, CursorMove
+    from tidings.model.observed.unit import ChangeRow, CursorMove
     from tidings.service.watch.watchlist import Subscription, WatchedPage
 
 _EVERYTHING: Final = (Interest("any"), Interest("words"))

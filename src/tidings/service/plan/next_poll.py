@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.model.interval import spell_duration
-from tidings.model.poll_reason import PollReason, Why
+from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.scheduling.policy import NEVER
 from tidings.service.plan.freshness import is_fresh_until
 from tidings.service.plan.spread import Apart
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidings.model.interval import Duration, Instant
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedPage
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidings.clock import SECOND
-from tidings.model.weight import WHOLE
+from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.needs import BY_DEMAND
 from tidings.scheduling.policy import NEVER, Policy
 from tidings.scheduling.price.dry_run import STEP
@@ -30,8 +30,8 @@ from tidings.service.watch.page_schedule import budget_class, is_on_change, open
 if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageIdentity
-    from tidings.model.unit import Grant, Unit
+    from tidings.model.observed.page import PageIdentity
+    from tidings.model.observed.unit import Grant, Unit
     from tidings.service.watch.hints import Hearing
     from tidings.service.watch.watchlist import WatchedPage
 

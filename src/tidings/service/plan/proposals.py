@@ -36,7 +36,7 @@ from tidings.service.watch.page_schedule import bounds, is_on_change, retry_at
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
     from tidings.service.watch.hints import Hearing
     from tidings.service.watch.watchlist import WatchedPage
 

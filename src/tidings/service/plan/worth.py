@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tidings.model.weight import Life, Urgency
+from tidings.model.watch.weight import Life, Urgency
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
 from tidings.service.plan.learned_worth import LearnedWorth, tells_all
 

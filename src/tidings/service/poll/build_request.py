@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidings.errors import SecretError, UsageError
-from tidings.fetching import cookies
-from tidings.model.asking import secret_names
-from tidings.model.outcome import Failed, FetchRequest, Validators
+from tidings.fetching.http import cookies
+from tidings.model.observed.outcome import Failed, FetchRequest, Validators
 from tidings.model.secret import Secret
+from tidings.model.watch.asking import secret_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidings.model.asking import Header, Value
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageIdentity
+    from tidings.model.observed.page import PageIdentity
     from tidings.model.secret import Cookie
+    from tidings.model.watch.asking import Header, Value
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.vault import Opened, Vault
 

@@ -13,7 +13,7 @@ from tidings.service.plan.jitter import lengthened
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
-    from tidings.model.outcome import Outcome
+    from tidings.model.observed.outcome import Outcome
 
 TRIPS_AFTER: Final = 5
 FIRST_PAUSE: Final = MINUTE

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tidings.model.weight import WHOLE
+from tidings.model.watch.weight import WHOLE
 from tidings.service.examine.framed_page import Frame
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.observed import members, pages, versions
@@ -19,7 +19,7 @@ from tidings.storage.observed import members, pages, versions
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageIdentity, PageState
+    from tidings.model.observed.page import PageIdentity, PageState
     from tidings.service.plan.planner import Planner
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store

@@ -22,9 +22,9 @@ from tidings.errors import (
 )
 from tidings.fetching import address, files
 from tidings.model.event_type import EventType
-from tidings.model.outcome import Failed, Fetched, Outcome, Validators
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.unit import Event, Grant, PollRecord, Unit
+from tidings.model.observed.outcome import Failed, Fetched, Outcome, Validators
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Event, Grant, PollRecord, Unit
 from tidings.service.examine.judge import is_contradiction, is_known
 from tidings.service.examine.poll_result import PollResult
 from tidings.service.poll.circuit import Circuits
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from tidings.fetching.fetcher import Fetcher, Permit
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Instant
-    from tidings.model.outcome import ErrorKind, FetchRequest
-    from tidings.model.page import HostState
-    from tidings.model.unit import Charged
+    from tidings.model.observed.outcome import ErrorKind, FetchRequest
+    from tidings.model.observed.page import HostState
+    from tidings.model.observed.unit import Charged
     from tidings.service.notify.bulletins import Bulletins
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.frames import Ask

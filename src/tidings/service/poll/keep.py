@@ -16,8 +16,8 @@ from tidings.storage.write import garbage
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
-    from tidings.model.unit import Unit
-    from tidings.model.version import Blob
+    from tidings.model.observed.unit import Unit
+    from tidings.model.observed.version import Blob
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
 

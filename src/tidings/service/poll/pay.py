@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import SECOND
 from tidings.errors import StoreError
-from tidings.model.weight import WHOLE
+from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.budget import affords
 from tidings.storage.write import charge
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
-    from tidings.model.unit import Charged, Grant
+    from tidings.model.observed.unit import Charged, Grant
     from tidings.scheduling.budget import TokenBucket
     from tidings.service.plan.planner import Planner
     from tidings.storage.write.store import Store

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import MINUTE
 from tidings.detection.noise.memory import Memory
-from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
-from tidings.model.poll_reason import Why
-from tidings.model.unit import FrameRow
-from tidings.model.version import Member
+from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
+from tidings.model.observed.poll_reason import Why
+from tidings.model.observed.unit import FrameRow
+from tidings.model.observed.version import Member
 from tidings.service.examine import findings, look, page_state
 from tidings.service.examine.answer_changes import watches_headers
 from tidings.service.examine.detect import Compared
@@ -40,7 +40,7 @@ from tidings.storage.write import charge
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageIdentity
+    from tidings.model.observed.page import PageIdentity
     from tidings.service.examine.detect import Detector
     from tidings.service.examine.findings import Findings
     from tidings.service.examine.look import Look

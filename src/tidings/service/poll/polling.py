@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from tidings.model.interval import Instant
-    from tidings.model.unit import Charged, Unit
+    from tidings.model.observed.unit import Charged, Unit
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.frames import Frames
     from tidings.service.poll.grants import Grants

@@ -14,21 +14,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.document.sitemap_run import read
-from tidings.document.sitemaps import Question, Sitemap
+from tidings.document.feeds.sitemap_run import read
+from tidings.document.feeds.sitemaps import Question, Sitemap
 from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
-from tidings.model.outcome import Failed, FetchRequest, Unchanged, Validators
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.unit import Estimate, Grant, PollRecord, Unit
+from tidings.model.observed.outcome import Failed, FetchRequest, Unchanged, Validators
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Estimate, Grant, PollRecord, Unit
 from tidings.service.examine import page_state
 from tidings.storage.observed import estimates, pages
 
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageState
+    from tidings.model.observed.page import PageState
     from tidings.service.poll.grants import Answered
     from tidings.service.sources.signals import Signals
     from tidings.service.watch.watchlist import WatchedPage

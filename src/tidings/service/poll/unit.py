@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidings.model.timing import FetchOnDemand
-from tidings.model.unit import ComparisonRow, Unit
+from tidings.model.observed.unit import ComparisonRow, Unit
+from tidings.model.watch.timing import FetchOnDemand
 from tidings.service.examine.detect import event_of
 from tidings.service.examine.poll_result import PollResult
 from tidings.service.notify.activate import first_report, too_late
@@ -17,8 +17,8 @@ from tidings.service.plan.next_poll import confirmed_after
 from tidings.service.watch.cursors import reference
 
 if TYPE_CHECKING:
-    from tidings.model.page import PageState
-    from tidings.model.unit import CursorMove
+    from tidings.model.observed.page import PageState
+    from tidings.model.observed.unit import CursorMove
     from tidings.service.examine.findings import Findings
 
 

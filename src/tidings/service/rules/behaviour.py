@@ -19,7 +19,7 @@ from tidings.events.expression import Primitive
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing, Raised, Rule
     from tidings.model.interval import Duration, Instant
-    from tidings.model.unit import ChangeRow, DeliveryDraft, Event, SentinelMove, Timer
+    from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, SentinelMove, Timer
     from tidings.service.watch.watchlist import WatchedSentinel
 
 

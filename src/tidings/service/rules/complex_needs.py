@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.events.expression import Plus
-from tidings.events.node import Context
+from tidings.events.operators.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
-from tidings.model.composite import PagePart
 from tidings.model.interval import ExecutionInterval, spell_duration
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.version import version_id
-from tidings.model.weight import WHOLE
-from tidings.scheduling.hours import Hours
+from tidings.model.observed.composite import PagePart
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.version import version_id
+from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.needs import Group, Need, Wait
+from tidings.scheduling.timetable.hours import Hours
 from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
 from tidings.service.rules.composites import HOLDS
 from tidings.service.rules.joint_reports import JointReport

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from tidings.clock import DAY
 from tidings.detection.ask.across import Choice, Joined, Leaf, Meeting, has_changed, leaves
 from tidings.events.expression import And, AnyOf, Expression, Or, Plus
-from tidings.events.node import Context
+from tidings.events.operators.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, spell_duration
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.sentinel import FetchAt, FetchEvery
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.watch.sentinel import FetchAt, FetchEvery
 from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
 from tidings.service.rules.joint_reports import JointReport, named_pages
 from tidings.service.watch.composite_parts import PART, Joint, joint_of, kind_of

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import MINUTE
 from tidings.events.rule import Action, Condition, Coupling, Rule
 from tidings.model.interval import ExecutionInterval
-from tidings.model.poll_reason import PollReason, Why
-from tidings.scheduling.hours import Hours
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.scheduling.timetable.hours import Hours
 from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, happening, heard
 from tidings.service.watch.needs import LOOKED, Deadline
 from tidings.storage.watches import subscriptions

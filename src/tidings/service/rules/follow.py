@@ -21,7 +21,7 @@ from tidings.errors import StoreError, UnitError, UsageError
 from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event, RuleState, Unit
+from tidings.model.observed.unit import Event, RuleState, Unit
 from tidings.service.rules.behaviour import Deeds, Moment, happening, heard, opened
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tidings.document.canonical import RULES_VERSION
+from tidings.document.text.canonical import RULES_VERSION
 from tidings.language import expressions
-from tidings.model.change import ChangeSet
-from tidings.model.composite import Composite, PagePart, Verdict
 from tidings.model.event_type import EventType
-from tidings.model.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
+from tidings.model.observed.change import ChangeSet
+from tidings.model.observed.composite import Composite, PagePart, Verdict
+from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
 from tidings.service.notify.activate import REPORTED
 from tidings.service.notify.news import draft
 from tidings.service.rules.behaviour import NO_DEEDS, Deeds

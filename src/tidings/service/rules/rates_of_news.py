@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.events.expression import Or, Periodic, Plus
-from tidings.events.node import Context
+from tidings.events.operators.node import Context
 from tidings.events.rule import Coupling, Raised, Retuned, Rule
 from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
-from tidings.model.telling import Rate
-from tidings.model.unit import Event, Timer
+from tidings.model.observed.unit import Event, Timer
+from tidings.model.watch.telling import Rate
 from tidings.service.notify import news
 from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, closed, heard, opened, own
 from tidings.service.show.records import NOTICES
@@ -28,7 +28,7 @@ from tidings.storage.watches import timers
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing
     from tidings.model.interval import Duration, Instant
-    from tidings.model.telling import Notify
+    from tidings.model.watch.telling import Notify
     from tidings.service.rules.behaviour import Moment
     from tidings.service.watch.watchlist import Target, WatchedSentinel
     from tidings.storage.db.connection import Connection

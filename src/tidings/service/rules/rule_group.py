@@ -10,7 +10,7 @@ from tidings.events.expression import Periodic, from_json
 from tidings.events.postponed import postponed
 from tidings.events.rewound import earlier, rewound
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event, Unit
+from tidings.model.observed.unit import Event, Unit
 from tidings.service.rules.behaviour import Deeds
 
 if TYPE_CHECKING:

@@ -20,23 +20,23 @@ from tidings.clock import DAY, MINUTE, SECOND, SystemClock
 from tidings.errors import PollerBusyError, SecretError, StoreLostError
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
-from tidings.fetching.browser import Browser
-from tidings.fetching.client import Client
+from tidings.fetching.browser.browser import Browser
 from tidings.fetching.door import OutboundDoor
 from tidings.fetching.files import FileFetcher
+from tidings.fetching.http.client import Client
 from tidings.fetching.politeness import HostGate
 from tidings.isolation.limits import JobLimits
 from tidings.isolation.runners import RUNNERS
-from tidings.model.asking import LONGEST_TIMEOUT
 from tidings.model.secret import Secret
-from tidings.model.weight import WHOLE
+from tidings.model.watch.asking import LONGEST_TIMEOUT
+from tidings.model.watch.weight import WHOLE
 from tidings.notification.channels import SenderParts, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
-from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES, reads_of
 from tidings.scheduling.policy import HeedsHours
+from tidings.scheduling.timetable.expected import RATE
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
@@ -94,8 +94,8 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.fetcher import Fetcher
     from tidings.isolation.runner import Runner
-    from tidings.model.page import HostState
-    from tidings.model.unit import Unit
+    from tidings.model.observed.page import HostState
+    from tidings.model.observed.unit import Unit
     from tidings.notification.channel import Sender
     from tidings.scheduling.policy import Policy
     from tidings.service.watch.hints import Hearing

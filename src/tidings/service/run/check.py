@@ -16,7 +16,7 @@ from tidings.storage.watches import changes, events, requests, sentinels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
     from tidings.service.run.monitor import Monitor
     from tidings.service.show.records import Record
     from tidings.storage.db.connection import Connection

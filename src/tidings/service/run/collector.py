@@ -23,8 +23,8 @@ from tidings.storage.write.retention import Terms
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import History
-    from tidings.model.version import Blob
+    from tidings.model.observed.version import Blob
+    from tidings.model.watch.sentinel import History
     from tidings.settings import StoreSettings
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from tidings.detection.ask.summary import summary
 from tidings.detection.job import run
-from tidings.document.extraction import extraction_of
+from tidings.document.select.extraction import extraction_of
 from tidings.errors import TidingsError
 from tidings.isolation.runner import Died
 from tidings.language import expressions
-from tidings.model.version import version_id
+from tidings.model.observed.version import version_id
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.run.assembly import open_archive, open_runner
 from tidings.service.show.records import Record, found_record, rfc3339
@@ -22,8 +22,8 @@ from tidings.storage.watches import subscriptions
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.detection.job.contract import Part, Target
-    from tidings.model.page import PageIdentity
-    from tidings.model.version import Version
+    from tidings.model.observed.page import PageIdentity
+    from tidings.model.observed.version import Version
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database

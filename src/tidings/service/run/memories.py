@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.clock import HOUR, SECOND
 from tidings.errors import StoreError
-from tidings.model.unit import Estimate, Event, Unit
+from tidings.model.observed.unit import Estimate, Event, Unit
 from tidings.service.explain.plan_summary import PRICED
 from tidings.service.watch import noise
 from tidings.storage.observed import estimates

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
     from tidings.service.life.lives import Lives
     from tidings.service.notify.send import Sending
     from tidings.service.plan.planner import Planner

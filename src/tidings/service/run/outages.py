@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import MINUTE, SECOND
-from tidings.model.sentinel import FetchAt, FetchEvery
-from tidings.model.unit import Event
+from tidings.model.observed.unit import Event
+from tidings.model.watch.sentinel import FetchAt, FetchEvery
 from tidings.service.show.records import OUTAGE
 
 if TYPE_CHECKING:

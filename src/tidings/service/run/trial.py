@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from tidings.clock import SECOND, SystemClock
 from tidings.detection.job.contract import Body, Examination, Job, Wanted
 from tidings.detection.job.run import examine
-from tidings.document.extraction import extraction_of
+from tidings.document.select.extraction import extraction_of
 from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
 from tidings.language import expressions
-from tidings.model.outcome import Failed, Fetched, Unchanged
-from tidings.model.sentinel import Sentinel
-from tidings.model.weight import WHOLE
+from tidings.model.observed.outcome import Failed, Fetched, Unchanged
+from tidings.model.watch.sentinel import Sentinel
+from tidings.model.watch.weight import WHOLE
 from tidings.service.examine.framed_page import followed
 from tidings.service.examine.trial_on_stored import Hindsight, hindsight
 from tidings.service.explain.add_answer import page_warnings
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.isolation.runner import Runner
     from tidings.language.problems import Problem
-    from tidings.model.page import PageIdentity
+    from tidings.model.observed.page import PageIdentity
     from tidings.service.watch.noise import PageMasks
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection

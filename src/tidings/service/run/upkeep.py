@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.clock import HOUR, put_forward, set_back
 from tidings.errors import ClockSetBackError, StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
-from tidings.model.unit import Event
+from tidings.model.observed.unit import Event
 from tidings.service.notify.bulletins import recipients_before
 from tidings.service.poll.grants import unkept
 from tidings.service.show.records import DAMAGED, STALLED, rfc3339, spell_gap

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from tidings.clock import DAY, HOUR, MINUTE, PLAUSIBLE
 from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event, Unit
+from tidings.model.observed.unit import Event, Unit
 from tidings.service.life.alter import calendar
 from tidings.service.show.finding import spell_instant
 from tidings.service.show.records import CLOCK_WRONG, spell_gap
@@ -31,7 +31,7 @@ from tidings.storage.write import instants, leases
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Duration, Instant
-    from tidings.model.sentinel import Sentinel, State
+    from tidings.model.watch.sentinel import Sentinel, State
     from tidings.service.notify.bulletins import Bulletins
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow

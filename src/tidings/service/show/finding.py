@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.document.extraction import why_nothing
-from tidings.model.interest import Selector
+from tidings.document.select.extraction import why_nothing
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Sentinel
 from tidings.service.show.records import rfc3339
 
 Status = Literal["ok", "warn", "fail"]

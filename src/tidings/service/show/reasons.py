@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidings.model.poll_reason import PollReason, Why
+from tidings.model.observed.poll_reason import PollReason, Why
 
 if TYPE_CHECKING:
     from tidings.storage.observed.polls import PollRow

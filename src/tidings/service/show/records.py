@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tidings.model.change import ChangeSet, Context, ObjectPlace, shares
 from tidings.model.event_type import EventType
-from tidings.model.version import version_id
-from tidings.model.weight import WHOLE
+from tidings.model.observed.change import ChangeSet, Context, ObjectPlace, shares
+from tidings.model.observed.version import version_id
+from tidings.model.watch.weight import WHOLE
 from tidings.notification.secrecy import shown
 from tidings.service.show.reasons import spell_poll
 
 if TYPE_CHECKING:
-    from tidings.model.composite import Composite, PagePart
     from tidings.model.interval import Duration, Instant
-    from tidings.model.unit import ChangeRow, Quarantined, SentinelMove
-    from tidings.model.version import Version
+    from tidings.model.observed.composite import Composite, PagePart
+    from tidings.model.observed.unit import ChangeRow, Quarantined, SentinelMove
+    from tidings.model.observed.version import Version
     from tidings.storage.observed.polls import PollRow
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.outside import SourceRow

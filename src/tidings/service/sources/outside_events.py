@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Instant
     from tidings.model.outside import EventSource
-    from tidings.model.sentinel import Sentinel
+    from tidings.model.watch.sentinel import Sentinel
     from tidings.settings import EventSettings, Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.outside import SourceRow

@@ -20,7 +20,7 @@ from tidings.fetching.files import Unread, head
 from tidings.isolation import command
 from tidings.isolation.runner import Died
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event
+from tidings.model.observed.unit import Event
 from tidings.service.sources.outside_events import check_source, happen, source_of
 from tidings.storage.watches import events, outside
 from tidings.storage.write import leases

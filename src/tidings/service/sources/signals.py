@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY
 from tidings.errors import AddressError, StoreError, UsageError
 from tidings.fetching import address
-from tidings.model.unit import Estimate
+from tidings.model.observed.unit import Estimate
 from tidings.scheduling import effective
 from tidings.service.watch.hints import DATES, UPDATED, Drained, Hearing
 from tidings.service.watch.needs import GOOD
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.detection.job.contract import Examination
     from tidings.model.interval import Instant
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.hints import HintRow

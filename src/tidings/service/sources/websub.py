@@ -20,8 +20,8 @@ from urllib.parse import urlencode, urljoin
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import AddressError, BudgetError
 from tidings.fetching import address
-from tidings.model.hub import LONGEST, Hub
-from tidings.model.unit import Estimate
+from tidings.model.observed.hub import LONGEST, Hub
+from tidings.model.observed.unit import Estimate
 from tidings.service.show.finding import Finding, ok, shortened, warn
 from tidings.storage.observed import estimates, pages, websub
 from tidings.storage.observed.websub import HubRow
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tidings.fetching.fetcher import Poster
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
-    from tidings.model.outcome import Fetched
-    from tidings.model.unit import Unit
+    from tidings.model.observed.outcome import Fetched
+    from tidings.model.observed.unit import Unit
     from tidings.service.sources.signals import Signals
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.connection import Connection

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidings.model.interval import Instant
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
     from tidings.storage.write.commit import Committed
     from tidings.storage.write.store import Store
 

@@ -14,10 +14,10 @@ from tidings.detection.ask.across import Choice, Leaf, Meeting, joined, leaves, 
 from tidings.detection.kinds.interests import is_across
 from tidings.language import expressions
 from tidings.model.event_type import EventType
-from tidings.model.interest import Expression, Interest
+from tidings.model.watch.interest import Expression, Interest
 
 if TYPE_CHECKING:
-    from tidings.model.sentinel import Sentinel
+    from tidings.model.watch.sentinel import Sentinel
 
 PART = EventType.CHANGE_PART
 """The event of a change that is told with others or not at all."""

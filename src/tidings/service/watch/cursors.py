@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from tidings.detection.find import window
 from tidings.detection.find.window import Window
-from tidings.model.sentinel import FetchAt, FetchOnDemand
-from tidings.model.unit import CHANGE, CursorMove, Missing
-from tidings.scheduling.hours import ClockTimes, Hours
-from tidings.scheduling.intervals import FixedInterval
+from tidings.model.observed.unit import CHANGE, CursorMove, Missing
+from tidings.model.watch.sentinel import FetchAt, FetchOnDemand
+from tidings.scheduling.timetable.hours import ClockTimes, Hours
+from tidings.scheduling.timetable.intervals import FixedInterval
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant

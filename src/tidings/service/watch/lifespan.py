@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import Point, Sentinel, State
+    from tidings.model.watch.sentinel import Point, Sentinel, State
     from tidings.storage.watches.sentinels import SentinelRow
 
 DEEPEST = 64

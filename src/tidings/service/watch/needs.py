@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.model.event_type import EventType
-from tidings.model.poll_reason import PollReason
-from tidings.model.unit import Event
+from tidings.model.observed.poll_reason import PollReason
+from tidings.model.observed.unit import Event
 
 if TYPE_CHECKING:
     from tidings.model.interval import ExecutionInterval, Instant
-    from tidings.model.unit import Unit
+    from tidings.model.observed.unit import Unit
 
 LOOKED = EventType.PAGE_LOOKED
 """The event of a good look at a page that a sentinel waited for. Only such looks have one."""

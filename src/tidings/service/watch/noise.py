@@ -14,17 +14,17 @@ from tidings.clock import MINUTE
 from tidings.detection.job.contract import Noise
 from tidings.detection.noise.looks import Looked, calm, is_soon
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Thing, from_plain, to_plain
-from tidings.document.extraction import extraction_of
+from tidings.document.select.extraction import extraction_of
 from tidings.errors import UsageError
-from tidings.model.poll_reason import Why
-from tidings.model.unit import Estimate
+from tidings.model.observed.poll_reason import Why
+from tidings.model.observed.unit import Estimate
 from tidings.service.show.records import Record, rfc3339
 from tidings.service.watch.masked_places import KEPT, LEARNED
 from tidings.storage.observed import estimates, pages
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.page import PageState
+    from tidings.model.observed.page import PageState
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.connection import Connection
 

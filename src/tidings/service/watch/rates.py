@@ -7,13 +7,13 @@ from datetime import timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY
-from tidings.model.timing import DAILY, Opening
 from tidings.model.wall import instant_of, local_of
-from tidings.scheduling.hours import ClockTimes, Hours
+from tidings.model.watch.timing import DAILY, Opening
+from tidings.scheduling.timetable.hours import ClockTimes, Hours
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.telling import Notify, Rate
+    from tidings.model.watch.telling import Notify, Rate
 
 AT_ONCE: Final = frozenset({"immediate", "best_effort"})
 """Rates that wait for nothing but the recipient."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
-from tidings.model.sentinel import FetchEvery
+from tidings.model.watch.sentinel import FetchEvery
 from tidings.service.watch.cursors import ticks_of
 from tidings.service.watch.watchlist import Subscription
 from tidings.storage.observed import polls

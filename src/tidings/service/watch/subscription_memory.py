@@ -12,8 +12,8 @@ from typing import Any
 from tidings.detection.job.contract import Target
 from tidings.detection.kinds.interests import interests_of
 from tidings.language.expressions import selector_text
-from tidings.model.interest import Selector
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Sentinel
 
 
 @dataclass(frozen=True, slots=True)

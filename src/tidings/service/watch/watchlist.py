@@ -15,7 +15,16 @@ from tidings.errors import SentinelError, StoreDamagedError
 from tidings.language import parser
 from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
-from tidings.model.sentinel import Channel, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Notify, Sentinel
+from tidings.model.watch.sentinel import (
+    Channel,
+    Fetch,
+    FetchAt,
+    FetchEvery,
+    FetchOnChange,
+    FetchOnDemand,
+    Notify,
+    Sentinel,
+)
 from tidings.notification.channel import KINDS
 from tidings.service.watch.composite_parts import asked_of, joint_of
 from tidings.service.watch.lifespan import Life
@@ -25,8 +34,8 @@ from tidings.storage.observed import members, pages
 from tidings.storage.watches import endpoints, events, sentinels, subscriptions
 
 if TYPE_CHECKING:
-    from tidings.model.page import PageIdentity, PageState
-    from tidings.model.unit import CursorMove, Missing, Unit
+    from tidings.model.observed.page import PageIdentity, PageState
+    from tidings.model.observed.unit import CursorMove, Missing, Unit
     from tidings.service.watch.composite_parts import Asked
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow

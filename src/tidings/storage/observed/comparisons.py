@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tidings.model.interval import Instant
-from tidings.model.unit import ComparisonRow
+from tidings.model.observed.unit import ComparisonRow
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 

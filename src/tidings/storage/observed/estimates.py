@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tidings.model.unit import Estimate
+from tidings.model.observed.unit import Estimate
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, to_json
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tidings.model.interval import Duration, Instant
-from tidings.model.page import HostState
+from tidings.model.observed.page import HostState
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import check_numbers, plain, readable
 

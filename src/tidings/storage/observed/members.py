@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidings.errors import UnitError
-from tidings.model.page import PageIdentity, PageState
-from tidings.model.unit import FrameRow
-from tidings.model.version import Member, Version, member_list, version_id
+from tidings.model.observed.page import PageIdentity, PageState
+from tidings.model.observed.unit import FrameRow
+from tidings.model.observed.version import Member, Version, member_list, version_id
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import pages, versions
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tidings.errors import UnknownNameError
-from tidings.model.asking import Header, Value
 from tidings.model.interval import Instant
-from tidings.model.outcome import Validators
-from tidings.model.page import PageIdentity, PageState, Saturation
+from tidings.model.observed.outcome import Validators
+from tidings.model.observed.page import PageIdentity, PageState, Saturation
+from tidings.model.watch.asking import Header, Value
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import SetAside, check_numbers, from_bytes, from_json, plain, readable, to_bytes, to_json
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
-from tidings.model.poll_reason import PollReason
-from tidings.model.unit import Grant, PollOutcome, PollRecord
+from tidings.model.observed.poll_reason import PollReason
+from tidings.model.observed.unit import Grant, PollOutcome, PollRecord
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import plain
 

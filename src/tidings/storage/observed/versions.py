@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from tidings.errors import UnitError
-from tidings.model.unit import Quarantined
-from tidings.model.version import Blob, Digest, Version, version_id
+from tidings.model.observed.unit import Quarantined
+from tidings.model.observed.version import Blob, Digest, Version, version_id
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, plain, to_json
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
-from tidings.model.change import ChangeSet, Context, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
-from tidings.model.composite import Composite, PagePart
 from tidings.model.interval import Instant
-from tidings.model.unit import ChangeRow
+from tidings.model.observed.change import ChangeSet, Context, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
+from tidings.model.observed.composite import Composite, PagePart
+from tidings.model.observed.unit import ChangeRow
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import from_json, to_json
 

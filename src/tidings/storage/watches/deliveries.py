@@ -10,7 +10,7 @@ from typing import Any, Literal
 from tidings.clock import DAY
 from tidings.errors import UnitError, UnknownNameError
 from tidings.model.interval import Duration, Instant
-from tidings.model.unit import DeliveryDraft, DeliveryResult
+from tidings.model.observed.unit import DeliveryDraft, DeliveryResult
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.instance import DatabaseInstance
 from tidings.storage.db.values import plain

@@ -8,8 +8,8 @@ from typing import Any
 
 from tidings.errors import UnitError
 from tidings.model.interval import Instant
-from tidings.model.telling import REFERENCE
-from tidings.model.unit import EndpointMove
+from tidings.model.observed.unit import EndpointMove
+from tidings.model.watch.telling import REFERENCE
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 from tidings.storage.watches.events import OWNER

@@ -8,7 +8,7 @@ from typing import Any
 
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
-from tidings.model.unit import Event
+from tidings.model.observed.unit import Event
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import from_json, to_json
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
+from tidings.model.observed.unit import Event
 from tidings.model.outside import Origin
-from tidings.model.unit import Event
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, plain, to_json
 from tidings.storage.watches import events

@@ -9,9 +9,9 @@ from typing import Any
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
-from tidings.model.page import PageIdentity
-from tidings.model.sentinel import FetchEvery, Sentinel, State, Watched
-from tidings.model.unit import Event, SentinelMove
+from tidings.model.observed.page import PageIdentity
+from tidings.model.observed.unit import Event, SentinelMove
+from tidings.model.watch.sentinel import FetchEvery, Sentinel, State, Watched
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.observed import pages
 from tidings.storage.watches import events

@@ -8,7 +8,7 @@ from typing import Any
 
 from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
-from tidings.model.unit import CursorMove, Missing
+from tidings.model.observed.unit import CursorMove, Missing
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import SetAside, check_numbers, from_json, readable, to_json
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tidings.model.interval import Instant
-from tidings.model.unit import Timer
+from tidings.model.observed.unit import Timer
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, to_json
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from tidings.errors import BudgetError, UnitError
 from tidings.model.interval import Duration, Instant
-from tidings.model.unit import Charged, Grant
-from tidings.model.weight import WHOLE
+from tidings.model.observed.unit import Charged, Grant
+from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.budget import TokenBucket, affords, pay
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import hosts, polls

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from tidings.errors import StaleEpochError, UnitError
-from tidings.model.unit import ChangeRow, DeliveryDraft, Event, Unit
+from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
 from tidings.storage.db import instance
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain

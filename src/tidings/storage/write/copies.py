@@ -16,7 +16,7 @@ from typing import Final
 from tidings.errors import StoreError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
-from tidings.model.unit import Event
+from tidings.model.observed.unit import Event
 from tidings.storage.db import instance
 from tidings.storage.db.connection import Connection
 from tidings.storage.watches import events

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from tidings.model.event_type import EventType
-from tidings.model.version import Blob, Member, member_list, version_id
+from tidings.model.observed.version import Blob, Member, member_list, version_id
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json
 from tidings.storage.observed import versions

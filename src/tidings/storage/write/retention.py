@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import History
+from tidings.model.watch.sentinel import History
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json
 from tidings.storage.observed import versions

@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from tidings.errors import StoreError, TidingsError, UnitError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
-from tidings.model.unit import Charged, Event, Grant, Unit
+from tidings.model.observed.unit import Charged, Event, Grant, Unit
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database
 from tidings.storage.db.patience import Outage

@@ -5,7 +5,7 @@ import pytest
 from tidings.detection.ask.across import Choice, Leaf, Meeting, has_changed, joined, leaves, meetings
 from tidings.language import expressions
 from tidings.language.parser import parse
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.sentinel import Sentinel
 
 NAMES = ("A", "B", "C")
 

@@ -5,7 +5,7 @@ import pytest
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.document.parse import parse
-from tidings.model.sentinel import AllOf, AnyOf, Condition, Interest, Not
+from tidings.model.watch.sentinel import AllOf, AnyOf, Condition, Interest, Not
 
 
 def page(body, media="text/html"):

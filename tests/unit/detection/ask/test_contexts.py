@@ -9,11 +9,11 @@ from tidings.detection.ask.contexts import AROUND, MOST
 from tidings.detection.ask.summary import summary
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
-from tidings.document.extraction import WHOLE, Extraction
 from tidings.document.parse import parse
-from tidings.model.change import ChangeSet
-from tidings.model.interest import Selector
-from tidings.model.sentinel import Interest
+from tidings.document.select.extraction import WHOLE, Extraction
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Interest
 
 URL = "https://a.example/"
 

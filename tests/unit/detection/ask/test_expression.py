@@ -4,8 +4,8 @@ from hypothesis import given
 from tests.strategies import expressions
 from tidings.detection.ask.expression import digests_of, evaluate
 from tidings.detection.kinds.interests import interests_of
-from tidings.model.change import ChangeSet, Edit, ObjectCount
-from tidings.model.sentinel import AllOf, AnyOf, Interest, Not
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
+from tidings.model.watch.sentinel import AllOf, AnyOf, Interest, Not
 
 ANY, WORDS, LINKS, IMAGES = (Interest(kind) for kind in ("any", "words", "links", "images"))
 

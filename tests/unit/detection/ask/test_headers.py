@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tidings.detection.ask.headers import evaluate_headers, header_names, kept_of
-from tidings.model.interest import AllOf, AnyOf, Condition, Interest, Not
+from tidings.model.watch.interest import AllOf, AnyOf, Condition, Interest, Not
 
 VERSION, TAG = Interest("header", header="X-Version"), Interest("header", header="ETag")
 

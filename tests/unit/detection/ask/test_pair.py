@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tidings.detection.ask.expression import digests_of, evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.document.parse import parse
-from tidings.model.sentinel import AllOf, AnyOf, Interest, Not
+from tidings.model.watch.sentinel import AllOf, AnyOf, Interest, Not
 
 ANY, WORDS, LINKS = (Interest(kind) for kind in ("any", "words", "links"))
 OIL, GAS = Interest("keywords", ("oil",)), Interest("keywords", ("gas",))

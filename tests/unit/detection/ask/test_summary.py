@@ -1,7 +1,7 @@
 import pytest
 
 from tidings.detection.ask.summary import summary
-from tidings.model.change import ChangeSet, Edit, ObjectCount
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
 
 EDITS = (Edit("insert", 0, 0, 0, 1),)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from tests.strategies import pairs
 from tidings.detection.compare.objects import compare_objects
-from tidings.model.change import ObjectCount
+from tidings.model.observed.change import ObjectCount
 
 
 def rows(old, new):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.strategies import edited_pairs, pairs
 from tidings.detection.compare.readable import Side, readable
 from tidings.detection.compare.sequence import apply_edits, common_length, compare_sequences
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 
 def of_lines(*lines):

@@ -8,7 +8,7 @@ from rapidfuzz.distance import LCSseq
 
 from tests.strategies import edited_pairs, pairs
 from tidings.detection.compare.sequence import MOST_RUNS, apply_edits, common_length, compare_sequences
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 BUDGETS = (16_000_000, 400, 16, 1)
 

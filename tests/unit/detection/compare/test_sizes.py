@@ -3,7 +3,7 @@ import pytest
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.document.parse import parse
-from tidings.model.interest import Interest
+from tidings.model.watch.interest import Interest
 
 SAME = [
     ("<img src=/413-a.jpg>", "<img src=/275-a.jpg srcset='/413-a.jpg 1.5x, /550-a.jpg 2x'>"),

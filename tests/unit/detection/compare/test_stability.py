@@ -17,8 +17,8 @@ from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.detection.kinds.phrases import Phrases
 from tidings.document.parse import parse
-from tidings.model.interest import Interest
-from tidings.model.version import Digest
+from tidings.model.observed.version import Digest
+from tidings.model.watch.interest import Interest
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.data import appended
 from tidings.document.parse import parse
-from tidings.model.interest import Interest
+from tidings.model.watch.interest import Interest
 
 LOG = "10:00 started\n10:01 up\n"
 

@@ -4,9 +4,9 @@ import pytest
 
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
-from tidings.document import csv_rows
+from tidings.document.data import csv_rows
 from tidings.document.parse import parse
-from tidings.model.interest import Condition, Interest
+from tidings.model.watch.interest import Condition, Interest
 
 TEXT = "land,rate,note\nNO,4.1,x\nSE,3.0,y\nDK,1.5,z\n"
 NOTHING: tuple[list[str], list[str], list[tuple[str, str]]] = ([], [], [])

@@ -7,10 +7,10 @@ import pytest
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.data import elements
-from tidings.document import xml_nodes
-from tidings.document.extraction import Extraction
+from tidings.document.data import xml_nodes
 from tidings.document.parse import parse
-from tidings.model.interest import Interest, Selector
+from tidings.document.select.extraction import Extraction
+from tidings.model.watch.interest import Interest, Selector
 
 Told = tuple[list[str], list[str], list[tuple[str, str]], list[str]]
 NOTHING: Told = ([], [], [], [])

@@ -4,9 +4,9 @@ import pytest
 
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
-from tidings.document.json_tree import JsonTree, parts_of_json, value_of
+from tidings.document.data.json_tree import JsonTree, parts_of_json, value_of
 from tidings.document.parse import parse
-from tidings.model.interest import Interest, Selector
+from tidings.model.watch.interest import Interest, Selector
 
 OTHERS = [
     ("9007199254740993", "9007199254740992"),

@@ -6,9 +6,9 @@ from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.ask.summary import summary
 from tidings.detection.job.absence import absence
-from tidings.document.extraction import WHOLE
 from tidings.document.parse import parse
-from tidings.model.interest import Condition, Interest
+from tidings.document.select.extraction import WHOLE
+from tidings.model.watch.interest import Condition, Interest
 
 PRICE, AVAILABILITY = Interest("price"), Interest("availability")
 

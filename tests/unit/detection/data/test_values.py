@@ -12,10 +12,10 @@ from tidings.detection.data import differences
 from tidings.detection.job.gates import are_equal, digest_of
 from tidings.detection.kinds.registry import KINDS
 from tidings.document.extract import extract
-from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
-from tidings.model.interest import Interest, Selector
-from tidings.model.sentinel import AllOf, Not
+from tidings.document.select.extraction import Extraction
+from tidings.model.watch.interest import Interest, Selector
+from tidings.model.watch.sentinel import AllOf, Not
 
 Told = tuple[list[str], list[str], list[tuple[str, str]]]
 NOTHING: Told = ([], [], [])

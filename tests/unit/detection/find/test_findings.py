@@ -5,7 +5,7 @@ from tests.strategies import pages
 from tidings.detection.compare.sequence import apply_edits
 from tidings.detection.find.findings import finding_of_objects, finding_of_words, narrowed, union
 from tidings.document.parse import parse
-from tidings.model.change import ChangeSet, ObjectCount
+from tidings.model.observed.change import ChangeSet, ObjectCount
 
 PARAGRAPH = "this paragraph of ten words wandered off to the end"
 

@@ -8,11 +8,11 @@ from tidings.detection.find.findings import narrowed
 from tidings.detection.find.placed import MOST_OF_ONE, MOST_TOLD
 from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.registry import KINDS
-from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
-from tidings.model.change import Edit
-from tidings.model.extract import StopWords
-from tidings.model.interest import Interest, Selector
+from tidings.document.select.extraction import Extraction
+from tidings.model.observed.change import Edit
+from tidings.model.watch.extract import StopWords
+from tidings.model.watch.interest import Interest, Selector
 
 PARTS = (
     "one two three four {} five six seven",

@@ -7,7 +7,7 @@ from tidings.detection.ask.pair import Pair
 from tidings.detection.data.offers import availability_of, price_of
 from tidings.detection.kinds.number import first_number
 from tidings.document.parse import parse
-from tidings.model.interest import Interest
+from tidings.model.watch.interest import Interest
 
 TEXTS = [
     ("$19.99", "19.99"),

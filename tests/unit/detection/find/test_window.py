@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tidings.detection.find.window import Window, after, is_partial, reference, switched
-from tidings.model.sentinel import Compare
+from tidings.model.watch.sentinel import Compare
 
 PAIRWISE = Compare()
 TABLE = {

@@ -7,10 +7,10 @@ from tests import data_sets
 from tidings.detection.job import examiner
 from tidings.detection.job.contract import EXTRACTION, Body, Job, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
-from tidings.document.canonical import RULES_VERSION
-from tidings.document.extraction import Extraction
-from tidings.model.change import ChangeSet
-from tidings.model.sentinel import AllOf, Interest, Selector
+from tidings.document.select.extraction import Extraction
+from tidings.document.text.canonical import RULES_VERSION
+from tidings.model.observed.change import ChangeSet
+from tidings.model.watch.sentinel import AllOf, Interest, Selector
 
 ANY, WORDS, LINKS, IMAGES = (Interest(kind) for kind in ("any", "words", "links", "images"))
 

@@ -11,8 +11,8 @@ from tidings.detection.compare.sequence import apply_edits
 from tidings.detection.job.contract import WITH_FRAMES, Body, Found, FramedJob, Noise, Part, Wanted
 from tidings.detection.job.framed import compare_versions, examine
 from tidings.document.parse import parse
-from tidings.model.change import FrameShare, shares
-from tidings.model.sentinel import AllOf, Interest, Not
+from tidings.model.observed.change import FrameShare, shares
+from tidings.model.watch.sentinel import AllOf, Interest, Not
 
 ANY, WORDS, LINKS, IMAGES = (Interest(kind) for kind in ("any", "words", "links", "images"))
 BASE = '<title>Doc</title><frameset cols="*,*"><frame src="/menu"><frame src="/text"></frameset>'

@@ -7,7 +7,7 @@ from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.detection.job.gates import are_equal, digest_of, is_current
 from tidings.document.parse import parse
-from tidings.model.sentinel import Interest
+from tidings.model.watch.sentinel import Interest
 
 
 def digest(body, url="http://x.org/"):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tidings.detection.job.contract import Body
 from tidings.detection.job.merged import AROUND, merge_bodies
-from tidings.document.extraction import WHOLE
-from tidings.model.sentinel import AnyOf, Expression, Interest
+from tidings.document.select.extraction import WHOLE
+from tidings.model.watch.sentinel import AnyOf, Expression, Interest
 
 WORDS = Interest("words")
 

@@ -11,8 +11,8 @@ import pytest
 from tidings.detection.job.contract import Body, Job, Noise, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.detection.noise.memory import VALUES, Memory
-from tidings.document.extraction import WHOLE
-from tidings.model.interest import AllOf, Condition, Interest, Not, Selector
+from tidings.document.select.extraction import WHOLE
+from tidings.model.watch.interest import AllOf, Condition, Interest, Not, Selector
 
 ANY, WORDS, LINKS = Interest("any"), Interest("words"), Interest("links")
 HOUR, MINUTE = 3_600_000_000, 60_000_000

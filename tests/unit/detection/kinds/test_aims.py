@@ -7,10 +7,10 @@ from tidings.detection.ask.pair import Pair
 from tidings.detection.job.absence import absence
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.detection.kinds.interests import is_across, on_page
-from tidings.document.chosen import RefusedError
-from tidings.document.extraction import WHOLE, Extraction, extraction_of
 from tidings.document.parse import parse
-from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Selector, Sentinel, StopWords, Transform, Watched
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import WHOLE, Extraction, extraction_of
+from tidings.model.watch.sentinel import AllOf, AnyOf, Interest, Not, Selector, Sentinel, StopWords, Transform, Watched
 
 ANY, WORDS, LINKS = (Interest(kind) for kind in ("any", "words", "links"))
 

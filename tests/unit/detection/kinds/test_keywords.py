@@ -10,8 +10,8 @@ from tidings.detection.job.examiner import examine
 from tidings.detection.kinds import aims
 from tidings.detection.kinds.keywords import Keywords
 from tidings.document.parse import parse
-from tidings.model.change import ChangeSet, ObjectCount
-from tidings.model.interest import Interest
+from tidings.model.observed.change import ChangeSet, ObjectCount
+from tidings.model.watch.interest import Interest
 
 bodies = st.lists(st.sampled_from(["oil", "Oil", "gas", "crude", "low-risk", "low", "risk", "€"]), max_size=30).map(
     " ".join

@@ -8,7 +8,7 @@ from tidings.detection.compare.signatures import STRICT
 from tidings.detection.find.findings import narrowed
 from tidings.detection.kinds.phrases import Phrases
 from tidings.document.parse import parse
-from tidings.model.change import Edit, ObjectCount
+from tidings.model.observed.change import Edit, ObjectCount
 
 TERMS = "Dear friends, please read: {} with our partners, always and everywhere."
 SHARE, SELL = "We may share your data", "We may <b>sell</b> your&nbsp;data"

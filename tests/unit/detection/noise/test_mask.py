@@ -2,7 +2,7 @@ from tidings.detection.ask.pair import Pair
 from tidings.detection.noise.mask import Mask
 from tidings.detection.noise.memory import Memory
 from tidings.document.parse import parse
-from tidings.model.interest import Interest
+from tidings.model.watch.interest import Interest
 
 
 def page(text):

@@ -4,7 +4,7 @@ from tidings.detection.find.findings import finding_of_words
 from tidings.detection.noise.memory import MOST_WORDS
 from tidings.detection.noise.places import WordString, found, hunks_of, place_of, room_of, shuffles_of
 from tidings.document.parse import parse
-from tidings.model.change import Edit
+from tidings.model.observed.change import Edit
 
 
 def page(*lines):

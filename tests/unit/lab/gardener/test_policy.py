@@ -13,8 +13,8 @@ from tidings.lab.gardener.medd import medd_dbf, tend
 from tidings.lab.gardener.policy import Medd
 from tidings.model.interval import DAY, HOUR, MINUTE, SECOND
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import UNPOLLED, Observation, Population
-from tidings.scheduling.round_robin import RoundRobin
 from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, World, simulate
 from tidings.scheduling.simulate.trace import make_trace
 

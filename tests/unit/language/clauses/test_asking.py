@@ -4,8 +4,8 @@ import pytest
 
 from tidings.language.parser import parse, read
 from tidings.language.write.printer import to_text
-from tidings.model.asking import Asking, Header, Value
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.asking import Asking, Header, Value
+from tidings.model.watch.sentinel import Sentinel
 
 SECOND = 1_000_000
 HEAD = "Create Sentinel a Using https://x.example/ Monitor words\n"

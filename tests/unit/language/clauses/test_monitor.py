@@ -3,7 +3,7 @@ import pytest
 from tidings.language.clauses.clause import unquoted
 from tidings.language.clauses.monitor import joins_plain_types, never_fires
 from tidings.language.parser import parse
-from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Sentinel
+from tidings.model.watch.sentinel import AllOf, AnyOf, Interest, Not, Sentinel
 
 LINKS, IMAGES = Interest("links"), Interest("images")
 

@@ -8,7 +8,7 @@ from tidings.language.parser import parse, read
 from tidings.language.write.printer import to_text
 from tidings.language.yaml.form import load, to_yaml
 from tidings.model.outside import CreateEvent, DropEvent, EventSource
-from tidings.model.sentinel import Command, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Point
+from tidings.model.watch.sentinel import Command, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Point
 
 MINUTE = 60_000_000
 HOUR = 60 * MINUTE

@@ -6,7 +6,7 @@ from tidings.language import parser
 from tidings.language.grammar import syntax
 from tidings.language.grammar.syntax import FEWEST, spans
 from tidings.language.parser import parse, recall
-from tidings.model.sentinel import Clauses, Sentinel
+from tidings.model.watch.sentinel import Clauses, Sentinel
 
 COUNT = 2 * FEWEST
 CLAUSES = {

@@ -4,7 +4,7 @@ import pytest
 
 from tidings.language.parser import parse
 from tidings.language.verify import KnownSentinel
-from tidings.model.sentinel import Interest, Sentinel, Watched
+from tidings.model.watch.sentinel import Interest, Sentinel, Watched
 
 HEAD = "Create Sentinel s9 Using https://x.example"
 WATCHING = f"{HEAD} Monitor any change"

@@ -17,7 +17,7 @@ from tests.strategies_language import (
 from tidings.language.parser import parse, read, recall
 from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
-from tidings.model.sentinel import Command, Interest, Point, Sentinel
+from tidings.model.watch.sentinel import Command, Interest, Point, Sentinel
 
 NOW = 1_700_000_000_000_000
 

@@ -20,7 +20,7 @@ from tests.strategies_language import (
 from tidings.language.parser import parse, read
 from tidings.language.verify import KnownSentinel
 from tidings.language.yaml.form import load, to_yaml
-from tidings.model.sentinel import Interest, Sentinel, Watched
+from tidings.model.watch.sentinel import Interest, Sentinel, Watched
 
 NOW = 1_700_000_000_000_000
 ALL = {

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tidings.model.interval import DAY, HOUR
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.dry_run import STEP, STEPS, hourly_spend
 from tidings.scheduling.price.market import Trim
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.round_robin import RoundRobin
 
 MIDNIGHT = 20_000 * DAY
 NOBODY = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 import numpy as np
 
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import NEVER, Observation, Population
-from tidings.scheduling.round_robin import RoundRobin
 from tidings.scheduling.simulate.simulator import DenseScan, DueQueue
 
 NOW = 1_000_000

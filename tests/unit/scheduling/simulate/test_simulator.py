@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import UNPOLLED, Population
-from tidings.scheduling.round_robin import RoundRobin
 from tidings.scheduling.simulate.simulator import Update, World, simulate
 from tidings.scheduling.simulate.trace import make_trace
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tidings.fetching.address import identify
-from tidings.model.asking import Asking, Header, Value
+from tidings.model.watch.asking import Asking, Header, Value
 from tidings.service.examine.framed_page import MOST_FRAMES, followed
 
 PAGE = identify("https://www.example.org/a/index.html")

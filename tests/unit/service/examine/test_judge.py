@@ -1,5 +1,5 @@
-from tidings.model.outcome import Fetched, FetchRequest, Unchanged, Validators
-from tidings.model.page import PageState
+from tidings.model.observed.outcome import Fetched, FetchRequest, Unchanged, Validators
+from tidings.model.observed.page import PageState
 from tidings.service.examine.judge import is_contradiction, is_known, judge, xxh3
 
 SEED = 7

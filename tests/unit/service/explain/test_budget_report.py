@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidings.model.weight import WHOLE
+from tidings.model.watch.weight import WHOLE
 from tidings.service.explain.budget_report import render_cost
 from tidings.settings import load
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.stores import World, products
 from tidings.clock import DAY, HOUR
-from tidings.model.unit import Event
+from tidings.model.observed.unit import Event
 from tidings.service.explain.explain_sentinel import Prospect
 from tidings.service.explain.plan_list import ComingPoll
 from tidings.service.explain.plan_summary import FRESH, PRICED, findings, outline

@@ -5,10 +5,10 @@ from importlib import metadata
 import pytest
 
 from tests.stores import World, products
-from tidings.fetching import chromium
 from tidings.fetching.address import identify
-from tidings.model.asking import Asking
-from tidings.model.sentinel import FetchOnChange, Interest, Sentinel, Watched
+from tidings.fetching.browser import chromium
+from tidings.model.watch.asking import Asking
+from tidings.model.watch.sentinel import FetchOnChange, Interest, Sentinel, Watched
 from tidings.service.health import browser
 from tidings.storage.watches import sentinels
 

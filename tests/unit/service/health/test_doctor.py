@@ -20,7 +20,7 @@ from tidings.cli.main import VERBS
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreDamagedError, StoreMissingError, StoreNewerError
 from tidings.model.event_type import EventType
-from tidings.model.unit import ComparisonRow, DeliveryResult, Event
+from tidings.model.observed.unit import ComparisonRow, DeliveryResult, Event
 from tidings.service.health import doctor, machine, news_troubles, overdue, page_troubles, sources
 from tidings.service.show.finding import MOST_LINES
 from tidings.settings import Settings, StoreSettings

@@ -4,7 +4,7 @@ import pytest
 
 from tests.stores import World, products
 from tidings.clock import DAY, HOUR, SECOND
-from tidings.model.unit import Event, Unit
+from tidings.model.observed.unit import Event, Unit
 from tidings.service.health.sources import health_of
 from tidings.service.watch import noise
 from tidings.settings import Settings

@@ -7,8 +7,8 @@ import pytest
 from tests.stores import SECOND, World, products
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.event_type import EventType
-from tidings.model.page import HostState
-from tidings.model.unit import DeliveryResult, EndpointMove, Estimate, Event
+from tidings.model.observed.page import HostState
+from tidings.model.observed.unit import DeliveryResult, EndpointMove, Estimate, Event
 from tidings.service.health import promises, sources
 from tidings.service.show.finding import MOST_LINES
 from tidings.settings import BudgetSettings, FetchSettings, ScheduleSettings, Settings

@@ -6,7 +6,7 @@ import pytest
 
 from tidings.clock import DAY, HOUR
 from tidings.language.parser import read
-from tidings.model.sentinel import Sentinel
+from tidings.model.watch.sentinel import Sentinel
 from tidings.service.notify.activate import MISSED, NEVER_STARTED, course
 from tidings.service.watch.lifespan import Life
 from tidings.storage.watches.sentinels import SentinelRow

@@ -11,7 +11,7 @@ import pytest
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import SecretError
-from tidings.model.unit import Unit
+from tidings.model.observed.unit import Unit
 from tidings.notification.channel import Message, Refused, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, SCHEDULE
 from tidings.service.notify.deliver import STREAMED, Deliverer

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from tidings.clock import DAY, HOUR, MINUTE, WEEK
-from tidings.model.outcome import Failed
-from tidings.model.page import PageState
+from tidings.model.observed.outcome import Failed
+from tidings.model.observed.page import PageState
 from tidings.service.examine import page_state
 from tidings.service.plan.jitter import lengthened, share
 from tidings.service.poll.circuit import Circuits

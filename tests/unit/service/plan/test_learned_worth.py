@@ -8,7 +8,7 @@ from tests.unit.service.plan.test_worth import page
 from tidings.estimation.interest import InterestShare
 from tidings.estimation.life import Block, End, Survival
 from tidings.model.interval import DAY, HOUR
-from tidings.model.weight import Life
+from tidings.model.watch.weight import Life
 from tidings.service.plan.learned_worth import LearnedWorth, record, spelled, tells_all
 
 KNOWN = LearnedWorth(

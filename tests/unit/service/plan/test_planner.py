@@ -16,12 +16,12 @@ from tidings.lab.gardener.policy import Medd
 from tidings.lab.policies.index_and_rates import LambdaCrawl
 from tidings.lab.policies.polite import PoliteLambdaCrawl
 from tidings.model.interval import ExecutionInterval
-from tidings.model.poll_reason import PollReason, Why
+from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.contest import Contest, contest
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.round_robin import RoundRobin
 from tidings.service.plan import price as pricing
 from tidings.service.watch.needs import Deadline, Needs
 

@@ -9,9 +9,9 @@ import pytest
 from tidings.estimation.interest import InterestShare
 from tidings.fetching import address
 from tidings.language import parser
-from tidings.model.page import PageState
-from tidings.model.sentinel import Sentinel
-from tidings.model.weight import Life
+from tidings.model.observed.page import PageState
+from tidings.model.watch.sentinel import Sentinel
+from tidings.model.watch.weight import Life
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
 from tidings.service.plan.learned_worth import LearnedWorth
 from tidings.service.plan.worth import Worth, weight, worth

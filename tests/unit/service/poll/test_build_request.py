@@ -8,10 +8,10 @@ import pytest
 from tests.stores import Products, World, products
 from tidings.clock import SECOND
 from tidings.fetching.address import identify
-from tidings.model.asking import PLAIN, Asking, Header, Value
-from tidings.model.outcome import Failed, FetchRequest, Validators
-from tidings.model.page import PageIdentity
+from tidings.model.observed.outcome import Failed, FetchRequest, Validators
+from tidings.model.observed.page import PageIdentity
 from tidings.model.secret import Secret, SecretKind
+from tidings.model.watch.asking import PLAIN, Asking, Header, Value
 from tidings.service.poll.build_request import Asker, Occasion
 from tidings.storage.write.vault import Vault
 

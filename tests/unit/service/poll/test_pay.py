@@ -11,8 +11,8 @@ from tests.stores import World
 from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
 from tidings.fetching.politeness import HostGate
 from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import Population
-from tidings.scheduling.round_robin import RoundRobin
 from tidings.scheduling.simulate import simulator
 from tidings.scheduling.simulate.trace import make_trace
 from tidings.service.plan.planner import Planner

@@ -3,10 +3,10 @@ from dataclasses import replace
 from tests.planned import watched
 from tidings.clock import HOUR, MINUTE
 from tidings.model.event_type import EventType
-from tidings.model.outcome import Failed
-from tidings.model.page import HostState
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.unit import Charged, ComparisonRow, Event, Grant, Missing
+from tidings.model.observed.outcome import Failed
+from tidings.model.observed.page import HostState
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Charged, ComparisonRow, Event, Grant, Missing
 from tidings.service.examine.detect import Compared
 from tidings.service.examine.findings import Findings
 from tidings.service.examine.poll_result import PollResult, Turn

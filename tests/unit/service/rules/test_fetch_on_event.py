@@ -8,8 +8,8 @@ from tidings.clock import SECOND
 from tidings.events.occurrence import Occurrence
 from tidings.events.rule import Firing
 from tidings.language.parser import parse
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.sentinel import Sentinel
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.watch.sentinel import Sentinel
 from tidings.service.rules.behaviour import Moment
 from tidings.service.rules.fetch_on_event import PROMPT, Summons
 from tidings.service.watch.needs import Needs

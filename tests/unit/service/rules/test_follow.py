@@ -17,7 +17,7 @@ from tidings.errors import StoreBusyError
 from tidings.events.expression import Periodic
 from tidings.events.rule import Coupling, Firing, Rule
 from tidings.model.event_type import EventType
-from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Unit
+from tidings.model.observed.unit import DeliveryDraft, Event, SentinelMove, Unit
 from tidings.service.life import register
 from tidings.service.rules.behaviour import (
     NO_DEEDS,

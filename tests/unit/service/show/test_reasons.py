@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tidings.model.poll_reason import PollReason, Why
+from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.service.show.reasons import spell_poll, spell_reason
 
 

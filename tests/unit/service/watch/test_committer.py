@@ -5,7 +5,7 @@ import pytest
 
 from tidings.errors import StaleEpochError, StoreBusyError, StoreError
 from tidings.model.event_type import EventType
-from tidings.model.unit import Event, Unit
+from tidings.model.observed.unit import Event, Unit
 from tidings.service.watch.committer import TRIES, Committer
 from tidings.storage.write.commit import Committed
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.planned import watched
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.model.unit import CHANGE, CursorMove, Missing
+from tidings.model.observed.unit import CHANGE, CursorMove, Missing
 from tidings.service.watch import cursors
 from tidings.service.watch.watchlist import Subscription, WatchedPage
 

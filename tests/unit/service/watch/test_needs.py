@@ -1,8 +1,8 @@
 """The deadlines that the planner serves."""
 
 from tidings.model.interval import ExecutionInterval
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.unit import PollRecord, Unit
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import PollRecord, Unit
 from tidings.service.watch.needs import LOOKED, Deadline, Needs
 
 

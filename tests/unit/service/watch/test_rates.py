@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.wall import local_of
+from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.service.watch.rates import free_at, is_plain, tick_after
 
 ZONES = ("UTC", "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidings.detection.job.contract import Target
-from tidings.model.interest import Selector
+from tidings.model.watch.interest import Selector
 from tidings.service.watch.subscription_memory import Remembered
 
 KNOWN = Remembered(

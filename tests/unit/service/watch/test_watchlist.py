@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings.clock import SECOND
-from tidings.model.unit import SentinelMove
+from tidings.model.observed.unit import SentinelMove
 from tidings.service.life import register
 from tidings.service.watch.watchlist import Watchlist
 from tidings.settings import Settings, load

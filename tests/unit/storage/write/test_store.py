@@ -9,8 +9,8 @@ import pytest
 
 from tests.stores import World
 from tidings.errors import StaleEpochError, StoreBusyError, UnitError
-from tidings.model.poll_reason import PollReason, Why
-from tidings.model.unit import Grant, Unit
+from tidings.model.observed.poll_reason import PollReason, Why
+from tidings.model.observed.unit import Grant, Unit
 from tidings.settings import Settings, StoreSettings
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database

@@ -1,0 +1,99 @@
+"""`tidings add`: statements of the language from a file or standard input, or one page with `--url`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import read_text
+from tidings.cli.change.alter import write_altered
+from tidings.cli.change.life import DONE
+from tidings.cli.happenings import write_dropped, write_happening
+from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.service.life import register
+from tidings.service.show.records import rfc3339, sentinel_record
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import outside
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.db.database import Database
+    from tidings.storage.watches.sentinels import SentinelRow
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE|-",
+        help="statements of the sentinel language, in a *.yaml file as YAML; - reads standard input",
+    )
+    parser.add_argument("--url", help="watch this page")
+    parser.add_argument("--monitor", default="all words", metavar="TEXT", help="what to watch for (default: all words)")
+    parser.add_argument("--every", metavar="DURATION", help="look this often, e.g. 1h; left out: on change")
+    parser.add_argument(
+        "--notify", action="append", default=[], metavar="URL", help="where to tell it, at once; can be given again"
+    )
+    parser.add_argument("--name", help="name of the sentinel; left out: made from host and title")
+    parser.add_argument("--no-test", action="store_true", help="send no test message to --notify")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Register what was given; with `--url` take a first look as well."""
+    if (arguments.url is None) == (arguments.file is None):
+        message = "give either a FILE (or - for standard input) or --url URL"
+        raise UsageError(message)
+    database = open_database(settings)
+    try:
+        if arguments.url is None:
+            return _add_text(database, read_text(arguments.file), arguments, settings)
+        from tidings.cli.change import first_look  # the poller and its libraries are for those who look
+
+        return asyncio.run(first_look.add_url(database, arguments, settings))
+    finally:
+        database.close()
+
+
+def _add_text(database: Database, text: str, arguments: argparse.Namespace, settings: Settings) -> int:
+    done = register.register(database, text, settings=settings, now=SystemClock().now(), file=arguments.file)
+    if not done.is_something:
+        message = "there is no statement in this text; write for example: Create Sentinel news Using https://example.org/ Monitor any change"
+        raise UsageError(message)
+    write_warnings(done.warnings, as_json=arguments.json)
+    for said in done.events:
+        write_happening(database.read(outside.find, said.name), as_json=arguments.json)
+    for row in done.made:
+        if arguments.json:
+            write_json(sentinel_record(row))
+        else:
+            write_line(f"{row.name} {_watched(row)}")
+    write_altered(done, as_json=arguments.json)
+    for statement in done.defaults:
+        if not arguments.json:
+            held = "their defaults hold from now on" if statement.clauses.said else "they have no defaults any more"
+            write_line(f"tags {', '.join(statement.tags)}: {held}")
+    for command, row in done.commanded:
+        if arguments.json:
+            write_json(sentinel_record(row))
+        else:
+            write_line(f"{row.name} {DONE[command.verb]}")
+    for gone in done.events_dropped:
+        write_dropped(gone.name, as_json=arguments.json)
+    return 0
+
+
+def _watched(row: SentinelRow) -> str:
+    if row.end_at is not None and row.end_at <= row.created_at:
+        return f"is not watched: its end has passed on {short_time(rfc3339(row.end_at))}"
+    begin = (
+        f" from {short_time(rfc3339(row.start_at))}"
+        if row.start_at is not None and row.start_at > row.created_at
+        else ""
+    )
+    end = f" until {short_time(rfc3339(row.end_at))}" if row.end_at is not None else ""
+    return f"is watched{begin}{end}"

@@ -1,0 +1,86 @@
+"""`tidings enable|disable|drop|confirm NAME…`: steps in a sentinel's life that you take yourself."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tidings.cli.happenings import happening_of, write_dropped
+from tidings.cli.output import add_json, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.model.watch.sentinel import Command
+from tidings.service.life import register
+from tidings.service.show.records import sentinel_record
+from tidings.service.sources import outside_events
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import sentinels
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
+
+DONE = {
+    "enable": "is watched again",
+    "disable": "is paused",
+    "drop": "is dropped; its changes stay",
+    "confirm": "is compared with its newest version from now on",
+}
+ALREADY = {"enable": "is watched already", "disable": "is paused already"}
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the arguments."""
+    parser.add_argument("names", nargs="+", metavar="NAME")
+    if verb == "enable":
+        parser.add_argument(
+            "--fresh",
+            action="store_true",
+            help="the next version is a new base: what happened in the pause is not told",
+        )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do it for all names or for none."""
+    database = open_database(settings, create=False)
+    try:
+        gone, rows, idle = database.write(_all, arguments.verb, arguments.names, getattr(arguments, "fresh", False))
+    finally:
+        database.close()
+    for name in gone:
+        write_dropped(name, as_json=arguments.json)
+    for row in rows:
+        if arguments.json:
+            write_json(sentinel_record(row))
+        else:
+            write_line(f"{row.name} {(ALREADY if row.id in idle else DONE)[arguments.verb]}")
+    return 0
+
+
+def _all(
+    connection: Connection, verb: str, names: list[str], is_fresh: bool
+) -> tuple[list[str], list[SentinelRow], set[int]]:
+    """Do it; a name that is no sentinel's may be that of an event, which can be dropped: return which were, the sentinels, and those of them
+    with which there was nothing to do.
+    """
+    now = SystemClock().now()
+    wanted = dict.fromkeys(names)
+    known = sentinels.names(connection) if verb == "drop" else ()
+    gone = [name for name in wanted if verb == "drop" and name not in known and happening_of(connection, name)]
+    paused = {row.id for row in sentinels.listing(connection) if row.state == "disabled"}
+    rows = [
+        register.command(connection, Command(verb, name, is_fresh), now=now)  # type: ignore[arg-type]
+        for name in wanted
+        if name not in gone
+    ]
+    for name in gone:
+        outside_events.drop(connection, name)
+    for row in rows if verb == "confirm" else ():
+        if (mode := meaning(row.text).compare.mode) != "first":
+            raise UsageError(f"{row.name} compares {mode}: there is no reference to confirm; Compare first keeps one")
+    if verb == "disable":
+        return gone, rows, {row.id for row in rows} & paused
+    return gone, rows, {row.id for row in rows} - paused if verb == "enable" and not is_fresh else set()

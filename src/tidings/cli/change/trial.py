@@ -1,0 +1,101 @@
+"""`tidings test FILE|-`: read statements, look at their pages once, show what would be watched; stores nothing."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import read_text
+from tidings.cli.output import add_json, write_json, write_line, write_warnings
+from tidings.cli.show.mask import lines_of
+from tidings.errors import StoreMissingError
+from tidings.language.write.texts import compare_text
+from tidings.service.explain.add_answer import seen_text
+from tidings.service.run import trial
+from tidings.storage.db.database import has_been_used, open_database
+
+if TYPE_CHECKING:
+    from tidings.service.examine.trial_on_stored import Hindsight
+    from tidings.service.run.trial import Tried
+    from tidings.settings import Settings
+    from tidings.storage.db.database import Database
+
+
+SHOWN = 8
+"""So many changes of an option are named."""
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("file", metavar="FILE|-", help="statements of the sentinel language; - reads standard input")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Try and print."""
+    text = read_text(arguments.file)
+    with _database(settings) as database:
+        found, warnings = asyncio.run(trial.trial(database, text, settings, file=arguments.file))
+    write_warnings(warnings, as_json=arguments.json)
+    for tried in found:
+        if arguments.json:
+            write_json(tried.record())
+        else:
+            _print(tried)
+    return 0
+
+
+@contextlib.contextmanager
+def _database(settings: Settings) -> Iterator[Database]:
+    """Give the database; where none was made yet, an empty one that is gone afterwards: what is only tried stores nothing."""
+    with contextlib.ExitStack() as stack:
+        try:
+            database = open_database(settings, create=False)
+        except StoreMissingError:
+            if has_been_used(settings.data):
+                raise
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidings-test-")))
+            database = open_database(replace(settings, data=folder, store=replace(settings.store, url="")))
+        stack.callback(database.close)
+        yield database
+
+
+def _told(told: Hindsight) -> str:
+    """Return the changes that an option would have told: how many, and between which versions, the newest if there are many."""
+    news = [r for r in told.reports if not r.quiet]
+    pairs = [
+        f"{r.from_version.partition('.')[2]}→{r.to_version.partition('.')[2]}{' (partial)' if r.partial else ''}"
+        for r in news
+    ]
+    quiet = len(told.reports) - len(news)
+    shown = ", ".join((["…"] if len(pairs) > SHOWN else []) + pairs[-SHOWN:])
+    said = f"{len(pairs)} change{'' if len(pairs) == 1 else 's'}{': ' if pairs else ''}{shown}"
+    return f"{said}; {quiet} more would be quiet: all noise" if quiet else said
+
+
+def _print(tried: Tried) -> None:
+    write_line(f"{tried.sentinel}  {tried.url}  {tried.outcome}")
+    if tried.title:
+        write_line(f"    title    {tried.title}")
+    seen = f" ({seen_text(tried.words, tried.links, tried.images)} now)" if tried.outcome == "ok" or tried.words else ""
+    write_line(f"    watched  {tried.monitor}{seen}")
+    if tried.frames:
+        write_line(f"    frames   {len(tried.frames)}: {', '.join(tried.frames)}")
+    if tried.first_words:
+        write_line(f"    begins   {tried.first_words}")
+    for place, told in enumerate(tried.hindsight):
+        if not place:
+            write_line(f"    stored   {told.versions} versions: what would have been told of them, by what is compared")
+        write_line(f"      {compare_text(told.compare):<10}{' *' if told.is_own else '  '} {_told(told)}")
+        for problem in told.problems if told.is_own else ():
+            write_line(f"                 {problem}")
+    for line in lines_of(tried.masks) if tried.masks is not None else ():
+        write_line(f"    {line}")
+    for warning in tried.warnings:
+        write_line(f"    warning  {warning}")

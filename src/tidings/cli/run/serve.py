@@ -1,0 +1,216 @@
+"""`tidings serve`: watch, tell and answer until SIGTERM or Ctrl-C (the dashboard comes with a later issue)."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tidings.cli.output import add_json, write_json, write_line, write_nowhere
+from tidings.clock import SECOND
+from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
+from tidings.service.run.assembly import poller
+from tidings.service.show.finding import spell_count
+from tidings.service.show.records import change_record
+from tidings.web.door import Door
+
+if TYPE_CHECKING:
+    from tidings.model.observed.unit import Unit
+    from tidings.service.run.monitor import Monitor
+    from tidings.settings import Settings
+
+PATIENCE_SECONDS = 15.0
+"""A service that starts while `check` or `add --url` takes its look waits for it."""
+MOST_PORT = 65_535
+PAUSE_WHEN_REFUSED_SECONDS = 1.0
+"""until it is tried again to write to a database that is held by others, or has no room"""
+STEP_PAUSE_SECONDS = 0.002
+"""A step takes what came in meanwhile; without a pause a busy service would make a step for each answer."""
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("--host", metavar="H", help="address to answer at (serve.host; 127.0.0.1)")
+    parser.add_argument("--port", type=int, metavar="N", help="its port (serve.port; 8780); 0: any that is free")
+    parser.add_argument("--verbose", action="store_true", help="log every poll")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Serve until stopped."""
+    settings = _addressed(settings, arguments)
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    return asyncio.run(_serve(arguments, settings))
+
+
+def _addressed(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """Return the settings with the address that was asked for."""
+    if arguments.port is not None and not 0 <= arguments.port <= MOST_PORT:
+        message = f"--port {arguments.port} is no port; there are 0 (any that is free) to {MOST_PORT:,}"
+        raise UsageError(message)
+    given = {name: getattr(arguments, name) for name in ("host", "port") if getattr(arguments, name) is not None}
+    return replace(settings, serve=replace(settings.serve, **given))
+
+
+async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_complain)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    while True:
+        door = Door(settings)
+        try:
+            return await _watch(arguments, settings, door, stop)
+        except ClockSetBackError as error:
+            _announce(f"{error}; the service starts again by what it says now")
+            settings = replace(settings, serve=replace(settings.serve, port=door.port))
+
+
+async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, stop: asyncio.Event) -> int:
+    """Serve until stopped. Raises `ClockSetBackError`: all that is in memory goes by what the clock said before."""
+    begun = time.perf_counter()
+    console = sys.stderr if arguments.json else sys.stdout
+    async with contextlib.AsyncExitStack() as stack:
+        serving = poller(settings, stream=console, patience_seconds=PATIENCE_SECONDS, spreads=True, endures=True)
+        monitor = await _unless(stop, stack.enter_async_context(serving))
+        if monitor is None:
+            _announce("stopped")
+            return 0
+        door.bind()
+        printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
+
+        monitor.committer.listen(printer)
+        monitor.committer.listen(door.hear)
+        await monitor.live()
+        count = len(monitor.watchlist.pages)
+        took = time.perf_counter() - begun
+        _announce(
+            f"ready: {spell_count(count, 'page')}, {spell_count(len(monitor.watchlist.sentinels), 'sentinel')},"
+            f" data in {settings.data} ({took:.2f} s)"
+        )
+        stopped = asyncio.create_task(stop.wait())
+        stopped.add_done_callback(lambda _: monitor.store.hurry())
+        try:
+            async with _answering(door, monitor, stop):
+                await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
+        except StaleEpochError as error:
+            _announce(f"stopped: {error}")
+            return error.exit_code
+        finally:
+            if printer.is_unheard:
+                write_nowhere()
+    _announce("stopped")
+    return 0
+
+
+def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what no task answers for: want of memory in a line, for no traceback would help."""
+    if isinstance(context.get("exception"), MemoryError):
+        logging.getLogger("tidings.service").error("no memory is left: %s", context.get("message", ""))
+    else:
+        loop.default_exception_handler(context)
+
+
+async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, Monitor]) -> Monitor | None:
+    """Return what has started, or None if it was to stop first: it may wait for a database, or for another poller to end."""
+    task, stopped = asyncio.create_task(starting), asyncio.create_task(stop.wait())
+    await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if task.done():
+        return task.result()
+    task.cancel()
+    await asyncio.wait({task})
+    return None if task.cancelled() else task.result()
+
+
+@contextlib.asynccontextmanager
+async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Open the door beside the first looks, and close it before the service goes; one that cannot be opened ends the service."""
+
+    async def open_() -> None:
+        try:
+            await door.open(monitor)
+        except BaseException:
+            stop.set()
+            raise
+        _announce(f"listening on {door.url}")
+
+    opening = asyncio.create_task(open_())
+    try:
+        yield
+    finally:
+        try:
+            await opening
+        finally:
+            await door.close()
+
+
+async def _loop(monitor: Monitor, stopped: asyncio.Task[bool], *, most: int) -> None:
+    """Step until stopped; rest for `most` µs at a time."""
+    told = ""
+    while not stopped.done():
+        try:
+            await monitor.step()
+            told = ""
+        except StoreStalledError as error:
+            if told != str(error):
+                _announce(f"{error}; the service goes on when it can")
+            told = str(error)
+            await asyncio.wait({stopped}, timeout=PAUSE_WHEN_REFUSED_SECONDS)
+        resting = asyncio.create_task(monitor.rest(most=most))
+        await asyncio.wait({resting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        resting.cancel()
+        await asyncio.sleep(STEP_PAUSE_SECONDS)
+
+
+def _announce(text: str) -> None:
+    with contextlib.suppress(OSError):  # whoever reads may have left; the service has more to do than to be read
+        sys.stderr.write(f"tidings: {text}\n")
+        sys.stderr.flush()
+
+
+class Printer:
+    """Prints what was found, as it is found. An output that is closed or full is told once and harms nothing else."""
+
+    def __init__(self, monitor: Monitor, *, as_json: bool, verbose: bool) -> None:
+        self._monitor = monitor
+        self._as_json = as_json
+        self._verbose = verbose
+        self.is_unheard = False
+        """whether standard output took nothing the last time"""
+
+    def __call__(self, unit: Unit) -> None:
+        """Print what one committed unit brought."""
+        try:
+            self._print(unit)
+        except (BrokenPipeError, OutputError) as error:
+            if not self.is_unheard:
+                cause = error.__cause__ if isinstance(error, OutputError) else error
+                _announce(
+                    f"standard output takes nothing any more ({getattr(cause, 'strerror', cause)}); the service goes on"
+                )
+            self.is_unheard = True
+
+    def _print(self, unit: Unit) -> None:
+        watchlist = self._monitor.watchlist
+        for row in unit.changes:
+            page = watchlist.pages.get(row.page_id)
+            owner = watchlist.sentinels.get(row.sentinel_id)
+            if page is None or owner is None or row.quiet:
+                continue
+            if self._as_json:
+                write_json(change_record(row, sentinel=owner.row.name, url=page.identity.given))
+            elif not any(target.kind == "console" for target in owner.everybody()):  # that channel writes it itself
+                write_line(f"{owner.row.name}: {row.summary}  {page.identity.given}")
+        if self._verbose and unit.poll is not None and unit.page is not None:
+            page = watchlist.pages.get(unit.page.page_id)
+            where = page.identity.given if page is not None else f"page {unit.page.page_id}"
+            _announce(f"{unit.poll.outcome} {where}{f': {unit.poll.reason}' if unit.poll.outcome == 'error' else ''}")

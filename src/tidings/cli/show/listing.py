@@ -1,0 +1,142 @@
+"""`tidings list`: what is watched and how it does."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from tidings.cli.happenings import write_happenings
+from tidings.cli.health import brief, read_health, write_troubles
+from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.cli.show.standstill import write_standstill
+from tidings.model.watch.weight import WHOLE
+from tidings.service.show.finding import spell_count
+from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
+from tidings.service.watch import masked_places
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import members, pages
+from tidings.storage.watches import outside, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.service.health.trouble import Health
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.observed.pages import Brief
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("--tag", help="only sentinels with this tag")
+    parser.add_argument("--all", action="store_true", help="also those that have ended")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print all sentinels."""
+    write_standstill(settings, as_json=arguments.json)
+    database = open_database(settings, create=False)
+    try:
+        found = read_health(database, settings)
+        return database.read(_list, arguments, found)
+    finally:
+        database.close()
+
+
+def _list(connection: Connection, arguments: argparse.Namespace, health: Health) -> int:
+    rows = sentinels.listing(connection, ended=arguments.all, tag=arguments.tag)
+    happenings = outside.listing(connection) if arguments.tag is None else []
+    if arguments.json:
+        held = held_pages(connection)
+        for row in rows:
+            own = health.of(row.name)
+            troubles = [trouble.record(sentinel=row.name) for trouble in own.troubles]
+            details = {"health": own.status, "pages": held.get(row.id, []), "troubles": troubles}
+            write_json(sentinel_record(row, details=details))
+        for source in happenings:
+            write_json(event_record(source))
+        return 0
+    if not rows:
+        write_line(_none(connection, arguments))
+        write_happenings(happenings)
+        return 0
+    classes = [class_of(row.text) for row in rows]
+    is_classed = set(classes) != {WHOLE}
+    watched: dict[int, list[Brief]] = {}
+    for page in pages.briefs(connection):
+        watched.setdefault(page.sentinel_id, []).append(page)
+    table(
+        (
+            (
+                row.name,
+                row.state,
+                *((budget,) if is_classed else ()),
+                brief(health.of(row.name)) or _well(watched.get(row.id, [])),
+                short_time(rfc3339(max((_changed(page) for page in watched.get(row.id, [])), default=0) or None)),
+                ", ".join(page.given for page in watched.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
+            )
+            for row, budget in zip(rows, classes, strict=True)
+        ),
+        ("NAME", "STATE", *(("CLASS",) if is_classed else ()), "HEALTH", "CHANGED (UTC)", "URL"),
+    )
+    masked = masked_places.counts(connection)
+    for row in rows if masked else ():
+        if places := sum(masked.get(page.page_id, 0) for page in watched.get(row.id, [])):
+            write_line(f"{row.name}: {spell_count(places, 'place')} left out as noise; tidings mask {row.name}")
+    write_troubles(health if arguments.tag is None else health.of_any([row.name for row in rows]))
+    write_happenings(happenings)
+    return 0
+
+
+def _none(connection: Connection, arguments: argparse.Namespace) -> str:
+    """Say why the list is empty and what to do."""
+    if arguments.tag is not None:
+        return f'no sentinel has the tag "{arguments.tag}"; `tidings list` shows all'
+    if not arguments.all and sentinels.listing(connection, ended=True):
+        return "nothing is watched now; `tidings list --all` shows what has ended"
+    return "nothing is watched yet; tidings add --url https://example.org/ begins"
+
+
+def held_pages(connection: Connection, *, sentinel_id: int | None = None) -> dict[int, list[dict[str, Any]]]:
+    """Return the pages of each sentinel, or of one, and how they do."""
+    subs = subscriptions.listing(connection, sentinel_id=sentinel_id)
+    found = pages.listing(connection) if sentinel_id is None else [pages.get(connection, sub.page_id) for sub in subs]
+    known = {state.page_id: (identity, state) for identity, state in found}
+    held: dict[int, list[dict[str, Any]]] = {}
+    masked = masked_places.counts(connection)
+    frames = {page_id: members.frames(connection, page_id) for page_id in members.framed_pages(connection)}
+    for sub in subs:
+        identity, state = known[sub.page_id]
+        held.setdefault(sub.sentinel_id, []).append(
+            {
+                "page": str(sub.page_id),
+                "url": identity.given,
+                "title": state.title,
+                "health": state.health if state.polls else "new",
+                "kind": state.kind,
+                "reason": state.reason,
+                "versions": state.last_seq,
+                "polls": state.polls,
+                "checked_at": rfc3339(state.checked_at),
+                "changed_at": rfc3339(state.changed_at),
+                "text_changed_at": rfc3339(state.text_changed_at),
+                "retry_at": rfc3339(state.retry_at),
+                "masked_places": masked.get(sub.page_id, 0),
+                "restless_since": rfc3339(state.saturation.since),
+                "frames": [
+                    {"url": f.identity.url, "health": f.state.health, "kind": f.state.kind, "reason": f.state.reason}
+                    for f in frames.get(sub.page_id, ())
+                ],
+            }
+        )
+    return held
+
+
+def _well(watched: list[Brief]) -> str:
+    """Return what is said of a sentinel without trouble: `new` until one of its pages has been checked well."""
+    return "ok" if any(page.polls and page.is_well for page in watched) else "new"
+
+
+def _changed(page: Brief) -> Instant:
+    """Return when a page changed last, 0 if it has not: its first version is no change."""
+    return (page.changed_at or 0) if page.versions > 1 else 0

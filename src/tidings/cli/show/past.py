@@ -1,0 +1,323 @@
+"""`tidings changes`, `tidings history NAME` and `tidings diff NAME [OLD [NEW]]`: what there was and what it became."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import add_limit
+from tidings.cli.output import add_json, short_time, table, write_json, write_line, write_page
+from tidings.errors import UsageError
+from tidings.presentation.edits import headline
+from tidings.presentation.presenter import Caption
+from tidings.presentation.presenters import FORMS, VIEWS, presenter
+from tidings.service.show.reasons import spell_poll
+from tidings.service.show.records import change_record, poll_record, quarantine_record, rfc3339, version_record
+from tidings.service.watch import by_name
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import pages, polls, versions
+from tidings.storage.watches import changes, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.observed.unit import ChangeRow
+    from tidings.model.observed.version import Version
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+    from tidings.storage.watches.sentinels import SentinelRow
+
+MASKED_SHOWN = 3
+"""So many stretches that were left out of a change are named."""
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the arguments."""
+    if verb == "changes":
+        parser.add_argument("name", nargs="?", metavar="NAME", help="only of this sentinel")
+        parser.add_argument("--quiet", action="store_true", help="also quiet changes, which nobody was told")
+        add_limit(parser, 50)
+        parser.add_argument("--exit-code", action="store_true", help="exit with 1 if there is a change")
+    else:
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("--page", metavar="URL", help="which page, if the sentinel has several")
+    if verb == "history":
+        parser.add_argument("--polls", action="store_true", help="every look instead of every version")
+        parser.add_argument("--screenshot", metavar="VERSION", help="write the picture of this version; with --output")
+        parser.add_argument("--output", type=Path, metavar="FILE", help="where to write it, e.g. page.webp")
+        add_limit(parser, 100)
+    if verb == "diff":
+        parser.add_argument("old", nargs="?", metavar="OLD", help="version id or number; left out: the last but one")
+        parser.add_argument(
+            "new", nargs="?", metavar="NEW", help="version id or number; left out: the one after OLD, or the last"
+        )
+        parser.add_argument(
+            "--view", choices=VIEWS, default="changes", help="changes alone (default), in one frame, in two, or a table"
+        )
+        parser.add_argument(
+            "--format", choices=FORMS, default="text", help="text for people, or a page of HTML (default text)"
+        )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print what was asked for."""
+    database = open_database(settings, create=False)
+    try:
+        match arguments.verb:
+            case "changes":
+                return database.read(_changes, arguments)
+            case "history" if arguments.screenshot is not None or arguments.output is not None:
+                return _picture(database, arguments, settings)
+            case "history":
+                return database.read(_history, arguments)
+            case _:
+                return _diff(database, arguments, settings)
+    finally:
+        database.close()
+
+
+# -- changes -----------------------------------------------------------------------------------------------------------------------
+
+
+def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
+    name = by_name.find_past(connection, arguments.name).name if arguments.name else None
+    found = changes.listing(connection, sentinel=name, quiet=arguments.quiet, limit=arguments.limit)
+    for change in found:
+        record = change_record(change.row, sentinel=change.sentinel, url=change.url)
+        if arguments.json:
+            write_json(record)
+            continue
+        write_line(f"{short_time(record['detected_at'])}  {change.sentinel}  {change.url}")
+        write_line(f"    {change.row.kind}{' (noise)' if change.row.noise else ''}: {headline(record)}")
+        if change.row.found.masked and not change.row.noise:
+            write_line(f"      left out as noise: {_masked(change.row)}")
+        for part in record.get("parts") or ():
+            write_line(f"      {part['name'] or part['url']}  {part['status']}: {headline(part)}")
+    if not found and not arguments.json:
+        write_line("no changes yet")
+    return 1 if arguments.exit_code and found else 0
+
+
+def _masked(row: ChangeRow) -> str:
+    """Return what was left out of a change, the first of it if it is much."""
+    masked = row.found.masked
+    shown = "; ".join(f'"{one.old}" → "{one.new}" ({one.mask})' for one in masked[:MASKED_SHOWN])
+    return f"{shown}; and {len(masked) - MASKED_SHOWN} more" if len(masked) > MASKED_SHOWN else shown
+
+
+# -- history -----------------------------------------------------------------------------------------------------------------------
+
+
+def _history(connection: Connection, arguments: argparse.Namespace) -> int:
+    for page_id in _pages_of(connection, arguments):
+        url = pages.identity(connection, page_id).given
+        if arguments.polls:
+            _polls(connection, page_id, url, arguments)
+        else:
+            _versions(connection, page_id, url, arguments)
+    return 0
+
+
+def _versions(connection: Connection, page_id: int, url: str, arguments: argparse.Namespace) -> None:
+    kept = versions.listing(connection, page_id)[-arguments.limit :]
+    withheld = versions.withheld(connection, page_id)[-arguments.limit :]
+    if arguments.json:
+        for version in kept:
+            write_json(version_record(version, url=url))
+        for row in withheld:
+            write_json(quarantine_record(row, url=url))
+        return
+    write_line(url)
+    is_framed = any(version.frames for version in kept)
+    is_pictured = any(version.screenshot for version in kept)
+    table(
+        (
+            (
+                str(v.seq),
+                short_time(rfc3339(v.fetched_at)),
+                f"{v.size:,}",
+                "baseline" if v.seq == 1 else "text" if v.text_changed else "not the text",
+                *([str(v.frames)] if is_framed else []),
+                *([("yes" if v.screenshot else "-")] if is_pictured else []),
+                v.title,
+            )
+            for v in kept
+        ),
+        (
+            "VERSION",
+            "FETCHED (UTC)",
+            "BYTES",
+            "CHANGED",
+            *(["FRAMES"] if is_framed else []),
+            *(["PICTURE"] if is_pictured else []),
+            "TITLE",
+        ),
+    )
+    for row in withheld:
+        write_line(f"withheld  {short_time(rfc3339(row.at))}  {row.kind}: {row.reason}")
+
+
+def _polls(connection: Connection, page_id: int, url: str, arguments: argparse.Namespace) -> None:
+    rows = list(reversed(polls.listing(connection, page_id=page_id, limit=arguments.limit)))
+    if arguments.json:
+        for row in rows:
+            write_json(poll_record(row, url=url))
+        return
+    write_line(url)
+    table(
+        (
+            (
+                short_time(rfc3339(r.charged_at)),
+                r.outcome or "under way",
+                r.kind or str(r.status or "-"),
+                f"{r.bytes:,}",
+                spell_poll(r),
+            )
+            for r in rows
+        ),
+        ("AT (UTC)", "OUTCOME", "STATUS", "BYTES", "REASON"),
+    )
+
+
+def _picture(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
+    """Write the picture of a version to a file."""
+    if arguments.screenshot is None or arguments.output is None:
+        message = "--screenshot VERSION and --output FILE go together"
+        raise UsageError(message)
+    version = database.read(_pictured, arguments)
+    from tidings.service.run.assembly import open_archive  # it brings the whole service, and only pictures need it
+
+    archive = open_archive(settings, dialect=database.dialect)
+    content = archive.restore(version.screenshot, lambda sha256: database.read(versions.blob, sha256))
+    try:
+        arguments.output.write_bytes(content)
+    except OSError as error:
+        message = f"{arguments.output} cannot be written: {error.strerror or error}"
+        raise UsageError(message) from None
+    write_line(f"{arguments.output}: the page at version {version.seq}, {_told_of(version)}, WebP")
+    return 0
+
+
+def _pictured(connection: Connection, arguments: argparse.Namespace) -> Version:
+    """Return the version whose picture is asked for."""
+    row, page_id = _one_page(connection, arguments, (arguments.screenshot,))
+    version = versions.get(connection, page_id, _number(arguments.screenshot, page_id))
+    if version is None:
+        message = f"there is no version {arguments.screenshot} of this page; `tidings history {row.name}` lists them"
+        raise UsageError(message)
+    if not version.screenshot:
+        message = (
+            f"no picture was taken of version {version.seq}; `Render browser screenshot` takes one of each new version"
+        )
+        raise UsageError(message)
+    return version
+
+
+def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int]:
+    row = by_name.find_past(connection, arguments.name)
+    held = [s.page_id for s in subscriptions.listing(connection, sentinel_id=row.id)]
+    if arguments.page is None:
+        return held
+    chosen = [
+        i for i in held if arguments.page in {pages.identity(connection, i).given, pages.identity(connection, i).url}
+    ]
+    if not chosen:
+        message = f"{row.name} does not watch {arguments.page}"
+        raise UsageError(message)
+    return chosen
+
+
+# -- diff --------------------------------------------------------------------------------------------------------------------------
+
+
+def _diff(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
+    drawing = presenter(arguments.view, arguments.format)
+    if arguments.json and arguments.format != "text":
+        message = "--json prints the record; leave out --json, or --format"
+        raise UsageError(message)
+    row, page_id, old, new = database.read(_pair, arguments)
+    url = database.read(pages.identity, page_id).given
+    stored = [
+        c
+        for c in database.read(changes.listing, sentinel=row.name, page_id=page_id, quiet=True)
+        if (c.row.from_seq, c.row.to_seq) == (old.seq, new.seq)
+    ]
+    if stored:
+        record = change_record(stored[0].row, sentinel=row.name, url=url)
+    else:
+        from tidings.service.run import compare
+
+        record = asyncio.run(compare.two_versions(database, settings, row, page_id=page_id, old=old, new=new))
+    if drawing.view in {"single", "dual"}:
+        from tidings.service.run import compare
+
+        merged = asyncio.run(compare.in_place(database, settings, row, page_id=page_id, old=old, new=new))
+        record = {**record, "merged": merged}
+    between = f"version {old.seq} ({_told_of(old)}) → version {new.seq} ({_told_of(new)})"
+    if arguments.json:
+        write_json(record)
+    elif arguments.format == "html":
+        caption = Caption(heading=f"{row.name}: {headline(record)}", sentinel=row.name, between=between)
+        write_page(drawing.present([record], caption))
+    else:
+        write_line(str(record["url"]))
+        write_line(f"{between}  {record['kind']}")
+        for line in drawing.fragment(record).split("\n"):
+            write_line(f"  {line}")
+    return 0
+
+
+def _told_of(version: Version) -> str:
+    """Return when a version was fetched, and how many frames are part of it."""
+    frames = f", {version.frames} frame{'' if version.frames == 1 else 's'}" if version.frames else ""
+    return f"{short_time(rfc3339(version.fetched_at))} UTC{frames}"
+
+
+def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[SentinelRow, int, Version, Version]:
+    row, page_id = _one_page(connection, arguments, (arguments.old, arguments.new))
+    kept = {v.seq: v for v in versions.listing(connection, page_id)}
+    if len(kept) < 2 and arguments.old is None:
+        message = f"there {'is one version' if kept else 'is no version'} of this page yet; nothing to compare"
+        raise UsageError(message)
+    *_, before, last = (0, 0, *kept)
+    old = _number(arguments.old, page_id) if arguments.old else before
+    following = next((seq for seq in kept if seq > old), old + 1)
+    new = _number(arguments.new, page_id) if arguments.new else following if arguments.old else last
+    for seq in (old, new):
+        if seq not in kept:
+            is_gone = 0 < seq < last
+            what = (
+                f"version {seq} of this page is not kept any more"
+                if is_gone
+                else f"there is no version {seq} of this page"
+            )
+            message = f"{what}; `tidings history {row.name}` lists {len(kept)}"
+            raise UsageError(message)
+    return row, page_id, kept[old], kept[new]
+
+
+def _one_page(
+    connection: Connection, arguments: argparse.Namespace, given: Sequence[str | None]
+) -> tuple[SentinelRow, int]:
+    """Return the sentinel and the one page that is meant: its only one, that of `--page`, or that of the version ids given."""
+    row = by_name.find_past(connection, arguments.name)
+    held = _pages_of(connection, arguments)
+    if len(held) > 1:
+        named = [i for i in held if any(str(text or "").startswith(f"{i}.") for text in given)]
+        held = named or held
+    if len(held) > 1:
+        message = f"{row.name} watches {len(held)} pages; say which with --page URL"
+        raise UsageError(message)
+    return row, held[0]
+
+
+def _number(text: str, page_id: int) -> int:
+    """Return the number that a version id (`PAGE.NUMBER`) or a number means."""
+    page, dot, number = text.rpartition(".")
+    if not number.isdigit() or (dot and page != str(page_id)):
+        message = f"{text} is no version of this page; give its number, or its id as `tidings history` prints it"
+        raise UsageError(message)
+    return int(number)

@@ -1,0 +1,79 @@
+"""`tidings plan [NAME…]`: the next looks, each with its reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import add_limit
+from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.cli.show import planning
+from tidings.clock import SystemClock
+from tidings.service.explain.plan_list import ComingPoll, agenda
+from tidings.service.explain.plan_summary import outline
+from tidings.service.plan.learned_worth import spelled
+from tidings.service.show.records import rfc3339
+from tidings.storage.db.database import open_database
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tidings.settings import Settings
+
+SHOWN = 20
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="sentinels; all, if none is named")
+    add_limit(parser, SHOWN, "so many looks")
+    parser.add_argument(
+        "--expert",
+        action="store_true",
+        help="what is learned of each page, the parts of its bid, the price, and a certificate of the last days",
+    )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print what comes."""
+    now = SystemClock().now()
+    database = open_database(settings, create=False)
+    try:
+        turns = database.read(planning.turns, settings, now)
+        looks = database.read(agenda, settings, names=arguments.names, now=now, turns=turns)
+        whole = None if arguments.names or not looks else database.read(outline, settings, looks, now=now)
+        appraisal = database.read(planning.appraisal, settings, now) if arguments.expert and looks else None
+    finally:
+        database.close()
+    shown = looks[: arguments.limit]
+    bids = {} if appraisal is None else appraisal.bids
+    if arguments.json:
+        for look in shown:
+            bid = {"bid": bids[look.page_id].record()} if look.page_id in bids else {}
+            write_json({**look.record(expert=arguments.expert), **bid})
+        for record in [
+            *([] if whole is None else [whole.record()]),
+            *([] if appraisal is None else appraisal.records()),
+        ]:
+            write_json(record)
+        return 0
+    if not looks:
+        write_line("no look is planned: nothing is watched (tidings add), or everything is paused (tidings list)")
+    for look in shown:
+        write_line(_line(look, now, expert=arguments.expert))
+        if look.page_id in bids:
+            write_line(f"{'':<17} {bids[look.page_id]}")
+    if len(shown) < len(looks):
+        write_line(f"and {len(looks) - len(shown):,} more: --limit 0 shows all")
+    for line in [*([] if whole is None else whole.lines()), *([] if appraisal is None else appraisal.lines())]:
+        write_line(line)
+    return 0
+
+
+def _line(look: ComingPoll, now: int, *, expert: bool) -> str:
+    prospect = look.prospect
+    when = "no time set" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
+    rate = look.changes_a_day
+    expected = [] if rate is None else [f"{rate:.3g} changes a day expected"]
+    said = f"  ({'; '.join([*expected, *spelled(look.taught)])})" if expert and (expected or look.taught) else ""
+    return f"{when:<17} {look.sentinel}  {prospect.url}  {prospect.why}{said}"

@@ -1,0 +1,198 @@
+"""`tidings show NAME`: one sentinel: what it says, where it stands, what comes next and why, how its pages do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from tidings.cli.happenings import happening_of
+from tidings.cli.health import read_health
+from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.cli.show import planning
+from tidings.cli.show.listing import held_pages
+from tidings.cli.show.mask import lines_of
+from tidings.cli.show.standstill import write_standstill
+from tidings.clock import SystemClock
+from tidings.errors import SecretError
+from tidings.language.dates import zone_of
+from tidings.model.watch.weight import WHOLE
+from tidings.service.explain import add_answer
+from tidings.service.explain.budget_report import purse_of
+from tidings.service.explain.explain_sentinel import outlook
+from tidings.service.explain.on_time_report import captures
+from tidings.service.plan import learned_worth
+from tidings.service.show.finding import spell_count
+from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
+from tidings.service.sources import outside_events
+from tidings.service.watch import by_name, noise
+from tidings.service.watch.subscription_memory import healed_parts
+from tidings.service.watch.watchlist import WatchedSentinel, meaning
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import changes, events, sentinels, subscriptions
+from tidings.storage.watches import outside as sources
+from tidings.storage.write.vault import Vault
+from tidings.web.listening import url
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tidings.service.health.trouble import Health
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.outside import SourceRow
+
+_ASKED = {"interval": "fixed interval", "expected": "expected updates", "then": "Then"}
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("name", metavar="NAME")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print one sentinel."""
+    write_standstill(settings, as_json=arguments.json)
+    database = open_database(settings, create=False)
+    try:
+        return database.read(_show, arguments, settings, read_health(database, settings))
+    finally:
+        database.close()
+
+
+def _show(connection: Connection, arguments: argparse.Namespace, settings: Settings, health: Health) -> int:
+    happening = happening_of(connection, arguments.name)
+    if happening is not None:
+        show_happening(connection, happening, settings, as_json=arguments.json)
+        if arguments.name not in sentinels.names(connection):
+            return 0
+    row = by_name.find(connection, arguments.name)
+    held = held_pages(connection, sentinel_id=row.id).get(row.id, [])
+    known = {str(sub.page_id): sub for sub in subscriptions.listing(connection, sentinel_id=row.id)}
+    held = [
+        {
+            **page,
+            "healed": healed_parts(known[page["page"]].remembered, meaning(row.text)),
+            "learned": learned_worth.record(known[page["page"]].learned),
+            "missing": add_answer.missing(connection, row.id, int(page["page"]), meaning(row.text)),
+        }
+        for page in held
+    ]
+    found = changes.listing(connection, sentinel=row.name, limit=5)
+    now = SystemClock().now()
+    find, turns = by_name.lives(connection, dropped=True), planning.turns(connection, settings, now)
+    coming = outlook(connection, row, find=find, settings=settings, now=now, turns=turns)
+    zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
+    made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
+    own = health.of(row.name)
+    budget = purse_of(connection, settings, class_of(row.text), now=now)
+    if arguments.json:
+        details = {
+            "revision": row.revision,
+            "started_at": rfc3339(row.started_at),
+            "ended_at": rfc3339(row.ended_at),
+            "pages": held,
+            "next": [prospect.as_dict() for prospect in coming],
+            "recent_changes": [c.row.id for c in found],
+            "captures": made,
+            "masks": [r for page in held for r in noise.masks(connection, int(page["page"])).records(row.name)],
+            "budget": budget.record(),
+            "health": own.status,
+            "troubles": [trouble.record(sentinel=row.name) for trouble in own.troubles],
+        }
+        write_json(sentinel_record(row, details=details))
+        return 0
+    write_line(f"{row.name}  {row.state}{f' ({row.reason})' if row.reason else ''}")
+    for line in row.text.splitlines():
+        write_line(f"    {line}")
+    for trouble in own.troubles:
+        write_line(trouble.line)
+    if budget.name != WHOLE:
+        write_line(f"class {budget.name}: {budget}")
+    for prospect in coming:
+        when = short_time(rfc3339(prospect.at)) if prospect.at is not None else "-"
+        write_line(f"next {prospect.what:<5}  {when:<19}  {prospect.why}{f'  {prospect.url}' if prospect.url else ''}")
+    for page in held:
+        write_line(f"{page['url']}  {page['title']}")
+        masks = lines_of(noise.masks(connection, int(page["page"])), row.name)
+        for line in _lines(page, learned_worth.spelled(known[page["page"]].learned), masks):
+            write_line(f"    {line}")
+    for asked, counts in made.items():
+        said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
+        write_line(f"looks in time, 30 days ({_ASKED[asked]}): {said}")
+    for change in found:
+        write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
+    return 0
+
+
+def _lines(page: dict[str, Any], learned: Iterable[str], masks: Iterable[str]) -> Iterator[str]:
+    """Yield what is said of a page beside its troubles: its versions, what was `learned` and what its `masks` leave out."""
+    yield f"{spell_count(page['versions'], 'version')} in {spell_count(page['polls'], 'look')}; {_when(page)}"
+    if page["kind"]:
+        yield f"checked again {short_time(page['retry_at'])} UTC"
+    if page["frames"]:
+        urls = ", ".join(frame["url"] for frame in page["frames"])
+        yield f"{spell_count(len(page['frames']), 'frame')}: {urls}"
+    yield from learned
+    yield from masks
+
+
+def _when(page: dict[str, Any]) -> str:
+    """Return when a page was looked at last, and when its text changed, as far as either has happened."""
+    if page["checked_at"] is None:
+        return "not looked at well yet" if page["polls"] else "not looked at yet"
+    looked = f"looked at {short_time(page['checked_at'])}"
+    changed = page["text_changed_at"]
+    return f"{looked}, text changed {short_time(changed)} UTC" if changed else f"{looked} UTC, its text has not changed"
+
+
+LATEST = 5
+"""So many of the last events are shown."""
+
+
+def show_happening(connection: Connection, row: SourceRow, settings: Settings, *, as_json: bool) -> None:
+    """Print one event: what it says, the webhook's address and token, who waits for it, its last times."""
+    waiting = outside_events.names(connection)[row.name]
+    found = [e for e in events.listing(connection, types=[sources.HAPPENED]) if e.data["event"] == row.name][-LATEST:]
+    address, token = _way_in(connection, row, settings)
+    if as_json:
+        latest = [{"at": rfc3339(event.at), "params": event.data["params"]} for event in found]
+        details = {"address": address, "token": token, "sentinels": waiting, "latest": latest}
+        write_json(event_record(row, details=details))
+        return
+    write_line(f"event {row.name}  {_times(row)}")
+    write_line(f"    {row.text}")
+    if address:
+        write_line(f"    POST   {address}")
+        write_line(f"    token  {token}")
+    if row.due_at is not None:
+        write_line(f"next look   {short_time(rfc3339(row.due_at))}")
+    if row.problem:
+        write_line(f"problem     {row.problem}")
+    write_line(f"waited for by {', '.join(waiting) or 'nobody'}")
+    for event in found:
+        params = ", ".join(f"{name}={value}" for name, value in event.data["params"].items())
+        write_line(f"{short_time(rfc3339(event.at))}  {' '.join(params.split())[:200]}")
+
+
+def _way_in(connection: Connection, row: SourceRow, settings: Settings) -> tuple[str, str]:
+    """Return where a webhook is told and its token, empty texts if it is none."""
+    if row.origin != "webhook":
+        return "", ""
+    try:
+        held = outside_events.token_of(connection, Vault(settings.data), row.name)
+    except SecretError as error:
+        return _address(row, settings), str(error)
+    return _address(row, settings), "" if held is None else held.reveal()
+
+
+def _address(row: SourceRow, settings: Settings) -> str:
+    return f"{url(settings.serve.host, settings.serve.port)}/api/v1/hooks/{row.name}"
+
+
+def _times(row: SourceRow) -> str:
+    if row.happened_at is None:
+        return "has not happened yet"
+    times = "once" if row.happened == 1 else f"{row.happened:,} times"
+    return f"happened {times}, last {short_time(rfc3339(row.happened_at))}"

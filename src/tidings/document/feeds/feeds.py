@@ -1,0 +1,250 @@
+"""Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, read by namespace and place.
+
+An element is a feed's own if it has the namespace of what it stands in, whatever its prefix. What extensions say (Media RSS, Dublin Core, Atom in
+RSS) stands in for an element that the entry itself lacks, and for no other. Text constructs are read as RFC 4287 §3.1 says; RSS does not say
+whether a title is HTML: one that has a closing tag or an entity is.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from html.entities import html5
+from typing import Any, Final
+
+from lxml import etree
+
+from tidings.document.data.structured import address_in, local_name, namespace_of
+
+_PLACES: Final = {"item": frozenset({"channel", "rdf", "rss", "feed"}), "entry": frozenset({"feed", "channel"})}
+"""Where entries stand."""
+
+_ATOM: Final = frozenset({"http://www.w3.org/2005/atom", "http://purl.org/atom/ns"})
+_DC: Final = "http://purl.org/dc/elements/1.1"
+_MEDIA: Final = "http://search.yahoo.com/mrss"
+_ITUNES: Final = "http://www.itunes.com/dtds/podcast-1.0.dtd"
+_CONTENT: Final = "http://purl.org/rss/1.0/modules/content"
+_XHTML: Final = "http://www.w3.org/1999/xhtml"
+_RDF_ABOUT: Final = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
+_OWN: Final = "own"
+_IN_ATOM: Final = "atom"
+_TITLES: Final = ((_OWN, "title"), (_IN_ATOM, "title"), (_DC, "title"), (_MEDIA, "title"), (_ITUNES, "title"))
+_BODIES: Final = (
+    (_CONTENT, "encoded"), (_OWN, "encoded"), (_OWN, "fullitem"), (_XHTML, "body"), (_XHTML, "div"), (_OWN, "body"), (_OWN, "content"),
+    (_IN_ATOM, "content"), (_OWN, "description"), (_OWN, "summary"), (_IN_ATOM, "summary"), (_DC, "description"), (_ITUNES, "summary"),
+    (_MEDIA, "description"),
+)  # fmt: skip
+"""Elements that hold what an entry says, the fullest first."""
+
+_ENCLOSURE: Final = "enclosure"
+_LINKS: Final = ((_OWN, "link"), (_IN_ATOM, "link"))
+_IDS: Final = ((_OWN, "guid"), (_OWN, "id"), (_IN_ATOM, "id"))
+_ALTERNATE: Final = frozenset({"", "alternate", "http://www.iana.org/assignments/relation/alternate"})
+_PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+_PLAIN: Final = frozenset({"", "text", "text/plain"})
+_MARKED_UP: Final = frozenset({"html", "xhtml", "text/html", "application/xhtml+xml"})
+_CLOSED: Final = re.compile(r"</[A-Za-z][A-Za-z0-9]*\s*>")
+_ENTITY: Final = re.compile(r"&(?:#\d+;|#[xX][0-9A-Fa-f]+;|([A-Za-z][A-Za-z0-9]*;))")
+_TAG: Final = re.compile(r"</?([A-Za-z][\w-]*)")
+_HTML: Final = frozenset(
+    "a abbr acronym address article aside audio b bdi bdo big blockquote br button caption center cite code col colgroup data dd del details "
+    "dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd label li main mark nav ol p picture pre q rp rt "
+    "ruby s samp section small source span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var video wbr".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """An entry as its feed gives it: its id, where it leads, its title, the fullest of its texts, each empty if it has none, and its enclosures."""
+
+    id: str
+    link: str
+    title: str
+    body: str
+    enclosures: tuple[str, ...] = ()
+
+
+def entries_in(root: Any) -> Iterator[Any]:
+    """Yield the entries below an element of a feed, in their order."""
+    for element in root.iter("{*}item", "{*}entry"):
+        if is_entry(element):
+            yield element
+
+
+def is_entry(element: Any) -> bool:
+    """Return whether an element of a feed is an entry of it, by where it stands."""
+    above = local_name(element.getparent()).lower()
+    return above in _PLACES.get(local_name(element), ()) and not is_extension(element)
+
+
+def is_extension(element: Any) -> bool:
+    """Return whether an element belongs to a vocabulary that feeds are extended by."""
+    return namespace_of(element) in {_DC, _MEDIA, _ITUNES, _CONTENT, _XHTML}
+
+
+def entry_of(element: Any, children: Sequence[Any], base: str, shown: Callable[[str], str]) -> FeedEntry:
+    """Return an entry of what is left of its children.
+
+    `base` is the address of the feed, `shown` returns what a text of HTML shows.
+
+    Args:
+        element: The entry.
+        children: Its children that count.
+        base: The address of the feed.
+        shown: Returns what a text of HTML shows.
+    """
+    named = _Named(element, [*children, *(inner for child in children if _is_group(child) for inner in child)])
+    is_of_atom = local_name(element) == "entry"
+    id_ = next((text for child in named.all(_IDS) if (text := _line(child.text))), "") or element.get(_RDF_ABOUT, "")
+    title = named.title(shown, is_of_atom=is_of_atom)
+    body = next((text for child in named.all(_BODIES) if (text := text_of(child, shown, is_of_atom=is_of_atom))), "")
+    return FeedEntry(id_, _link_of(named, base), title, body, _enclosures(named, base))
+
+
+def _enclosures(named: _Named, base: str) -> tuple[str, ...]:
+    """Return where what an entry encloses lies: a recording, a file."""
+    links = [link for link in named.all(_LINKS) if (link.get("rel") or "").strip().lower() == _ENCLOSURE]
+    found = (address_in(one, base) for one in (*named.all([(_OWN, _ENCLOSURE)]), *links))
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _is_group(element: Any) -> bool:
+    """Return whether an element holds what Media RSS says of an entry, as in the feeds of video sites."""
+    return namespace_of(element) == _MEDIA and local_name(element) == "group"
+
+
+def title_of(root: Any, shown: Callable[[str], str]) -> str:
+    """Return the title of a feed itself, empty if it has none."""
+    heads = [child for child in root if local_name(child) == "channel"] or [root]
+    named = _Named(heads[0], [child for child in heads[0] if local_name(child)])
+    return named.title(shown, is_of_atom=local_name(root) == "feed")
+
+
+def text_of(element: Any, shown: Callable[[str], str], *, is_title: bool = False, is_of_atom: bool = False) -> str:
+    """Return what a text construct says, in one line; `is_title`: RSS may mean plain text by it. `is_of_atom`: its entry is one of Atom.
+
+    Args:
+        element: The text construct.
+        shown: Returns what a text of HTML shows.
+        is_title: Whether RSS may mean plain text by it.
+        is_of_atom: Whether its entry is one of Atom.
+    """
+    text = element.text or ""
+    said = (element.get("type") or "").strip().lower()
+    if element.get("mode") == "base64":
+        text = _from_base64(text)
+    elif _is_packed(said):
+        return _line(shown(_from_base64(text)))
+    elif len(element):
+        written = "".join(element.itertext())
+        return _line(shown(written)) if said == "html" and looks_like_html(written) else words_of(element, shown)
+    if said in _MARKED_UP:
+        return _line(shown(text))
+    if said not in _PLAIN or is_of_atom or namespace_of(element) in _ATOM:
+        return _line(text)
+    return _line(shown(text) if not is_title or looks_like_html(text) else text)
+
+
+def words_of(element: Any, shown: Callable[[str], str]) -> str:
+    """Return what an element says, in one line: its text as it is, or what elements in it show."""
+    return _line(shown(_markup_of(element)) if len(element) else element.text)
+
+
+def looks_like_html(text: str) -> bool:
+    """Return whether a text of which nothing says so is HTML: it has a closing tag or an entity, and no tag that HTML does not have."""
+    entities = list(_ENTITY.finditer(text))
+    if not entities and not _CLOSED.search(text):
+        return False
+    return all(tag.lower() in _HTML for tag in _TAG.findall(text)) and all(
+        found[1] is None or found[1] in html5 for found in entities
+    )
+
+
+def _is_packed(said: str) -> bool:
+    """Return whether Atom writes content of a type as Base64 (RFC 4287 §4.1.3.3): what is neither text nor XML."""
+    return (
+        "/" in said and not said.startswith("text/") and not said.endswith(("+xml", "/xml")) and said not in _MARKED_UP
+    )
+
+
+def _from_base64(text: str) -> str:
+    """Return the text that Base64 holds, empty if it holds none."""
+    try:
+        return base64.b64decode(text, validate=False).decode()
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _markup_of(element: Any) -> str:
+    """Return what stands in an element as HTML, whatever prefixes its elements have."""
+    copied = deepcopy(element)
+    for inner in copied.iter(etree.Element):
+        inner.tag = etree.QName(inner).localname
+    copied.tag = "div"
+    return str(etree.tostring(copied, encoding="unicode", method="html", with_tail=False))
+
+
+class _Named:
+    """The children of an entry or a feed by namespace and name."""
+
+    def __init__(self, element: Any, children: Iterable[Any]) -> None:
+        own = namespace_of(element)
+        self._children: dict[tuple[str, str], list[Any]] = {}
+        for child in children:
+            space = namespace_of(child)
+            where = _OWN if space == own else _IN_ATOM if space in _ATOM else space
+            self._children.setdefault((where, local_name(child)), []).append(child)
+
+    def all(self, names: Iterable[tuple[str, str]]) -> Iterator[Any]:
+        """Yield the children with these names, in the order of the names."""
+        for name in names:
+            yield from self._children.get(name, ())
+
+    def title(self, shown: Callable[[str], str], *, is_of_atom: bool) -> str:
+        """Return the first title among the children, empty if there is none."""
+        titles = (text_of(child, shown, is_title=True, is_of_atom=is_of_atom) for child in self.all(_TITLES))
+        return next(filter(None, titles), "")
+
+
+def _link_of(named: _Named, base: str) -> str:
+    """Return where an entry leads: its own link, its id if that is an address that stays, a link of Atom in RSS.
+
+    Of the links of Atom that is the one to a page that says the same; where there is none, the first.
+    """
+    own, others = list(named.all([(_OWN, "link")])), list(named.all([(_IN_ATOM, "link")]))
+    written = next((link for link in own if _line(link.text) and not link.get("href")), None)
+    if written is not None:
+        return address_in(written, base)
+    addressed = [link for link in own if link.get("href")]
+    chosen = _to_page(addressed)
+    if chosen is None and (permanent := _permanent(named)):
+        return permanent
+    if chosen is None:
+        chosen = _to_page([link for link in others if link.get("href")])
+    if chosen is None:
+        chosen = next(iter(addressed), None)
+    return "" if chosen is None else address_in(chosen, base)
+
+
+def _to_page(links: Sequence[Any]) -> Any:
+    """Return the link to the entry in another form, a page before other types, None if there is none."""
+    meant = [link for link in links if (link.get("rel") or "").strip().lower() in _ALTERNATE]
+    pages = [link for link in meant if (link.get("type") or "").partition(";")[0].strip().lower() in _PAGES]
+    return next(iter(pages or meant), None)
+
+
+def _permanent(named: _Named) -> str:
+    """Return the id of an RSS entry if it is also its address."""
+    for guid in named.all([(_OWN, "guid")]):
+        text = _line(guid.text)
+        if guid.get("isPermaLink", "true").lower() != "false" and text.startswith(("http://", "https://")):
+            return text
+    return ""
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())

@@ -1,0 +1,12 @@
+"""The job on a sitemap, by name: imported in the parent, which parses nothing, and run where content is read."""
+
+from __future__ import annotations
+
+from tidings.document.feeds.sitemaps import Question, Sitemap
+
+
+def read(question: Question) -> Sitemap:
+    """Return what a sitemap says."""
+    from tidings.document.feeds.sitemap import read_sitemap
+
+    return read_sitemap(question)

@@ -1,0 +1,219 @@
+"""Lines: the text between two borders of words, white space collapsed; what Exclude and Transform work on (W-20).
+
+A block of a page is a line, whatever line ends its source has; a line of plain text, of `pre` and each value of JSON is one too. Patterns
+are RE2 and see one line at a time, so that `^` and `$` are its ends and no pattern runs away. They see its plain form (`words.plain`), and so do
+the texts that are looked for; where that has none, what the page wrote. What is found is the page's own text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+from tidings.document.html.walk import BREAK
+from tidings.document.text.words import folded, places_of_plain, plain, spans_of_chunk, tokens_of
+from tidings.model.watch.extract import Pattern, StopWords, Transform
+
+_GROUP = re.compile(r"\\(?:(\d{1,2})|(\\))")
+_CHUNK = re.compile(r"\S+")
+
+
+def lines_of(pieces: Iterable[str]) -> list[str]:
+    """Return the lines of pieces with `BREAK` between them; none is empty."""
+    lines: list[str] = []
+    held: list[str] = []
+    for piece in pieces:
+        if piece is not BREAK:
+            held.append(piece)
+        elif held:
+            lines.append("".join(held))
+            held = []
+    lines.append("".join(held))
+    return [line for line in (" ".join(line.split()) for line in lines) if line]
+
+
+def pieces_of(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return lines as pieces of a document."""
+    pieces: list[str] = []
+    for line in lines:
+        pieces.extend((line, BREAK))
+    return tuple(pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a pattern found in a line: where (in characters), the text, and its groups, None for one that took no part."""
+
+    start: int
+    end: int
+    text: str
+    groups: tuple[str | None, ...]
+
+
+def is_found(pattern: str, text: str) -> bool:
+    """Return whether an RE2 pattern finds something in a text."""
+    seen = plain(text)
+    if _compiled_plain(pattern).search(_bytes(seen)) is not None:
+        return True
+    return (seen, plain(pattern)) != (text, pattern) and compiled(pattern).search(_bytes(text)) is not None
+
+
+def matches_of(pattern: str, line: str) -> list[Match]:
+    """Return what an RE2 pattern finds in a line, in order; none overlap."""
+    seen, places = (line, None) if plain(line) == line else places_of_plain(line)
+    found = list(_matches(_compiled_plain(pattern), seen, line, places))
+    if found or (seen, plain(pattern)) == (line, pattern):
+        return found
+    return list(_matches(compiled(pattern), line, line, None))
+
+
+def _compiled_plain(pattern: str) -> Any:
+    """Return a pattern in plain form, or as it was written where that would be none (`[a-’]`)."""
+    try:
+        return compiled(plain(pattern))
+    except re2.error:
+        return compiled(pattern)
+
+
+def _matches(pattern: Any, seen: str, line: str, places: Sequence[int] | None) -> Iterator[Match]:
+    """Yield the matches in what is seen of a line; `places` says where each character of that stands in the line."""
+    data = _bytes(seen)
+    is_ascii = len(data) == len(seen)
+    byte = character = 0
+
+    def ends(span: tuple[int, int]) -> tuple[int, int]:
+        start, end = span
+        if not is_ascii:
+            start = character + _length(data[byte:start])
+            end = start + _length(data[slice(*span)])
+        return (start, end) if places is None else (places[start], places[end])
+
+    for match in pattern.finditer(data):
+        if not is_ascii:
+            character += _length(data[byte : match.start()])
+            byte = match.start()
+        span = ends(match.span())
+        groups = [match.span(number + 1) for number in range(pattern.groups)]
+        cut = [line[slice(*ends(group))] if group[0] >= 0 else None for group in groups]
+        yield Match(*span, line[slice(*span)], tuple(cut))
+
+
+def _length(data: bytes) -> int:
+    return len(data.decode("utf-8", "replace"))
+
+
+def without(lines: Sequence[str], excluded: StopWords | Pattern) -> list[str]:
+    """Return the lines without the words or the matches of a pattern; what stood around them does not join."""
+    if isinstance(excluded, Pattern):
+        return _kept(_substituted(excluded.text, line, lambda _: " ") for line in lines)
+    words = _Stop(excluded.words)
+    return _kept(map(words.taken_out, lines))
+
+
+def transformed(lines: Sequence[str], step: Transform) -> list[str]:
+    """Return the lines after one step."""
+    match step.verb:
+        case "sort":
+            return sorted(lines)
+        case "unique":
+            return list(dict.fromkeys(lines))
+        case "keep":
+            return [line for line in lines if _has(step, line)]
+        case "drop":
+            return [line for line in lines if not _has(step, line)]
+        case "replace":
+            return _replaced(lines, step)
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> Any:
+    """Return an RE2 pattern, to be used on UTF-8; one that cannot be compiled was refused when it was written (E11)."""
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options=options)
+
+
+def _has(step: Transform, line: str) -> bool:
+    if not step.is_pattern:
+        return step.match in line or plain(step.match) in plain(line)
+    return is_found(step.match, line)
+
+
+def _replaced(lines: Sequence[str], step: Transform) -> list[str]:
+    if not step.is_pattern:
+        return _kept(line.replace(step.match, step.replacement) for line in lines) if step.match else list(lines)
+    made = _template(step.replacement)
+    return _kept(_substituted(step.match, line, made) for line in lines)
+
+
+def _template(replacement: str) -> Callable[[Match], str]:
+    r"""Return what a match becomes: `\1` is a group (nothing if it took no part), `\\` a backslash, all else is itself."""
+    parts: list[str | int] = []
+    at = 0
+    for found in _GROUP.finditer(replacement):
+        parts += [replacement[at : found.start()], int(found[1]) if found[1] else "\\"]
+        at = found.end()
+    parts.append(replacement[at:])
+
+    def made(match: Match) -> str:
+        groups = (match.text, *match.groups)
+        return "".join(
+            part if isinstance(part, str) else (groups[part] or "") if part < len(groups) else "" for part in parts
+        )
+
+    return made
+
+
+def _substituted(pattern: str, line: str, made: Callable[[Match], str]) -> str:
+    parts: list[str] = []
+    at = 0
+    for match in matches_of(pattern, line):
+        if match.start == match.end:
+            continue
+        parts += [line[at : match.start], made(match)]
+        at = match.end
+    return "".join([*parts, line[at:]])
+
+
+def _kept(lines: Iterable[str]) -> list[str]:
+    """Return lines with their white space collapsed; those that have become empty are none."""
+    return [line for line in (" ".join(line.split()) for line in lines) if line]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+class _Stop:
+    """Words that are taken out; a term of several words where these stand in a row."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        terms = [tuple(map(folded, tokens_of(word))) for word in words]
+        self._single = frozenset(term[0] for term in terms if len(term) == 1)
+        self._rows = [term for term in terms if len(term) > 1]
+
+    def taken_out(self, line: str) -> str:
+        """Return a line without them."""
+        spans: list[tuple[int, int]] = []
+        words: list[str] = []
+        for chunk in _CHUNK.finditer(line):
+            for start, end in spans_of_chunk(chunk.group()):
+                spans.append((chunk.start() + start, chunk.start() + end))
+                words.append(folded("".join(tokens_of(chunk.group()[start:end]))))
+        gone = {number for number, word in enumerate(words) if word in self._single}
+        for row in self._rows:
+            for start in range(len(words) - len(row) + 1):
+                if tuple(words[start : start + len(row)]) == row:
+                    gone.update(range(start, start + len(row)))
+        if not gone:
+            return line
+        left = list(line)
+        for number in gone:
+            start, end = spans[number]
+            left[start:end] = " " * (end - start)
+        return "".join(left)

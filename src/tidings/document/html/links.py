@@ -1,0 +1,154 @@
+"""Addresses in a page: which count, and in which form they are compared (detection §1.2).
+
+Three levels of identity. *raw*: as the page writes it (the thesis). *resolved*: joined with the base, scheme and host in lower case,
+default port and fragment gone. *canonical*: resolved without the parameters of sessions, tracking and cache busters (`parameters`), without a
+session in its path and, for an image, without the fingerprint that a build puts into a file's name (`logo-3f9c2d71.png`). *plain*, for
+what looks at everything: canonical without any query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+
+import xxhash
+
+from tidings.document.html.parameters import without_noise
+
+Identity = Literal["raw", "resolved", "canonical", "plain"]
+
+_EDGES = "".join(map(chr, range(33)))
+_INSIDE = re.compile(r"[\t\n\r]+")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_SEGMENT = r"[A-Za-z0-9_~%\-][A-Za-z0-9_~%.,+=\-]*"
+_QUERY = r"[^#\x00-\x20\"<>'\x7f-\U0010ffff]+"
+_SIMPLE = re.compile(rf"https?://[a-z0-9.\-]+/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?{_QUERY})?(?:#.*)?")
+_LOCAL = re.compile(rf"/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?{_QUERY})?(?:#.*)?")
+"""An address on the page's own host that has nothing to be resolved: the commonest of all."""
+_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*", re.IGNORECASE)
+_FINGERPRINT = re.compile(r"[.\-_](?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,64}(?=(?:\.[A-Za-z0-9]{2,5}){1,2}$)")
+_NO_LINK = frozenset({"javascript:", "vbscript:", "mailto:", "tel:", "sms:", "data:", "blob:", "about:"})
+_NO_IMAGE = frozenset({"javascript:", "vbscript:", "blob:", "about:"})
+_PATH = re.compile(r"[^?#]*")
+_IN_PATH = "!$%&'()*+,/:;=@[\\]^|"
+_IN_QUERY = "!$%&()*+,/:;=?@[\\]^`{|}"
+"""What is not percent-encoded in a path and a query (WHATWG URL standard, its percent-encode sets)."""
+_PORTS = {"http": ":80", "https": ":443", "ftp": ":21"}
+
+
+def base_of(url: str, declared: str | None) -> str:
+    """Return what addresses of a page are joined with: its own URL, or what `<base href>` makes of it."""
+    if not declared:
+        return url
+    return _joined(url, _trimmed(declared))
+
+
+class Resolver:
+    """Addresses of documents with one base, in one form; each is looked at once. `learned`: names of further parameters that say nothing."""
+
+    def __init__(self, base: str, identity: Identity = "resolved", learned: AbstractSet[str] = frozenset()) -> None:
+        self.base = base
+        self.identity = identity
+        self.learned = learned
+        self._links: dict[str, str | None] = {}
+        self._images: dict[str, str | None] = {}
+
+    def links(self, raw: Sequence[str]) -> list[str]:
+        """Return the links that count, in order. Scripts, mail and telephone numbers are none (004 §5.3.1)."""
+        return [name for name in self.each_link(raw) if name is not None]
+
+    def images(self, raw: Sequence[str]) -> list[str]:
+        """Return the images that count, in order; one that is written into the page stands there by its digest."""
+        return [name for name in self.each_image(raw) if name is not None]
+
+    def each_link(self, raw: Sequence[str]) -> Sequence[str | None]:
+        """Return each link, None for what is none."""
+        return self._each(raw, self._links, _NO_LINK, of_image=False)
+
+    def each_image(self, raw: Sequence[str]) -> Sequence[str | None]:
+        """Return each image, None for what is none."""
+        return self._each(raw, self._images, _NO_IMAGE, of_image=True)
+
+    def _each(
+        self, raw: Sequence[str], known: dict[str, str | None], refused: frozenset[str], *, of_image: bool
+    ) -> Sequence[str | None]:
+        for address in raw:
+            if address not in known:
+                known[address] = self._identified(address, refused, of_image=of_image)
+        return [known[address] for address in raw]
+
+    def _identified(self, raw: str, refused: frozenset[str], *, of_image: bool) -> str | None:
+        address = _trimmed(raw)
+        scheme = _SCHEME.match(address)
+        if scheme and scheme.group().lower() in refused:
+            return None
+        if address[:5].lower() == "data:":
+            return f"data:{xxhash.xxh3_64_hexdigest(address.encode('utf-8', 'replace'))}"
+        if self.identity == "raw":
+            return raw
+        resolved = _joined(self.base, address)
+        return resolved if self.identity == "resolved" else self._without_noise(resolved, of_image=of_image)
+
+    def _without_noise(self, resolved: str, *, of_image: bool) -> str:
+        address, _, query = resolved.partition("?")
+        address = without_query(address)
+        if of_image:
+            address = _FINGERPRINT.sub("", address)
+        query = without_noise(query, self.learned, of_image=of_image) if self.identity == "canonical" else ""
+        return f"{address}?{query}" if query else address
+
+
+def links_of(raw: Sequence[str], base: str, identity: Identity = "resolved") -> list[str]:
+    """Return the links of one document that count."""
+    return Resolver(base, identity).links(raw)
+
+
+def images_of(raw: Sequence[str], base: str, identity: Identity = "resolved") -> list[str]:
+    """Return the images of one document that count."""
+    return Resolver(base, identity).images(raw)
+
+
+def without_query(address: str) -> str:
+    """Return an address up to its query or fragment, a session in its path left out."""
+    address = address.partition("#")[0].partition("?")[0]
+    return _SESSION.sub("", address) if ";" in address else address
+
+
+def _trimmed(address: str) -> str:
+    return _INSIDE.sub("", address.strip(_EDGES))
+
+
+def _joined(base: str, address: str) -> str:
+    """Join as a browser would; what is no URL at all stays as it is written."""
+    if _SIMPLE.fullmatch(address):
+        return address.partition("#")[0]
+    if _LOCAL.fullmatch(address) and (origin := _origin(base)):
+        return origin + address.partition("#")[0]
+    return _resolved(base, address)
+
+
+@lru_cache(maxsize=1_024)
+def _origin(base: str) -> str:
+    """Return scheme, host and port of a base as they are compared, empty if it has no host."""
+    root = _resolved(base, "/")
+    return root[:-1] if "://" in root and root.endswith("/") else ""
+
+
+def _resolved(base: str, address: str) -> str:
+    if "\\" in address:
+        address = _PATH.sub(lambda path: path.group().replace("\\", "/"), address, count=1)
+    try:
+        scheme, host, path, query, _ = urlsplit(urljoin(base, address))
+    except ValueError:
+        return address.partition("#")[0]
+    user, at, place = host.rpartition("@")
+    place = place.lower().removesuffix(_PORTS.get(scheme, "\0"))
+    if host and not path:
+        path = "/"
+    if host:
+        path, query = quote(path, safe=_IN_PATH), quote(query, safe=_IN_QUERY)
+    return urlunsplit((scheme, f"{user}{at}{place}", path, query, ""))

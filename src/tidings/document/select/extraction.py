@@ -1,0 +1,110 @@
+"""Extraction: which part of a page counts and how its text is made ready, as a value with a name (contracts §1, §4).
+
+Digests, changes and what is remembered of a comparison carry the name, so that two extractions of one page are never taken for each
+other. Nothing here parses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, replace
+from typing import Final
+
+from tidings.model.watch.extract import Exclusion, Transform
+from tidings.model.watch.interest import Selector
+from tidings.model.watch.sentinel import Sentinel
+
+_TAKEN_BY: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "html": ("a page of HTML", {"css": ".price", "xpath": "//h1"}),
+    "feed": ("a feed", {"xpath": "//item/title"}),
+    "xml": ("XML", {"xpath": "//name"}),
+    "json": ("JSON", {"jsonpath": "$.items[*].name"}),
+    "csv": ("CSV", {}),
+    "text": ("plain text", {}),
+    "pdf": ("a PDF", {}),
+    "binary": ("a body without text", {}),
+}
+"""What each kind of content is called, and the languages of selectors that find parts of it, each with an example."""
+
+Nodes = tuple[tuple[Selector, ...], tuple[Selector, ...]]
+"""(Selectors of what counts, selectors of what is excluded): which nodes an extraction takes, whatever becomes of their text."""
+
+PAGE = "page"
+"""The name of the extraction that takes the whole page."""
+
+_RULES = 1
+"""Grows whenever an extraction takes anything else of some page."""
+_LENGTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What lies in a part that each of `selectors` finds, without what is excluded, through the transforms in their order.
+
+    Selectors and exclusions are sets of nodes of the page as it is; none of them changes what another one finds.
+    """
+
+    selectors: tuple[Selector, ...] = ()
+    exclude: tuple[Exclusion, ...] = ()
+    transform: tuple[Transform, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the page counts as it is."""
+        return not (self.selectors or self.exclude or self.transform)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the name: `page`, or 16 hexadecimal digits that depend on every word of the clauses."""
+        if self.is_whole:
+            return PAGE
+        return named(self)
+
+    @property
+    def nodes(self) -> Nodes:
+        """Return the selectors that find what counts, and those that find what of it is excluded."""
+        return self.selectors, tuple(excluded for excluded in self.exclude if isinstance(excluded, Selector))
+
+    def within(self, selector: Selector | None) -> Extraction:
+        """Return what of this lies in a part that `selector` finds too."""
+        return self if selector is None else replace(self, selectors=(*self.selectors, selector))
+
+    def without(self, selector: Selector) -> Extraction:
+        """Return what of this lies in no part that `selector` finds."""
+        return replace(self, exclude=(*self.exclude, selector))
+
+
+WHOLE = Extraction()
+
+
+def why_nothing(language: str, media: str) -> str:
+    """Return why a selector in a language can never find anything in a kind of content, and which could; empty if it can."""
+    if media not in _TAKEN_BY or language in _TAKEN_BY[media][1]:
+        return ""
+    called, languages = _TAKEN_BY[media]
+    could = " or ".join(f'{name} "{example}"' for name, example in languages.items())
+    return f"of {called} {language} finds no parts" + (f"; write {could}" if could else "")
+
+
+def extraction_of(sentinel: Sentinel) -> Extraction:
+    """Return what a sentinel takes of its pages."""
+    select = () if sentinel.select is None else (sentinel.select,)
+    return Extraction(select, sentinel.exclude, sentinel.transform)
+
+
+def named(*extractions: Extraction) -> str:
+    """Return one name for several extractions whose texts follow one another."""
+    if all(extraction.is_whole for extraction in extractions):
+        return PAGE
+    said = [
+        [
+            [[selector.language, selector.text] for selector in extraction.selectors],
+            [[type(excluded).__name__, *astuple(excluded)] for excluded in extraction.exclude],
+            [astuple(step) for step in extraction.transform],
+        ]
+        for extraction in extractions
+    ]
+    text = json.dumps([_RULES, said], ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]

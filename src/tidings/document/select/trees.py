@@ -1,0 +1,146 @@
+"""Trees: what was parsed of a body, kept so that parts of it can be taken without parsing again.
+
+One parse serves every extraction that a job asks for. What each takes is remembered by the extraction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from tidings.document.html.walk import Place
+from tidings.document.select.chosen import NOTHING, Chosen, RefusedError, Shape, check_css, check_matches
+from tidings.document.select.css import for_lexbor
+from tidings.document.select.extraction import Extraction, Nodes
+from tidings.document.select.within import Walk, WalkedPart, shape_of
+from tidings.model.watch.interest import Selector
+
+
+@dataclass(frozen=True, slots=True)
+class TakenPart:
+    """A part of a page. `missing` is the selector that finds nothing, None if all find something.
+
+    `roots` are the nodes at which the part begins, `tables` and `lists` those in it, `excluded` what is left out (ids of nodes of HTML,
+    elements of XML). Of JSON, `roots` are values.
+    """
+
+    pieces: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    link_places: tuple[Place, ...] = ()
+    image_places: tuple[Place, ...] = ()
+    missing: Selector | None = None
+    roots: tuple[Any, ...] = ()
+    tables: tuple[LexborNode, ...] = ()
+    lists: tuple[LexborNode, ...] = ()
+    excluded: frozenset[Any] = frozenset()
+
+
+class Tree(Protocol):
+    """A body that was parsed."""
+
+    def take(self, extraction: Extraction) -> TakenPart:
+        """Return the part of an extraction, its words and patterns not yet taken out; raises `RefusedError` for one that costs too much."""
+        ...
+
+
+class HtmlTree:
+    """A page, with the parser's tree."""
+
+    def __init__(self, tree: LexborHTMLParser) -> None:
+        self._tree = tree
+        self._chosen: dict[Selector, Chosen] = {}
+        self._taken: dict[Nodes, TakenPart] = {}
+        self._stand_ins: dict[Selector, Selector] = {}
+
+    def stand_in(self, selector: Selector, other: Selector) -> None:
+        """Let another selector find what `selector` means, wherever that finds nothing (`targets`)."""
+        if self._stand_ins.get(selector) != other:
+            self._stand_ins[selector] = other
+            self._chosen.pop(selector, None)
+            self._taken.clear()
+
+    def standing_in(self, selector: Selector) -> Selector | None:
+        """Return what finds what a selector means if that finds nothing, None if nothing does."""
+        return self._stand_ins.get(selector)
+
+    def find(self, selector: Selector) -> Chosen:
+        """Return what a selector finds, or what stands in for it; raises `RefusedError` for one that costs too much."""
+        return self._find(selector)
+
+    @property
+    def root(self) -> LexborNode | None:
+        """Return the root of the page, None for a page of nothing."""
+        return self._tree.root
+
+    @cached_property
+    def _mirror(self) -> Any:
+        from tidings.document.select.mirror import Mirror  # lxml, for those alone that write XPath
+
+        return Mirror(self._tree.root) if self._tree.root is not None else None
+
+    @cached_property
+    def _shape(self) -> Shape:
+        return shape_of(self._tree.root) if self._tree.root is not None else Shape()
+
+    def take(self, extraction: Extraction) -> TakenPart:
+        """Return the part of an extraction."""
+        asked = extraction.nodes
+        if asked not in self._taken:
+            self._taken[asked] = self._part(*asked)
+        return self._taken[asked]
+
+    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> TakenPart:
+        root = self._tree.root
+        if root is None:
+            return TakenPart(missing=selectors[0] if selectors else None)
+        chosen = [self._find(selector) for selector in selectors]
+        out = frozenset(number for selector in excluded for number in self._find(selector).nodes)
+        missing = next((selector for selector, found in zip(selectors, chosen, strict=True) if not found), None)
+        if missing is not None:
+            return TakenPart(missing=missing)
+        part = Walk(chosen, out).through(root)
+        has_attributes = any(found.attributes for found in chosen)
+        if selectors and not part.roots and not (has_attributes and part.pieces):
+            return TakenPart(missing=selectors[-1])
+        return _taken(part, out)
+
+    def _find(self, selector: Selector) -> Chosen:
+        if selector not in self._chosen:
+            found = self.search(selector)
+            if not found and selector in self._stand_ins:
+                found = self.search(self._stand_ins[selector])
+            self._chosen[selector] = found
+        return self._chosen[selector]
+
+    def search(self, selector: Selector) -> Chosen:
+        """Return what a selector finds by itself; raises `RefusedError` for one that costs too much."""
+        if selector.language == "jsonpath":
+            return NOTHING
+        if selector.language == "xpath":
+            found: Chosen = self._mirror.find(selector)
+            return found
+        check_css(selector.text, lambda: self._shape)
+        try:
+            nodes = self._tree.css(for_lexbor(selector.text))
+        except SelectolaxError as error:
+            raise RefusedError(f'css "{selector.text}" cannot be read: {error}') from error
+        check_matches(selector, len(nodes))
+        return Chosen(frozenset(node.mem_id for node in nodes))
+
+
+def _taken(part: WalkedPart, excluded: frozenset[int]) -> TakenPart:
+    return TakenPart(
+        pieces=tuple(part.pieces),
+        links=tuple(part.links),
+        images=tuple(part.images),
+        link_places=tuple(part.link_places),
+        image_places=tuple(part.image_places),
+        roots=tuple(part.roots),
+        tables=tuple(part.tables),
+        lists=tuple(part.lists),
+        excluded=excluded,
+    )

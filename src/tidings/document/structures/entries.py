@@ -1,0 +1,226 @@
+"""Entries: what a feed, an array of JSON or a list holds one after the other, each with what it is known by (detection §5).
+
+A feed is read from its elements, by one reader whether the whole feed is meant or a part of it that a selector finds. One that is not well-formed
+has no elements; feedparser reads what it can of it, from its text alone: it is given no address and opens none. A document type is cut out
+first, so that no entity is there to grow (H-062).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from lxml import etree
+
+from tidings.document.data.json_tree import JsonTree, in_one_notation, parts_of_json, words_of_json, written
+from tidings.document.data.structured import local_name
+from tidings.document.data.xml_tree import XmlTree
+from tidings.document.document import Document
+from tidings.document.extract import cleaned, taken
+from tidings.document.feeds.feeds import FeedEntry, entries_in, entry_of, is_entry, words_of
+from tidings.document.feeds.json_feed import entry_of_json, is_json_feed, items_of_json_feed
+from tidings.document.html.links import Resolver
+from tidings.document.parse import text_of_fragment
+from tidings.document.select.chosen import RefusedError
+from tidings.document.structures.lists import items_of
+
+MOST_ENTRIES = 50_000
+"""Most entries of one document: what a sitemap may have."""
+
+_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
+_IDS = ("id", "guid", "uid", "uuid", "_id", "key", "slug", "sku", "isbn", "@id")
+_LINKS = ("url", "link", "href", "html_url", "external_url", "permalink")
+_TITLES = ("title", "name", "headline", "subject", "label", "summary")
+_EXCLUDED = "{excluded}excluded"
+_ENTRY = frozenset({"item", "entry", "url", "sitemap"})
+_MOVING = frozenset(
+    "published updated date date_published date_modified pubDate modified created updated_at created_at lastmod timestamp".split()
+)
+"""Fields that say when: an entry that is dated anew is the same entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry: its own id, the address it leads to and its title, each empty if it has none; `text` is all that it says.
+
+    `enclosures` are the addresses of what it encloses, without host and query. `plain` is all that an object of JSON says
+    with equal numbers in one notation, by which it is compared with another that has it.
+    """
+
+    id: str
+    link: str
+    title: str
+    text: str
+    enclosures: tuple[str, ...] = ()
+    plain: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return what people call it: the title and where it leads."""
+        title = self.title or self.text
+        title = title if len(title) <= 200 else f"{title[:199].rstrip()}…"
+        link = "" if self.link in title.split() else self.link
+        return " ".join(part for part in (title, link) if part) or self.id
+
+
+def entries_of(document: Document) -> list[Entry]:
+    """Return the entries of a document, in its order; raises `RefusedError` if there are too many or they cannot be read."""
+    asked = ("items", None)
+    if asked not in document.readings:
+        found: list[Entry] = []
+        for entry in _entries(document):
+            found.append(entry)
+            if len(found) > MOST_ENTRIES:
+                raise RefusedError(f"it has more than {MOST_ENTRIES:,} entries")
+        document.readings[asked] = found
+    return [*document.readings[asked]]
+
+
+def is_window(document: Document) -> bool:
+    """Return whether a document shows the newest entries only, so that old ones fall off its end."""
+    return document.media == "feed" or (isinstance(document.tree, JsonTree) and is_json_feed(document.tree.value))
+
+
+def _entries(document: Document) -> Iterator[Entry]:
+    tree = document.tree
+    if isinstance(tree, XmlTree):
+        yield from _of_elements(tree, document)
+    elif document.media == "feed":
+        yield from _of_broken_feed(document) if document.missing is None else ()
+    elif isinstance(tree, JsonTree):
+        read = _of_json_feed if is_json_feed(tree.value) else _of_json
+        yield from (read(value, document) for value in _values(document))
+    else:
+        for item in items_of(document):
+            yield Entry(item.id, item.link, "", item.text)
+
+
+def _of_broken_feed(document: Document) -> Iterator[Entry]:
+    import feedparser  # slow to import, and needed by few
+
+    data = _DOCTYPE.sub(b"", document.text.encode("utf-8", "replace"), count=1)
+    parsed = feedparser.parse(
+        io.BytesIO(data),
+        response_headers={"content-type": "application/xml; charset=utf-8"},
+        resolve_relative_uris=False,
+        sanitize_html=False,
+    )
+    for entry in parsed.entries:
+        content = next((str(part.get("value", "")) for part in entry.get("content", ())), str(entry.get("summary", "")))
+        said = entry.get("title_detail", {})
+        title = str(entry.get("title", ""))
+        title = title if said.get("type") == "text/plain" else text_of_fragment(title)
+        enclosures = tuple(str(one.get("href", "")) for one in entry.get("enclosures", ()))
+        read = FeedEntry(
+            str(entry.get("id", "")), str(entry.get("link", "")), title, text_of_fragment(content), enclosures
+        )
+        yield _of_feed(read, document)
+
+
+def _of_elements(tree: XmlTree, document: Document) -> Iterator[Entry]:
+    """Yield each selected element as an entry, or the repeated children of the root: an XML without the form of a feed."""
+    found, excluded = tree.roots(document.extraction)
+    roots = list(found)
+    is_feed = document.media == "feed"
+    if len(roots) == 1 and not (is_entry(roots[0]) if is_feed else local_name(roots[0]) in _ENTRY):
+        roots = list(entries_in(roots[0])) if is_feed else _members(roots[0])
+    for element in roots:
+        if element in excluded:
+            continue
+        children = [_left(child, excluded) for child in element if child not in excluded and local_name(child)]
+        if local_name(element) in {"item", "entry"}:
+            read = entry_of(element, children, document.base, text_of_fragment)
+            yield _of_feed(read, document)
+        else:
+            yield _of_element(element, children, document)
+
+
+def _members(root: Any) -> list[Any]:
+    """Return the entries of an XML that is no feed: its items if it has such, else what stands in its root."""
+    return list(root.iter("{*}item", "{*}entry")) or list(root)
+
+
+def _left(element: Any, excluded: frozenset[Any]) -> Any:
+    """Return an element without what is excluded of it: itself if that is nothing, else a copy."""
+    gone = [place for place, inside in enumerate(element.iter()) if inside in excluded] if excluded else []
+    if not gone:
+        return element
+    copied = deepcopy(element)
+    every = list(copied.iter())
+    for place in gone:
+        every[place].tag = _EXCLUDED
+    etree.strip_elements(copied, _EXCLUDED, with_tail=False)
+    return copied
+
+
+def _of_element(element: Any, children: list[Any], document: Document) -> Entry:
+    """Return an element of other XML as an entry, by the names that its children are likely to have."""
+    fields = {local_name(child): words_of(child, text_of_fragment) for child in children}
+    fixed = " ".join(value for name, value in fields.items() if name not in _MOVING) or (element.text or "")
+    return _entry(
+        element.get("id") or fields.get("id") or "",
+        fields.get("link") or fields.get("loc") or "",
+        text_of_fragment(fields.get("title", "")),
+        text_of_fragment(fixed),
+        document,
+    )
+
+
+def _values(document: Document) -> list[Any]:
+    """Return the members of the array that is meant: the one selected, all that is selected if that is several, else the first of objects."""
+    part = taken(document)
+    roots = list(part.roots) if part is not None else []
+    if len(roots) != 1:
+        return roots
+    if is_json_feed(roots[0]):
+        return items_of_json_feed(roots[0])
+    level = [roots[0]]
+    while level:
+        for value in level:
+            if isinstance(value, list) and (len(level) == 1 or any(isinstance(item, dict) for item in value)):
+                return value
+        level = [member for value in level if isinstance(value, dict) for member in value.values()]
+    return roots
+
+
+def _of_json(value: Any, document: Document) -> Entry:
+    if not isinstance(value, dict):
+        return _entry("", "", "", " ".join(words_of_json(value)), document)
+    fixed = {name: member for name, member in value.items() if name not in _MOVING}
+    text, plain = (" ".join(words(fixed)) for words in (words_of_json, in_one_notation))
+    title = _first(value, _TITLES) or "".join(parts_of_json(fixed))
+    entry = _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)
+    return replace(entry, plain=cleaned(plain, document.extraction))
+
+
+def _of_json_feed(value: Any, document: Document) -> Entry:
+    if not isinstance(value, dict):
+        return _of_json(value, document)
+    read = entry_of_json(value, text_of_fragment)
+    return _of_feed(read, document)
+
+
+def _of_feed(read: FeedEntry, document: Document) -> Entry:
+    entry = _entry(read.id, read.link, read.title, f"{read.title} {read.body}", document)
+    paths = (urlsplit(one).path for one in Resolver(document.base).links(read.enclosures))
+    return replace(entry, enclosures=tuple(sorted(filter(None, paths))))
+
+
+def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        found = value.get(name)
+        if isinstance(found, (str, float)) and (text := written(found).strip()):
+            return text
+    return ""
+
+
+def _entry(id_: str, link: str, title: str, text: str, document: Document) -> Entry:
+    def line(text: str) -> str:
+        return cleaned(" ".join(text.split()), document.extraction)
+
+    return Entry(id_.strip(), link.strip(), line(title), line(text))

@@ -1,0 +1,80 @@
+"""The canonical text: the tokens of a document with one space between them, and its digest.
+
+Two versions with the same canonical text have the same words in the same order; markup, white space and punctuation are no part
+of it. The digest carries the version of the rules, since a better tokenizer must never look like a change of every page
+(detection §2.3 b).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+import xxhash
+
+from tidings.document.text.words import ASCII_SYMBOLS, tokens_of, tokens_of_chunk
+
+RULES_VERSION = 4
+"""Grows whenever walk, tokens or canonical forms give anything else for some page."""
+
+_IN_NUMBERS = b".,-"
+_HELD = bytes(range(1, 1 + len(_IN_NUMBERS)))
+"""What stands in the place of a sign of a number while the others are taken out."""
+_SEPARATED = bytes(
+    byte if byte >= 128 or chr(byte).isalnum() or byte in ASCII_SYMBOLS + _IN_NUMBERS else 32 for byte in range(256)
+)
+_RELEASED = bytes.maketrans(_HELD + _IN_NUMBERS, _IN_NUMBERS + b" " * len(_IN_NUMBERS))
+_SIGNS = tuple(
+    (sign, re.compile(pattern), held)
+    for sign, pattern, held in (
+        (b".", rb"\.(?<=[0-9\x80-\xff].)(?=[0-9\x80-\xff])", _HELD[0:1]),
+        (b",", rb",(?<=[0-9\x80-\xff].)(?=[0-9\x80-\xff])", _HELD[1:2]),
+        (b"-", rb"-(?<![A-Za-z0-9].)(?=\$?[0-9\x80-\xff])", _HELD[2:3]),
+    )
+)
+"""Signs that may belong to a number. What stands beside other than ASCII is for the tokenizer to say, which sees it whole."""
+_LONGEST_REMEMBERED = 64
+_SYMBOLS = tuple((bytes([symbol]), b" %c " % symbol) for symbol in ASCII_SYMBOLS)
+
+
+def canonical_text(text: str, cut: Callable[[str], tuple[str, ...]] = tokens_of_chunk) -> bytes:
+    """Return the tokens of a text, joined by spaces, in UTF-8.
+
+    The same as joining what `cut` makes of each chunk, in a tenth of the time: as bytes, all at once, and only what is not ASCII is
+    looked at by itself. ASCII that separates is never part of a token, so that the text may be cut there first.
+    """
+    whole = text.encode("utf-8", "replace").translate(_SEPARATED)
+    for sign, pattern, held in _SIGNS:
+        if sign in whole:
+            whole = pattern.sub(held, whole)
+    parts = whole.translate(_RELEASED).split()
+    if not text.isascii():
+        parts = [new for part in parts if (new := part if part.isascii() else _recut(part, cut))]
+    data = b" ".join(parts)
+    found = [pair for pair in _SYMBOLS if pair[0] in data]
+    if not found:
+        return data
+    for symbol, spaced in found:
+        data = data.replace(symbol, spaced)
+    return b" ".join(data.split())
+
+
+def _recut(part: bytes, cut: Callable[[str], tuple[str, ...]]) -> bytes:
+    return _remembered(part) if len(part) <= _LONGEST_REMEMBERED else " ".join(cut(part.decode())).encode()
+
+
+@lru_cache(maxsize=32_768)
+def _remembered(part: bytes) -> bytes:
+    return " ".join(tokens_of(part.decode())).encode()
+
+
+def text_digest(canonical: bytes, *, seed: int = 0) -> str:
+    """Return the digest of a canonical text: 32 hexadecimal digits of xxh3-128; `seed` is the installation's."""
+    return xxhash.xxh3_128_hexdigest(b"%d\n" % RULES_VERSION + canonical, seed=seed)
+
+
+def multiset_digest(objects: Iterable[str], *, seed: int = 0) -> str:
+    """Return a digest that depends on which objects there are and how often, not on their order."""
+    joined = "\0".join(sorted(objects))
+    return xxhash.xxh3_128_hexdigest(b"%d\n" % RULES_VERSION + joined.encode("utf-8", "replace"), seed=seed)

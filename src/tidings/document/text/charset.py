@@ -1,0 +1,190 @@
+"""Which charset a body is in: one documented order, and never an error.
+
+1. a byte-order mark; 2. the `charset` of the Content-Type header; 3. a declaration inside the body (`<meta>`, XML declaration);
+4. UTF-8, if the bytes are it and hold no such pattern of NUL bytes as in 6; 5. the charset of the page's last version; 6. statistics: the pattern of NUL bytes that UTF-16 and
+UTF-32 leave, else the letters (`guess`); 7. windows-1252.
+
+A declaration that the bytes contradict gives way to the next that fits, and if none does it is used with replacements, the same each
+time. A label `utf-16` without a mark says no order of bytes: the NUL bytes do. A declaration of a one-byte charset cannot be contradicted by bytes: where the last version was in a multi-byte charset and
+the bytes fit that too, the last one holds, since servers that lose their charset setting fall back to such a declaration
+(detection §6 no. 4).
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from tidings.document.text.guess import guesses
+
+Source = Literal["bom", "header", "meta", "utf-8", "last good", "statistics", "fallback"]
+
+_FALLBACK = "cp1252"
+_LOOKED_AT = 4_096
+_HEADER = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
+_META = re.compile(rb"""<meta\b[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:\-]+)""", re.IGNORECASE)
+_XML = re.compile(rb"""\A(?:\s|\xef\xbb\xbf)*<\?xml\b[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_.:\-]+)""")
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_LABEL = re.compile(r"[A-Za-z0-9_.:\-]{1,40}")
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+# What browsers take for what is declared (WHATWG Encoding, "names and labels"), where Python knows a wider charset.
+_WIDER = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+}
+_MULTIBYTE = frozenset(
+    "utf-8 utf-16-le utf-16-be utf-32-le utf-32-be utf-16 utf-32 gb18030 cp932 cp949 big5hkscs euc_jp hz iso2022_jp iso2022_kr johab".split()
+)
+_ONE_BYTE = frozenset(
+    "cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp437 cp720 cp737 cp775 cp850 cp852 cp855 cp857 cp858 cp860 cp861 cp862 "
+    "cp863 cp864 cp865 cp866 cp869 cp874 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13 "
+    "iso8859-14 iso8859-15 iso8859-16 koi8-r koi8-u kz1048 mac-cyrillic mac-greek mac-iceland mac-latin2 mac-roman mac-turkish ptcp154".split()
+)
+_ALIASES = {
+    "x-sjis": "cp932",
+    "windows-31j": "cp932",
+    "x-mac-cyrillic": "mac-cyrillic",
+    "windows-874": "cp874",
+    "x-gbk": "gb18030",
+    "utf8mb4": "utf-8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A text, the charset it was read by (Python's name for it) and what said so."""
+
+    text: str
+    charset: str
+    source: Source
+    data: bytes | None = None
+
+    @property
+    def utf8(self) -> bytes:
+        """Return the text in UTF-8; for a body that is UTF-8 these are its own bytes."""
+        return self.text.encode("utf-8", "replace") if self.data is None else self.data
+
+
+def decode(data: bytes, content_type: str | None = None, *, last_good: str = "") -> Decoded:
+    """Return the text of a body, by the order above. Any bytes and any label give a text."""
+    for mark, charset in _MARKS:
+        if data.startswith(mark):
+            return Decoded(_replaced(data[len(mark) :], charset), charset, "bom")
+    last = known_charset(last_good)
+    declared: tuple[str, Source] | None = None
+    wide = _by_zeros(data)
+    for label, source in _declared(data, content_type):
+        # These labels leave the order of bytes to a mark, which is not there.
+        charset = wide or label if label in {"utf-16", "utf-32"} else label
+        declared = declared or (charset, source)
+        text = strictly(data, charset)
+        if text is None:
+            continue
+        if charset in _ONE_BYTE and last in _MULTIBYTE and (better := strictly(data, last)) is not None:
+            return Decoded(better, last, "last good")
+        return _whole(text, charset, source, data)
+    if wide is None and (text := strictly(data, "utf-8")) is not None:
+        return _whole(text, "utf-8", "utf-8", data)
+    if last and (text := strictly(data, last)) is not None:
+        return Decoded(text, last, "last good")
+    if declared is not None:
+        return Decoded(_replaced(data, declared[0]), *declared)
+    if wide is not None:
+        return Decoded(_replaced(data, wide), wide, "statistics")
+    if (guessed := _guessed(data)) is not None:
+        return Decoded(*guessed, "statistics")
+    return Decoded(_replaced(data, _FALLBACK), _FALLBACK, "fallback")
+
+
+def known_charset(label: str) -> str:
+    """Return Python's name of the charset that a label means, or "" for a label that means none (`rot13`)."""
+    label = label.strip().lower()
+    if not _LABEL.fullmatch(label):
+        return ""
+    if label in _ALIASES:
+        return _ALIASES[label]
+    try:
+        name = codecs.lookup(label).name
+    except (LookupError, ValueError):
+        return ""
+    name = _WIDER.get(name, name)
+    return name if name in _MULTIBYTE or name in _ONE_BYTE else ""
+
+
+def strictly(data: bytes, charset: str) -> str | None:
+    """Return the text of the bytes in a known charset, or None if they are not in it."""
+    if charset == _FALLBACK:
+        return _replaced(data, charset)
+    try:
+        return data.decode(charset)
+    except UnicodeError:
+        return None
+
+
+def _whole(text: str, charset: str, source: Source, data: bytes) -> Decoded:
+    return Decoded(text, charset, source, data if charset == "utf-8" else None)
+
+
+def _declared(data: bytes, content_type: str | None) -> Iterator[tuple[str, Source]]:
+    if content_type and (label := _HEADER.search(content_type)) and (charset := known_charset(label[1])):
+        yield charset, "header"
+    head = data[:_LOOKED_AT]
+    if b"charset" not in head.lower() and b"encoding" not in head:
+        return
+    head = _COMMENT.sub(b"", head)
+    inside = _XML.search(head) or _META.search(head)
+    if inside and (charset := known_charset(inside[1].decode("ascii"))):
+        # A declaration that could be read as ASCII is not in a wide charset, whatever it says (WHATWG HTML, prescan).
+        yield ("utf-8" if charset.startswith(("utf-16", "utf-32")) else charset), "meta"
+
+
+def _by_zeros(data: bytes) -> str | None:
+    """Return the wide charset whose zero bytes stand where they do here, if they do."""
+    sample = data[:_LOOKED_AT]
+    if sample.count(0) * 5 < len(sample) or len(sample) < 4:
+        return None
+    zeros = [sample[start::4].count(0) for start in range(4)]
+    if min(zeros[2:]) * 4 > len(sample) * 3 // 4:
+        return "utf-32-le"
+    if min(zeros[:2]) * 4 > len(sample) * 3 // 4:
+        return "utf-32-be"
+    return "utf-16-be" if zeros[0] + zeros[2] > zeros[1] + zeros[3] else "utf-16-le"
+
+
+def _guessed(data: bytes) -> tuple[str, str] | None:
+    """Return text and charset of a body by its letters, if they tell and all of it is in that charset."""
+    for guess in guesses(data):
+        charset = known_charset(guess)
+        if charset and (text := strictly(data, charset)) is not None:
+            return text, charset
+    return None
+
+
+def _replaced(data: bytes, charset: str) -> str:
+    """Decode with U+FFFD for what does not fit; the five holes of windows-1252 are control characters, as in browsers."""
+    if charset != _FALLBACK:
+        return data.decode(charset, "replace")
+    text = data.decode(charset, "replace")
+    return data.decode("latin-1").translate(_WESTERN) if "\ufffd" in text else text
+
+
+_WESTERN = {byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0xA0)}

@@ -1,0 +1,248 @@
+"""The parts of a page that a browser loads: asked for by our own door, one visit together with their page (decision 0018).
+
+Each part is a request like any other: robots.txt of its host, the address judged where it is dialled, redirects by us, bounded
+decoders, counted and charged. A page's own host is asked where the page itself was; any other host at public addresses only, so that
+no page reaches through a browser into a network that `fetch.allow_networks` opens for others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from tidings.errors import AddressError, UsageError
+from tidings.fetching import address
+from tidings.fetching.failure import FetchError
+from tidings.fetching.http import answers, redirects
+from tidings.fetching.http.decoders import Decoder
+from tidings.fetching.http.journey import REPEATABLE, DialTarget, Journey, target_of
+from tidings.fetching.http.routes import DIRECT, Route
+from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
+from tidings.model.observed.outcome import FetchRequest, Validators
+from tidings.settings import FetchSettings
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from tidings.fetching.fetcher import Permit
+    from tidings.fetching.http.client import Client
+
+METHODS: Final = frozenset({"GET", "HEAD", "POST"})
+MOST_BODY_BYTES: Final = 1_000_000
+"""Largest body that a page's script may send."""
+BYTES_A_PAGE: Final = 5
+"""A page and its parts together may have so many times `fetch.max_body_bytes`, before and after decoding."""
+_OURS: Final = address.OWN_HEADERS | {
+    "accept-language",
+    "cookie",
+    "dnt",
+    "priority",
+    "purpose",
+    "user-agent",
+    "x-client-data",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PartAnswer:
+    """An answer to a part: `url` is where it came from in the end."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    hops: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Load:
+    """One page load: what it may still ask, and what it has asked.
+
+    `request` is the page's; `home` are the hosts that the page is at home at: there its parts may be asked by `inner`, the client
+    that fetched it. It has `seconds` in all, until `ends_at` on the loop's clock. `loading` is what the page says that is only loading.
+    `requests`, `wire_bytes` and `decoded_bytes` count the parts alone.
+    """
+
+    request: FetchRequest
+    permit: Permit
+    home: frozenset[str]
+    inner: Client
+    most_requests: int
+    most_bytes: int
+    seconds: float
+    ends_at: float = 0.0
+    loading: str = ""
+    route: Route = DIRECT
+    requests: int = 0
+    wire_bytes: int = 0
+    decoded_bytes: int = 0
+    _origins: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    def count(self) -> None:
+        """Count a request that is about to leave. Raises `FetchError` of kind `size` if there were too many."""
+        if self.requests >= self.most_requests:
+            message = f"the page asks for more than {self.most_requests} things (fetch.browser_requests)"
+            raise FetchError("size", message)
+        self.requests += 1
+
+    def weigh(self, wire: int, decoded: int) -> None:
+        """Count bytes of a part. Raises `FetchError` of kind `size` if there were too many."""
+        self.wire_bytes += wire
+        self.decoded_bytes += decoded
+        if max(self.wire_bytes, self.decoded_bytes) > self.most_bytes:
+            raise FetchError("size", f"the page and its parts are larger than {self.most_bytes:,} bytes")
+
+    def origin(self, url: str) -> asyncio.Lock:
+        """Return the lock under which the robots.txt of a URL's origin is asked for, once."""
+        return self._origins.setdefault(address.parse(url).origin, asyncio.Lock())
+
+
+class _Passed:
+    """The permit of a request that has its place already."""
+
+    async def hop(self, host: str) -> None:
+        """Let it through."""
+
+    @contextlib.asynccontextmanager
+    async def beside(self, host: str) -> AsyncIterator[None]:  # noqa: ARG002 - it has been let through
+        """Let it through."""
+        yield
+
+
+_PASSED: Final = _Passed()
+
+
+class PartFetcher:
+    """Asks for parts. `outer` is the client that reaches public addresses alone."""
+
+    def __init__(self, settings: FetchSettings, outer: Client) -> None:
+        self._settings = settings
+        self._outer = outer
+
+    async def ask(
+        self,
+        load: Load,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: str | None = None,
+    ) -> PartAnswer:
+        """Ask for a part, redirects followed; any status is an answer.
+
+        `headers` are the browser's: what it may not set is left out. Raises `FetchError`, and `BudgetError` where the permit refuses.
+
+        Args:
+            load: The page's load, which bounds what its parts may take.
+            url: The address of the part.
+            method: Its method.
+            headers: The browser's headers.
+            body: What is sent, None for nothing.
+        """
+        if method not in METHODS or len(body or "") > MOST_BODY_BYTES:
+            raise FetchError("request", f"no {method[:10]} with {len(body or ''):,} characters is sent for a page")
+        hops: list[str] = []
+        try:
+            url = address.rebuild(url)
+        except AddressError as error:
+            raise FetchError("address", str(error)) from None
+        while True:
+            target = target_of(url)
+            await self._obey_robots(load, url, target)
+            answer = await self._once(load, url, target, method, headers or {}, body)
+            if isinstance(answer, PartAnswer):
+                return replace(answer, hops=tuple(hops))
+            hops.append(url)
+            if len(hops) > self._settings.max_redirects:
+                raise FetchError("redirect", f"a part points on more than {self._settings.max_redirects} times")
+            status, url = answer
+            if status == 303 or (method not in REPEATABLE and status in {301, 302}):
+                method, body = "GET" if method != "HEAD" else method, None
+
+    def _client_for(self, load: Load, target: DialTarget) -> Client:
+        """Return who asks this host: by a proxy everything goes that way, and the proxy judges names."""
+        return load.inner if target.host in load.home or load.route.proxy is not None else self._outer
+
+    async def _obey_robots(self, load: Load, url: str, target: DialTarget) -> None:
+        if not self._settings.robots or (target.host in load.home and not load.request.obey_robots):
+            return
+        async with load.origin(url):
+            is_ignored = load.request.robots_ignored and target.host in load.home
+            await self._outer.robots.check(url, functools.partial(self._robots, load), is_ignored=is_ignored)
+
+    async def _robots(self, load: Load, url: str) -> bytes:
+        """Return the body of a robots.txt."""
+        for _ in range(MAX_ROBOTS_REDIRECTS + 1):
+            target = target_of(url)
+            answer = await self._once(load, url, target, "GET", {}, None)
+            if isinstance(answer, PartAnswer):
+                if answer.status != 200:
+                    raise FetchError("request", f"robots.txt: {answer.status}", status=answer.status)
+                return answer.body
+            _, url = answer
+        raise FetchError("redirect", "robots.txt points on too often")
+
+    async def _once(
+        self,
+        load: Load,
+        url: str,
+        target: DialTarget,
+        method: str,
+        headers: Mapping[str, str],
+        body: str | None,
+    ) -> PartAnswer | tuple[int, str]:
+        """Let one request leave; return the answer, or status and address of a redirect."""
+        client = self._client_for(load, target)
+        client.refuse_literal(target, load.route)
+        own = [h for h in load.request.headers if h[0].lower() not in redirects.OF_A_BODY]
+        theirs = forwarded(headers)
+        async with load.permit.beside(target.host):
+            load.count()
+            journey = Journey(
+                url=url,
+                method=method,
+                headers=tuple(h for h in own if h[0].lower() not in theirs),
+                validators=Validators(),
+                validated_url="",
+                permit=_PASSED,
+                seconds=load.seconds,
+                seconds_left=max(0.01, load.ends_at - asyncio.get_running_loop().time()),
+                max_redirects=0,
+                first=load.request.url,
+                route=load.route,
+                body=body,
+                cookies=load.request.cookies,
+            )
+            return await client.exchange(journey, target, theirs, functools.partial(self._read, load))
+
+    async def _read(
+        self, load: Load, journey: Journey, response: aiohttp.ClientResponse
+    ) -> PartAnswer | tuple[int, str]:
+        if response.status in answers.REDIRECTS:
+            return response.status, redirects.target(journey.url, response.headers.getall("Location", ()))
+        encoding = answers.content_encoding(response.headers)
+        decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes, max_ratio=self._settings.max_ratio)
+        answers.framing_of(response.headers, encoded=bool(decoder.encoding))
+        before = 0
+        async for chunk in response.content.iter_any():
+            decoder.feed(chunk)
+            load.weigh(len(chunk), decoder.decoded_bytes - before)
+            before = decoder.decoded_bytes
+        return PartAnswer(journey.url, response.status, answers.plain_headers(response.headers), decoder.finish())
+
+
+def forwarded(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of a browser's request that go on: what says who asks, or frames the message, is ours."""
+    kept: dict[str, str] = {}
+    for name, value in headers.items():
+        if name.lower() in _OURS or name.lower().startswith(("sec-", "proxy-")):
+            continue
+        try:
+            kept.update([address.check_header(name, value)])
+        except UsageError:
+            continue
+    return kept

@@ -1,0 +1,415 @@
+"""A visit: one page in a fresh browser context, until it has come to rest (decision 0018).
+
+Every request of the browser ends here. The page itself is answered with what the client fetched, its parts with what `parts` fetches;
+a script that sends the page elsewhere ends the visit, everything else is refused. What comes out is bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import importlib.resources
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from playwright.async_api import Error as BrowserError
+
+from tidings.clock import Instant
+from tidings.errors import BudgetError
+from tidings.fetching import address
+from tidings.fetching.browser.parts import Load, PartAnswer, PartFetcher
+from tidings.fetching.failure import FetchError
+from tidings.fetching.http import answers
+
+log = logging.getLogger("tidings.fetching.browser.browser")
+
+QUIET_SECONDS: Final = 0.5
+"""A page is at rest when it is loaded and asks for nothing for so long."""
+STILL_SECONDS, STILL_PATIENCE_SECONDS = 0.2, 2.0
+"""... and its text has not moved for so long; one that always moves, a clock say, is waited for no longer."""
+RESTLESS_SECONDS, RESTLESS_STILL_SECONDS = 10.0, 3.0
+"""A page that never stops asking is at rest so long after it was loaded, if its text has not moved for the second time."""
+WAITING_SECONDS: Final = 20.0
+"""... and so long if it only waits for the answer to what it has asked."""
+LOADING_SECONDS: Final = 15.0
+"""A page that says in one place that it is loading is waited for so long after it was loaded; one that says nothing else, to the end of its time."""
+FEWEST_WORDS: Final = 12
+"""Words beside such a place with which a page says something else."""
+LOADING_EVERY_SECONDS: Final = 0.5
+STUCK_SECONDS: Final = 3.0
+"""A page that asks for nothing for so long and is not loaded never will be: a script has stopped its loading."""
+LOOK_EVERY_SECONDS: Final = 0.1
+
+VIEW_WIDTH, VIEW_HEIGHT = 1_280, 1_024
+MOST_PICTURE_HEIGHT: Final = 8_000
+MOST_PICTURE_BYTES: Final = 2_000_000
+PICTURE_QUALITIES: Final = (80, 40)
+
+Treatment = Literal["ask", "blank", "move", "refuse"]
+"""What becomes of a request: asked for; answered with an image of nothing; the page goes elsewhere; refused."""
+
+_ASKED = frozenset({"script", "stylesheet", "xhr", "fetch"})
+_SEEN = frozenset({"image", "font", "document"})
+"""Parts that matter to a picture only; a document here is that of a frame."""
+_DOUBT = frozenset({"net", "busy", "5xx", "framing", "encoding", "size"})
+"""Failures of a part of the page's own host that make the whole page doubtful."""
+_NOT_HANDED_ON = frozenset(
+    {
+        "alt-svc", "clear-site-data", "connection", "content-disposition", "content-encoding", "content-length", "keep-alive",
+        "link", "nel", "refresh", "report-to", "reporting-endpoints", "set-cookie", "strict-transport-security", "transfer-encoding",
+    }
+)  # fmt: skip
+_BLANK: Final = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
+
+_ON_START = """
+(() => {
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function attachShadow(init) { return attach.call(this, { ...init, mode: "open" }); };
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport", "EventSource", "SharedWorker"]) delete window[name];
+  window.open = () => null;
+  navigator.sendBeacon = () => false;
+})()
+"""
+_STATE = """
+(() => {
+  const now = () => performance.now();
+  if (!globalThis.movedAt) {
+    globalThis.movedAt = now();
+    new MutationObserver(() => { globalThis.movedAt = now(); }).observe(document, { subtree: true, childList: true, characterData: true });
+  }
+  const ready = Object.getOwnPropertyDescriptor(Document.prototype, "readyState").get.call(document);
+  return { still: now() - globalThis.movedAt, ready };
+})()
+"""
+_LOADING_WORDS = (
+    "loading|please wait|one moment|just a moment|wird geladen|lädt|lade|laden|bitte warten|chargement|veuillez patienter|cargando|"
+    "por favor espere|carregando|a carregar|aguarde|caricamento|attendere|bezig met laden|even geduld|ładowanie|wczytywanie|proszę czekać|"
+    "загрузка|идет загрузка|идёт загрузка|подождите|завантаження|yükleniyor|lütfen bekleyin|جار التحميل|جاري التحميل|טוען|लोड हो रहा है|"
+    "加载中|正在加载|載入中|请稍候|読み込み中|ロード中|로딩 중|로드 중|불러오는 중"
+)
+_SAYS_LOADING = json.dumps(rf"^[\s.…·]*({_LOADING_WORDS})(,?\s+\S+){{0,2}}[\s.…·]*$")
+"""A text that says that a page is loading, and of what in two words at most."""
+_LOADING = (
+    "(() => { const says = new RegExp("
+    + _SAYS_LOADING
+    + """, "iu");
+  const walker = document.createTreeWalker(document.body || document, NodeFilter.SHOW_TEXT);
+  let loading = "", words = 0;
+  while (walker.nextNode()) {
+    const text = walker.currentNode.data.trim(), parent = walker.currentNode.parentElement;
+    if (!text || !parent || parent.closest("script, style, noscript, template, select, button") || !parent.checkVisibility()) continue;
+    if (text.length < 60 && says.test(text)) loading = loading || text;
+    else words += text.split(/\\s+/u).length;
+  }
+  return { loading, words };
+})()
+"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MainAnswer:
+    """What the page itself is answered with."""
+
+    url: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class VisitResult:
+    """What a visit brought: the page as HTML in UTF-8 and, if asked for, its picture; or `moved_to`, where a script sends it."""
+
+    html: bytes = b""
+    picture: bytes = b""
+    moved_to: str = ""
+
+
+def treatment(resource: str, method: str, *, is_page: bool, pictures: bool) -> Treatment:
+    """Return what becomes of a request that is not the page's first: `resource` is the browser's word, `is_page` its main frame.
+
+    Args:
+        resource: The browser's word for what is asked for.
+        method: The method of the request.
+        is_page: Whether it is the main frame's.
+        pictures: Whether pictures are loaded.
+    """
+    if is_page:
+        return "move" if method == "GET" else "refuse"
+    if resource in _ASKED or (pictures and resource in _SEEN):
+        return "ask"
+    return "blank" if resource == "image" else "refuse"
+
+
+class Visit:
+    """One page load; used once."""
+
+    def __init__(
+        self, parts: PartFetcher, load: Load, document: MainAnswer, *, pictures: bool, max_bytes: int, now: Instant
+    ) -> None:
+        self._parts = parts
+        self._load = load
+        self._document = document
+        self._pictures = pictures
+        self._max_bytes = max_bytes
+        self._now = now
+        self._host = address.host_of(document.url)
+        self._is_served = False
+        self._under_way = 0
+        self._stirred_at = 0.0
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._ended = asyncio.Event()
+        self._moved_to = ""
+        self._fault: FetchError | BudgetError | None = None
+        self._page: Any = None
+        self._world = 0
+
+    async def see(self, context: Any) -> VisitResult:
+        """Load the page and return it as it is at rest.
+
+        Raises `FetchError`, `BudgetError` where the permit refuses a part, and playwright's errors if the browser ends.
+        """
+        try:
+            await self._open(context)
+            resting = asyncio.ensure_future(self._rest())
+            ended = asyncio.ensure_future(self._ended.wait())
+            try:
+                await asyncio.wait({resting, ended}, return_when=asyncio.FIRST_COMPLETED)
+                if not self._ended.is_set():
+                    await resting
+            finally:
+                for task in (resting, ended):
+                    task.cancel()
+                await asyncio.gather(resting, ended, return_exceptions=True)
+            if self._fault is not None:
+                raise self._fault
+            if self._moved_to:
+                return VisitResult(moved_to=self._moved_to)
+            return VisitResult(await self._html(), await self._picture() if self._pictures else b"")
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    # -- the page ------------------------------------------------------------------------------------------------------------------
+
+    async def _open(self, context: Any) -> None:
+        await context.add_init_script(_ON_START)
+        await context.route("**/*", self._answer)
+        await context.route_web_socket("**/*", lambda socket: socket.close())
+        self._page = page = await context.new_page()
+        context.on("page", lambda other: self._soon(other.close()) if other is not page else None)
+        page.on("dialog", lambda dialog: self._soon(dialog.dismiss()))
+        page.on(
+            "crash", lambda _: self._end(FetchError("size", "the page brought the browser's process for it to an end"))
+        )
+        self._cdp = await context.new_cdp_session(page)
+        self._stir()
+        await page.goto(self._document.url, wait_until="commit", timeout=0)
+
+    async def _rest(self) -> None:
+        """Return when the page has come to rest."""
+        loop = asyncio.get_running_loop()
+        loaded_at: float | None = None
+        while True:
+            await asyncio.sleep(LOOK_EVERY_SECONDS)
+            told = await self._evaluate(_STATE)
+            still, now = told["still"] / 1000, loop.time()
+            if loaded_at is None and (told["ready"] == "complete" or now - self._stirred_at >= STUCK_SECONDS):
+                loaded_at = now
+                self._stir()
+            if loaded_at is None:
+                continue
+            quiet = 0.0 if self._under_way else now - self._stirred_at
+            is_quiet = quiet >= QUIET_SECONDS and (
+                still >= STILL_SECONDS or quiet >= QUIET_SECONDS + STILL_PATIENCE_SECONDS
+            )
+            is_waiting = self._under_way > 0 and now - self._stirred_at >= RESTLESS_STILL_SECONDS
+            patience = WAITING_SECONDS if is_waiting else RESTLESS_SECONDS
+            is_still = now - loaded_at >= patience and still >= RESTLESS_STILL_SECONDS
+            if (is_quiet or is_still) and await self._has_settled(loaded_at):
+                return
+            if is_quiet or is_still:
+                await asyncio.sleep(LOADING_EVERY_SECONDS)
+
+    async def _has_settled(self, loaded_at: float) -> bool:
+        """Return whether the page at rest says more than that it is loading, or is waited for no longer; `load.loading` is all it says."""
+        told = await self._evaluate(_LOADING)
+        says_more = told["words"] >= FEWEST_WORDS
+        self._load.loading = "" if says_more else str(told["loading"])[:60]
+        if not told["loading"]:
+            return True
+        return says_more and asyncio.get_running_loop().time() - loaded_at >= LOADING_SECONDS
+
+    async def _html(self) -> bytes:
+        html = await self._evaluate(f"({_script()})({self._max_bytes})")
+        data = html.encode() if isinstance(html, str) else b""
+        if not isinstance(html, str) or len(data) > self._max_bytes:
+            raise FetchError("size", f"the page as a browser shows it is larger than {self._max_bytes:,} bytes")
+        return data
+
+    async def _picture(self) -> bytes:
+        """Return the page as a picture (WebP), its top if it is very long; nothing if that cannot be had small enough."""
+        size = (await self._cdp.send("Page.getLayoutMetrics"))["cssContentSize"]
+        height = max(1, min(MOST_PICTURE_HEIGHT, int(size["height"])))
+        clip = {"x": 0, "y": 0, "width": VIEW_WIDTH, "height": height, "scale": 1}
+        for quality in PICTURE_QUALITIES:
+            taken = await self._cdp.send(
+                "Page.captureScreenshot",
+                {"format": "webp", "quality": quality, "clip": clip, "captureBeyondViewport": True},
+            )
+            picture = base64.b64decode(taken["data"])
+            if len(picture) <= MOST_PICTURE_BYTES:
+                return picture
+        log.warning("the picture of %s is larger than %d bytes and is not kept", self._document.url, MOST_PICTURE_BYTES)
+        return b""
+
+    async def _evaluate(self, expression: str) -> Any:
+        """Evaluate in a world of our own, which no script of the page can reach."""
+        if not self._world:
+            frame = (await self._cdp.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+            made = await self._cdp.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "tidings"})
+            self._world = made["executionContextId"]
+        told = await self._cdp.send(
+            "Runtime.evaluate", {"expression": expression, "contextId": self._world, "returnByValue": True}
+        )
+        if "exceptionDetails" in told:
+            raise FetchError("request", "the page could not be read in the browser")
+        return told["result"].get("value")
+
+    # -- its requests ----------------------------------------------------------------------------------------------------------------
+
+    async def _answer(self, route: Any) -> None:
+        """Answer a request of the browser; whatever goes wrong, it does not leave."""
+        self._under_way += 1
+        self._stir()
+        try:
+            with contextlib.suppress(BrowserError):
+                await self._decide(route)
+        finally:
+            self._under_way -= 1
+            self._stir()
+
+    async def _decide(self, route: Any) -> None:
+        request = route.request
+        url = request.url.partition("#")[0]
+        is_page = self._is_of_page(request)
+        if is_page is None or not url.startswith(("http:", "https:")):
+            await route.abort("blockedbyclient")
+            return
+        if is_page and not self._is_served:
+            self._is_served = True
+            await route.fulfill(
+                status=self._document.status, headers=_handed_on(self._document.headers), body=self._document.body
+            )
+            return
+        match treatment(request.resource_type, request.method, is_page=is_page, pictures=self._pictures):
+            case "ask":
+                await self._ask(route, request)
+            case "blank":
+                await route.fulfill(status=200, headers={"content-type": "image/gif"}, body=_BLANK)
+            case "move":
+                await route.abort("aborted")
+                if url != self._document.url:
+                    self._moved_to = url
+                    self._ended.set()
+            case _:
+                await route.abort("blockedbyclient")
+
+    def _is_of_page(self, request: Any) -> bool | None:
+        """Return whether a request is for a new document of the page itself; None if it is of another window."""
+        if not request.is_navigation_request():
+            return False
+        try:
+            frame = request.frame
+        except BrowserError:  # a window that is just being opened
+            return None
+        if frame.page is not self._page:
+            return None
+        return frame.parent_frame is None
+
+    async def _ask(self, route: Any, request: Any) -> None:
+        try:
+            sent = request.post_data_buffer
+            asking = self._parts.ask(
+                self._load,
+                request.url,
+                method=request.method,
+                headers=request.headers,
+                body=None if sent is None else sent.decode("utf-8"),
+            )
+            part = await self._task(asking)
+        except (FetchError, BudgetError, UnicodeDecodeError) as error:
+            self._judge(request, error)
+            await route.abort("failed")
+            return
+        except asyncio.CancelledError:
+            await route.abort("failed")
+            raise
+        self._doubt(request, part)
+        await route.fulfill(status=part.status, headers=_handed_on(part.headers), body=part.body)
+
+    def _judge(self, request: Any, error: Exception) -> None:
+        """Take in that a part could not be had: of the page's own host, the page is not whole then."""
+        log.debug("a part of %s was left out: %s", self._document.url, error)
+        if isinstance(error, BudgetError):
+            if self._is_own(request.url):
+                self._end(error)
+        elif isinstance(error, FetchError) and error.kind in _DOUBT and self._is_own(request.url):
+            self._end(_of_part(request.url, error))
+
+    def _doubt(self, request: Any, part: PartAnswer) -> None:
+        if request.resource_type in _ASKED and self._is_own(request.url):
+            error = answers.failure_of(part.status, answers.multi(part.headers), now=self._now)
+            if part.status >= 400 and error.kind in _DOUBT:
+                self._end(_of_part(request.url, error))
+
+    def _is_own(self, url: str) -> bool:
+        try:
+            return address.host_of(address.rebuild(url)) == self._host
+        except ValueError:
+            return False
+
+    def _end(self, fault: FetchError | BudgetError) -> None:
+        self._fault = self._fault or fault
+        self._ended.set()
+
+    def _stir(self) -> None:
+        self._stirred_at = asyncio.get_running_loop().time()
+
+    async def _task(self, work: Any) -> Any:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        try:
+            return await task
+        finally:
+            self._tasks.discard(task)
+
+    def _soon(self, work: Any) -> None:
+        """Let the browser do something, whether it can or not."""
+
+        async def quietly() -> None:
+            with contextlib.suppress(BrowserError):
+                await work
+
+        task = asyncio.ensure_future(quietly())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _of_part(url: str, error: FetchError) -> FetchError:
+    shown = url.partition("?")[0][:200]
+    return FetchError(
+        error.kind, f"a part of the page could not be had, {shown}: {error}", retry_after=error.retry_after
+    )
+
+
+def _handed_on(headers: dict[str, str] | Any) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name not in _NOT_HANDED_ON}
+
+
+def _script() -> str:
+    return importlib.resources.files("tidings.fetching").joinpath("rendered.js").read_text(encoding="utf-8")

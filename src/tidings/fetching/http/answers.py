@@ -1,0 +1,252 @@
+"""Reading an answer: what its status means, whether its framing is sound, what it gives to ask again with."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC
+
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from tidings.clock import DAY, MINUTE, SECOND, Instant
+from tidings.fetching.failure import FetchError
+from tidings.model.interval import Duration
+from tidings.model.observed.outcome import ErrorKind, Framing, Validators
+
+Headers = CIMultiDictProxy[str]
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+WHOLE = frozenset({200, 203})
+"""Statuses whose body is a version of the page (sentinels §5.3)."""
+
+OF_CONDITIONS = frozenset({400, 403, 405, 406, 409, 411, 412, 415, 416, 417, 422, 428, 431, 500, 501, 505, 520})
+"""Statuses with which servers refuse conditional requests, though they answer the same request without conditions."""
+
+SHORTEST_PAUSE: Duration = MINUTE
+LONGEST_PAUSE: Duration = DAY
+
+CLOCKS_APART: Duration = MINUTE
+"""how far the date of a page may lie ahead of its server's clock and still be of now"""
+LONGEST_FRESHNESS: Duration = DAY
+"""Longest claim of freshness that is taken down (P-6)."""
+
+_BUSY = frozenset({408, 425, 429, 503})
+_DENIED = frozenset({401, 403, 407, 451})
+_MAX_VALIDATOR_LENGTH = 1_024
+
+
+def failure_of(status: int, headers: Headers, *, now: Instant) -> FetchError:
+    """Return what a status that brings no version means. `now` is wall time, for Retry-After as a date."""
+    kind, meaning = _meaning(status)
+    pause = None
+    if status >= 400:
+        limit = rate_limit(headers, now=now, is_used_up=status == 429)
+        pause = retry_after(headers.get("Retry-After"), now=now) or (max(limit, SHORTEST_PAUSE) if limit else None)
+        if limit and kind in {"denied", "request"}:
+            kind, meaning = "busy", "its limit of requests is used up"
+    return FetchError(kind, f"the server answered {status}: {meaning}", status=status, retry_after=pause)
+
+
+def _meaning(status: int) -> tuple[ErrorKind, str]:
+    if status in _BUSY:
+        return "busy", "it is busy"
+    if status in _DENIED:
+        return "denied", "it does not let us see the page"
+    if status == 404:
+        return "404", "there is no such page"
+    if status == 410:
+        return "410", "the page is gone for good"
+    if 500 <= status < 600:
+        return "5xx", "it has a fault"
+    if status == 304:
+        return "request", "not modified, although nothing was said of an older version"
+    if 300 <= status < 400:
+        return "redirect", "it points elsewhere without saying where"
+    if 200 <= status < 300:
+        return "request", "this is no whole page"
+    return "request", "it does not accept the request"
+
+
+def retry_after(value: str | None, *, now: Instant) -> Duration | None:
+    """Return what Retry-After asks for, clamped to [1 min, 24 h] (contracts §11); None for nothing, nonsense, or a time that is over."""
+    if not value:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        pause = int(value[:12]) * SECOND
+    else:
+        at = _http_date(value)
+        if at is None:
+            return None
+        pause = at - now
+    return min(max(pause, SHORTEST_PAUSE), LONGEST_PAUSE) if pause > 0 else None
+
+
+def rate_limit(headers: Headers, *, now: Instant, is_used_up: bool = False) -> Duration | None:
+    """Return how long a host is to be left alone by its headers of limits, at most 24 h; None while requests are left. `now` is wall time.
+
+    `RateLimit-Remaining` and `RateLimit-Reset` with or without `X-`, `RateLimit` in the forms of draft-ietf-httpapi-ratelimit-headers (07 and 10).
+    A reset is in seconds, or an instant in seconds or milliseconds since 1970. With `is_used_up` the answer itself says that nothing is left.
+    """
+    waits = []
+    for family in ("RateLimit-", "X-RateLimit-", "X-Rate-Limit-"):
+        left = _amount(headers.get(f"{family}Remaining"))
+        after = _until(headers.get(f"{family}Reset-After") or headers.get(f"{family}Reset"), now)
+        waits.append(after if (left is not None and left < 1) or (left is None and is_used_up) else 0)
+    said = ",".join(headers.getall("RateLimit", ()))
+    given = {key.strip(): value for key, _, value in (part.partition("=") for part in re.split("[,;]", said))}
+    if "remaining" in given:
+        waits.append(_until(given.get("reset"), now) if _amount(given["remaining"]) == 0 else 0)
+    for item in said.split(","):
+        given = {key.strip(): value for key, _, value in (part.partition("=") for part in item.split(";"))}
+        waits.append(_until(given.get("t"), now) if _amount(given.get("r")) == 0 else 0)
+    return min(max(waits), LONGEST_PAUSE) or None
+
+
+def _amount(value: str | None) -> float | None:
+    try:
+        amount = float(value or "")
+    except ValueError:
+        return None
+    return amount if math.isfinite(amount) else None
+
+
+def _until(value: str | None, now: Instant) -> Duration:
+    """Return how long it is until a limit begins anew, 0 if nothing that can be read says so."""
+    seconds = _amount(value)
+    if seconds is None:
+        at = _http_date(value or "")
+        return 0 if at is None else max(0, at - now)
+    if seconds > _MILLISECONDS:
+        seconds /= 1_000
+    wait = seconds * SECOND - now if seconds > _SINCE_1970 else seconds * SECOND
+    return round(min(max(wait, 0), LONGEST_PAUSE))
+
+
+_SINCE_1970 = 1_000_000_000
+_MILLISECONDS = 100_000_000_000
+
+
+def freshness(headers: Headers, *, now: Instant) -> Duration | None:
+    """Return how long an answer stays fresh by its own word (RFC 9111 §4.2), clamped to [0, 24 h]; None if it says nothing of it.
+
+    max-age, else s-maxage, else Expires − Date (`now`, which is wall time, where there is none); less Age. `no-store` and `no-cache`
+    mean 0, and so does a value that cannot be read.
+    """
+    said = _directives(headers)
+    if said.keys() & {"no-store", "no-cache"}:
+        return 0
+    for name in ("max-age", "s-maxage"):
+        if name in said:
+            lifetime = _seconds(said[name])
+            break
+    else:
+        expires = headers.get("Expires")
+        if expires is None:
+            return None
+        until, since = _http_date(expires), _http_date(headers.get("Date", ""))
+        lifetime = 0 if until is None else until - (now if since is None else since)
+    return min(max(lifetime - _seconds(headers.get("Age", "0")), 0), LONGEST_FRESHNESS)
+
+
+def _directives(headers: Headers) -> dict[str, str]:
+    """Return the directives of Cache-Control in lower case; of one that is there twice the first."""
+    said: dict[str, str] = {}
+    for part in ",".join(headers.getall("Cache-Control", ())).split(","):
+        name, _, value = part.partition("=")
+        said.setdefault(name.strip().lower(), value.strip().strip('"'))
+    return said
+
+
+def _seconds(value: str) -> Duration:
+    value = value.strip()
+    return int(value[:12]) * SECOND if value.isascii() and value.isdigit() else 0
+
+
+def _http_date(value: str) -> Instant | None:
+    try:
+        date = email.utils.parsedate_to_datetime(value)
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=UTC)
+        return round(date.timestamp()) * SECOND
+    except (ValueError, OverflowError):
+        return None
+
+
+def framing_of(headers: Headers, *, encoded: bool) -> Framing:
+    """Return how the body's end is known. Raises `FetchError` of kind `framing` if the headers contradict each other."""
+    lengths = headers.getall("Content-Length", ())
+    transfer = headers.getall("Transfer-Encoding", ())
+    if len(lengths) > 1 or (lengths and transfer):
+        raise FetchError("framing", "the answer gives the length of its body in more than one way")
+    if transfer:
+        if len(transfer) > 1 or transfer[0].strip().lower() != "chunked":
+            raise FetchError("framing", f"the answer has an unknown Transfer-Encoding {transfer[0][:40]!r}")
+        return "chunked"
+    if lengths:
+        return "length"
+    return "encoded" if encoded else "unframed"
+
+
+def content_encoding(headers: Headers) -> str:
+    """Return the value of Content-Encoding, several lines joined."""
+    values = headers.getall("Content-Encoding", ())
+    return ", ".join(values) if values else ""
+
+
+def validators_of(headers: Headers, old: Validators | None = None, *, now: Instant) -> Validators:
+    """Return ETag and Last-Modified byte for byte, those of `old` where a 304 repeats none. `now` is wall time.
+
+    A date of the very second of the answer is none: what is written later in that second has the same (RFC 9110 §8.8.2.2). Nor is an ETag
+    then that is made of the date, as nginx makes it.
+    """
+    etag, modified = _validator(headers.get("ETag")), _validator(headers.get("Last-Modified"))
+    if modified is not None and (young := _too_young(modified, headers, now)) is not None:
+        modified = None
+        etag = None if etag is not None and f"{young // SECOND:x}" in etag.lower() else etag
+    return Validators(etag or (old.etag if old else None), modified or (old.last_modified if old else None))
+
+
+def _too_young(modified: str, headers: Headers, now: Instant) -> Instant | None:
+    """Return the date if the page may be written again under it, by the server's clock, else None. The clocks of one server may be apart a little."""
+    date, written = _http_date(headers.get("Date", "")), _http_date(modified)
+    if written is None or not -CLOCKS_APART < (now if date is None else date) - written < SECOND:
+        return None
+    return written
+
+
+def _validator(value: str | None) -> str | None:
+    """Return a validator that can be stored and sent back, else None: without it the page is simply fetched whole."""
+    if not value or len(value) > _MAX_VALIDATOR_LENGTH or not (value.isascii() and value.isprintable()):
+        return None
+    return value
+
+
+def plain_headers(headers: Headers) -> dict[str, str]:
+    """Return headers with lower-case names and storable values, lines of one name joined; cookies are left out."""
+    plain: dict[str, str] = {}
+    for name, value in headers.items():
+        key = readable(name).lower()
+        if key == "set-cookie":
+            continue
+        text = readable(value)
+        plain[key] = f"{plain[key]}, {text}" if key in plain else text
+    return plain
+
+
+def multi(headers: Mapping[str, str]) -> Headers:
+    """Return plain headers as they are read here."""
+    return CIMultiDictProxy(CIMultiDict(headers))
+
+
+def readable(text: str) -> str:
+    """Return a header text without half characters: bytes that were no UTF-8 are read as Latin-1."""
+    if text.isascii():
+        return text
+    data = text.encode("utf-8", "surrogateescape")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

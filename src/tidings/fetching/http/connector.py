@@ -1,0 +1,160 @@
+"""The sockets under the client: names resolved under the guard, addresses judged once more where they are dialled.
+
+aiohttp never asks a resolver for an IP literal, and hides the type of an error of `socket_factory` when several addresses fail;
+so the factory judges each address and notes its verdict in the `Dial` of the fetch (contracts §6).
+"""
+
+from __future__ import annotations
+
+import functools
+import socket
+import ssl
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.resolver import DefaultResolver
+
+from tidings.fetching.guard import Guard
+from tidings.fetching.http.heads import Head
+
+MAX_INFORMATIONAL = 20
+MAX_HEADERS = 100
+MAX_HEADER_BYTES = 65_536
+MAX_FIELD_BYTES = 32_768
+
+
+class RefusedAddressError(OSError):
+    """The guard refused an address; no packet left."""
+
+
+class HostileAnswerError(aiohttp.ClientPayloadError):
+    """A server went over a limit that no honest answer comes near."""
+
+
+@dataclass(slots=True)
+class Dial:
+    """What happened at the socket level during one fetch: whether anything was dialled, what the guard refused."""
+
+    dialled: bool = False
+    refused: str = ""
+
+
+DIAL: ContextVar[Dial] = ContextVar("dial")
+
+
+class GuardedResolver(AbstractResolver):
+    """Resolves names; one forbidden answer refuses the name altogether (R-03)."""
+
+    def __init__(self, guard: Guard, inner: AbstractResolver) -> None:
+        self._guard = guard
+        self._inner = inner
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Return all addresses of a name. Raises `RefusedAddressError` if any of them may not be dialled."""
+        answers = await self._inner.resolve(host, port, family)
+        for answer in answers:
+            if fault := self._guard.fault(answer["host"]):
+                raise RefusedAddressError(fault)
+        return answers
+
+    async def close(self) -> None:
+        """Close the resolver below."""
+        await self._inner.close()
+
+
+class ServerConnection(ResponseHandler):
+    """One connection to a server. Counts informational answers and header bytes; a reset inside a body is an error.
+
+    The head of each answer is read before the parser gets it (`heads.Head`), since the parser refuses what browsers read.
+    """
+
+    _informational = 0
+    _given_up = False
+    _head: Head | None = None
+
+    def set_response_params(self, **given: Any) -> None:
+        """Prepare for the answer to a request."""
+        self._head = Head(is_bodiless=given.get("skip_payload", False))
+        super().set_response_params(**given)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the socket; what follows a head that has no body is thrown away, and the connection with it."""
+        if self._head is None or self._parser is None:
+            super().data_received(data)
+            return
+        if ready := self._head.take(data):
+            super().data_received(ready)
+        if self._head.is_last:
+            self._should_close = True
+            if self.transport is not None:
+                self.transport.close()
+
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        """Take one parsed message head; give the connection up when the server talks too much."""
+        if self._given_up:
+            return
+        message = data[0]
+        self._informational = self._informational + 1 if message.code < 200 else 0
+        if self._informational > MAX_INFORMATIONAL:
+            self._give_up(f"more than {MAX_INFORMATIONAL} informational answers")
+        elif len(message.raw_headers) > 1 and sum(map(_length, message.raw_headers)) > MAX_HEADER_BYTES:
+            self._give_up(f"headers of more than {MAX_HEADER_BYTES:,} bytes")
+        else:
+            super().feed_data(data, size)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """End the body in progress: with an error if the connection was reset, however the body is framed."""
+        if self._head is not None and (rest := self._head.end()):
+            super().data_received(rest)
+        payload = self._payload
+        if exc is not None and payload is not None and not payload.is_eof():
+            payload.set_exception(aiohttp.ClientPayloadError("the connection was reset inside the body"))
+        super().connection_lost(exc)
+
+    def _give_up(self, reason: str) -> None:
+        self._given_up = True
+        self.set_exception(HostileAnswerError(reason))
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class GuardedConnector(aiohttp.TCPConnector):
+    """A pool of connections that dials only what the guard allows."""
+
+    def __init__(
+        self, guard: Guard, *, resolver: AbstractResolver | None = None, tls: ssl.SSLContext | None = None
+    ) -> None:
+        super().__init__(
+            ssl=tls or True,
+            resolver=GuardedResolver(guard, resolver or DefaultResolver()),
+            socket_factory=functools.partial(_open_socket, guard),
+            limit=0,
+            ttl_dns_cache=60,
+            keepalive_timeout=15,
+        )
+        self._factory = functools.partial(ServerConnection, loop=self._loop)  # type: ignore[assignment]
+
+    async def close(self, *, abort_ssl: bool = False) -> None:
+        """Close all connections, and the resolver that was made for them."""
+        await super().close(abort_ssl=abort_ssl)
+        await self._resolver.close()
+
+
+def _open_socket(guard: Guard, address_info: Any) -> socket.socket:
+    family, kind, protocol, _, address = address_info
+    dial = DIAL.get(None) or Dial()
+    if fault := guard.fault(address[0]):
+        dial.refused = fault
+        raise RefusedAddressError(fault)
+    dial.dialled = True
+    return socket.socket(family=family, type=kind, proto=protocol)
+
+
+def _length(field: tuple[bytes, bytes]) -> int:
+    return len(field[0]) + len(field[1])

@@ -1,0 +1,317 @@
+"""The unit of work: everything that one outcome writes, built by the service and committed whole (contracts §1).
+
+A `Unit` names versions by (page, seq) and events by their place in `events`; the store gives out event numbers inside the commit, so
+that commit order is sequence order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from tidings.model.event_type import EventType
+from tidings.model.interval import Instant
+from tidings.model.observed.change import ChangeSet
+from tidings.model.observed.composite import Composite
+from tidings.model.observed.page import HostState, PageState
+from tidings.model.observed.poll_reason import PollReason
+from tidings.model.observed.version import Blob, Digest, Member, Version
+from tidings.model.watch.sentinel import State
+from tidings.model.watch.weight import WHOLE
+
+PollOutcome = Literal["new", "unchanged", "changed", "error", "quarantined"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """The right to one poll: asked for before any request leaves. `budget` is its class: it takes of its tokens and of those of all."""
+
+    page_id: int
+    host: str
+    cost: float
+    reason: PollReason
+    budget: str = WHOLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged:
+    """A grant that was paid for: `poll_id` is the row that its outcome completes; `at` is when it was charged."""
+
+    poll_id: int
+    grant: Grant
+    at: Instant
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PollRecord:
+    """How a charged poll ended; completes row `poll_id` (a poll record, contracts §12)."""
+
+    poll_id: int
+    page_id: int
+    finished_at: Instant
+    outcome: PollOutcome
+    text_changed: bool
+    status: int | None = None
+    kind: str = ""
+    bytes: int = 0
+    requests: int = 1
+    reason: str = ""
+
+
+CHANGE: Final = "change"
+"""What is in doubt (`Missing.doubt`) where a change waits for a second poll."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What a subscription looks at and its page did not have (`css ".price"`), as of version `seq` and the sentinel's `revision`.
+
+    `never` are those among `names` that no version had yet, `doubt` those that one poll alone has missed, at `doubt_at`: the next
+    look says whether they are lost.
+    """
+
+    seq: int
+    revision: int
+    names: tuple[str, ...]
+    never: tuple[str, ...] = ()
+    doubt: tuple[str, ...] = ()
+    doubt_at: Instant = 0
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Return whether it stands for a change that the newest poll found and that waits for a second poll."""
+        return CHANGE in self.doubt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CursorMove:
+    """A subscription's cursor after this unit: `base` and `taken` are version numbers of its page (sentinels §4.2).
+
+    `taken` are the versions that it still needs, `number` is how many it has taken and `seen` the newest of them (0: as `taken` says).
+    `next_tick` is the next tick of a fixed interval, None for on-change. `missing` is what was not there; while all of it is not, the cursor
+    stays where it was last. `remembered` is what the subscription knows beside versions, `learned` what was learned of the worth of its changes; None:
+    as before.
+    """
+
+    subscription_id: int
+    revision: int
+    base: int
+    taken: tuple[int, ...]
+    next_tick: Instant | None = None
+    ticked_at: Instant | None = None
+    missing: Missing | None = None
+    number: int = 0
+    seen: int = 0
+    remembered: str | None = None
+    learned: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonRow:
+    """A comparison that is owed (`pending`) or was given up (`could_not_compare`), or is settled (`done`: the row goes)."""
+
+    subscription_id: int
+    page_id: int
+    from_seq: int
+    to_seq: int
+    revision: int
+    status: Literal["pending", "could_not_compare", "done"]
+    attempt: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRow:
+    """A change found for a subscription. `id` = hash(instance, restore epoch, subscription, from, to, rules).
+
+    A `partial` one was compared with a nearer version than `Compare moving n` asks for, since there is no older one yet.
+
+    A `composite` one is made of parts on several pages: subscription, page and versions are those of its latest part, and `found` holds
+    the texts of all. A `quiet` one is not told by itself: it is part of another, or all of it is `noise`.
+    """
+
+    id: str
+    sentinel_id: int
+    subscription_id: int
+    page_id: int
+    revision: int
+    kind: str
+    from_seq: int
+    to_seq: int
+    rules_version: int
+    extraction: str
+    found: ChangeSet
+    summary: str
+    quiet: bool
+    modified_at: Instant | None
+    polled_at: Instant
+    detected_at: Instant
+    partial: bool = False
+    composite: Composite | None = None
+    noise: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened; the store numbers it at commit."""
+
+    type: EventType
+    at: Instant
+    sentinel_id: int | None = None
+    page_id: int | None = None
+    change_id: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryDraft:
+    """News for one endpoint, with the bytes that every attempt will send.
+
+    `events` are places in this unit's `events`; or, for a digest, `first_seq` and `last_seq` are numbers given out before. The store
+    makes the id from (instance, restore epoch, endpoint, first, last).
+    """
+
+    endpoint_id: int
+    sentinel_id: int
+    content_type: str
+    body: bytes
+    due_at: Instant
+    subject: str = ""
+    events: tuple[int, ...] = ()
+    first_seq: int | None = None
+    last_seq: int | None = None
+    changes: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryResult:
+    """How an attempt went: done, to be tried again at `due_at` (None: as before), or dead.
+
+    While it `holds`, later deliveries of its sentinel to its endpoint wait for it.
+    """
+
+    delivery_id: str
+    status: Literal["delivered", "waiting", "dead"]
+    attempt: int
+    at: Instant
+    due_at: Instant | None = None
+    error: str = ""
+    holds: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointMove:
+    """What an attempt at `tried_at` says of an endpoint: failing since when, switched off or not, and why.
+
+    `held_until` is what it asked for itself (Retry-After, 429): nothing is sent there before. An endpoint that `is_back` takes news again
+    after an outage: all that it was to be sent again is due at once. `noticed`: its owner was notified that it takes nothing.
+    """
+
+    endpoint_id: int
+    failing_since: Instant | None
+    enabled: bool = True
+    reason: str = ""
+    tried_at: Instant | None = None
+    held_until: Instant | None = None
+    is_back: bool = False
+    noticed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentinelMove:
+    """A step in a sentinel's life (sentinels §2).
+
+    `before` is the state that it was decided on; if another process has moved the sentinel meanwhile, the step is none. `revisions` are the
+    sentinels whose clauses it was decided on, with the revision of each; if any has been altered meanwhile, the whole unit is none.
+    """
+
+    sentinel_id: int
+    state: State
+    at: Instant
+    reason: str = ""
+    before: State | None = None
+    revisions: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timer:
+    """A due instant that must survive a restart: (kind, ref) is unique; `due_at` None takes it away."""
+
+    kind: str
+    ref: int
+    due_at: Instant | None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The state of one estimator or policy for a page, plain JSON."""
+
+    page_id: int
+    name: str
+    state: Mapping[str, Any]
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleState:
+    """The state of a rule of a sentinel, plain JSON; None takes it away."""
+
+    sentinel_id: int
+    name: str
+    state: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """A body that was withheld; both bodies are kept (contracts §4)."""
+
+    page_id: int
+    at: Instant
+    kind: str
+    sha256: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRow:
+    """A frame that a page names, by the id of its own page row; `told`: people know that it cannot be read."""
+
+    member_id: int
+    told: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """All that one outcome writes. `epoch` is the poller's; a stale one is refused and nothing is written."""
+
+    at: Instant
+    epoch: int
+    poll: PollRecord | None = None
+    page: PageState | None = None
+    hosts: tuple[HostState, ...] = ()
+    version: Version | None = None
+    members: tuple[Member, ...] = ()
+    """of `version`, if it has frames"""
+    frames: tuple[FrameRow, ...] | None = None
+    """the frames that `page` names from now on, in their order; None: as before"""
+    blobs: tuple[Blob, ...] = ()
+    garbage: tuple[str, ...] = ()
+    digests: tuple[tuple[int, Digest], ...] = ()
+    """(version number of `page`, digest)"""
+    cursors: tuple[CursorMove, ...] = ()
+    comparisons: tuple[ComparisonRow, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+    changes: tuple[ChangeRow, ...] = ()
+    events: tuple[Event, ...] = ()
+    deliveries: tuple[DeliveryDraft, ...] = ()
+    results: tuple[DeliveryResult, ...] = ()
+    endpoints: tuple[EndpointMove, ...] = ()
+    sentinels: tuple[SentinelMove, ...] = ()
+    estimates: tuple[Estimate, ...] = ()
+    timers: tuple[Timer, ...] = ()
+    rules: tuple[RuleState, ...] = ()
+    answered: tuple[int, ...] = ()
+    """ids of `request` rows that this unit's poll answers"""

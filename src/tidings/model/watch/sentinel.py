@@ -1,0 +1,230 @@
+"""What a user asks for: a sentinel, as the language reads it (004 §3.1).
+
+A `Sentinel` holds the *effective* clauses: what `Using s1` inherits and what the defaults of its tags say is already copied in. All
+durations are µs. The parts of a clause are in `interest` (what), `extract` (of which part), `timing` (when), `telling` (whom),
+`weight` (how much it matters) and `asking` (how a page is asked for); their names can be taken from here too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tidings.model.interval import Duration
+from tidings.model.outside import CreateEvent, DropEvent, EventSource
+from tidings.model.watch.asking import PLAIN, Asking
+from tidings.model.watch.extract import Exclusion, Pattern, StopWords, Transform
+from tidings.model.watch.interest import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Direction,
+    Expression,
+    Interest,
+    Kind,
+    Measure,
+    Not,
+    Relation,
+    Selector,
+)
+from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.timing import (
+    DAILY,
+    Clock,
+    Days,
+    Fetch,
+    FetchAt,
+    FetchEvery,
+    FetchOnChange,
+    FetchOnDemand,
+    Opening,
+    Point,
+)
+from tidings.model.watch.weight import WHOLE, Life, Urgency
+
+__all__ = [
+    "DAILY",
+    "DEFAULT_NOTIFY",
+    "AllOf",
+    "Alter",
+    "AnyOf",
+    "Cap",
+    "Channel",
+    "Clauses",
+    "Clock",
+    "Command",
+    "Compare",
+    "Condition",
+    "CreateEvent",
+    "Days",
+    "Defaults",
+    "Direction",
+    "DropEvent",
+    "EventSource",
+    "Exclusion",
+    "Expression",
+    "Fetch",
+    "FetchAt",
+    "FetchEvery",
+    "FetchOnChange",
+    "FetchOnDemand",
+    "History",
+    "Interest",
+    "Kind",
+    "Life",
+    "Measure",
+    "Not",
+    "Notify",
+    "Opening",
+    "Pattern",
+    "Point",
+    "Presentation",
+    "Quiet",
+    "Rate",
+    "Relation",
+    "Selector",
+    "Sentinel",
+    "State",
+    "Statement",
+    "StopWords",
+    "Then",
+    "Transform",
+    "Urgency",
+    "Watched",
+]
+
+State = Literal["created", "waiting", "enabled", "disabled", "ended"]
+Presentation = Literal["auto", "only_change", "single_frame", "dual_frame", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A page of the sentinel: the URL as it was given and the name it has in this sentinel, if any."""
+
+    url: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Which versions are compared (004 §3.4.2; the table of sentinels §4.4): pairwise, moving n, every n, first.
+
+    `first` compares with the first version until the user confirms a newer one (`Confirm NAME`).
+    """
+
+    mode: Literal["pairwise", "moving", "every", "first"] = "pairwise"
+    n: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What is kept of the changes: the last `changes`, or those not older than `age` (µs); one of the two is not None."""
+
+    changes: int | None = None
+    age: Duration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """When the Monitor clause holds, `pages` (names of this sentinel) are polled too, each `within` (µs) of that poll: a complex
+    execution interval (001 §2.1). `least` of them suffice (None: all are needed).
+    """
+
+    within: Duration
+    pages: tuple[str, ...]
+    least: int | None = None
+
+
+DEFAULT_NOTIFY = (Notify((Channel("dashboard"),), Rate("interactive")),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentinel:
+    """A sentinel with all its effective clauses. `base` is the sentinel it was made from, if any.
+
+    `window` is Monitor's `within`: how far apart changes of several pages may be (None: the longest interval of these pages). `start` is
+    From, `end` is To; `span` is For (at most one of `end` and `span`). `correlated`: the life is that of `base`. `during`: when its
+    pages may be polled (empty: always). `errors`: who is told of a page's errors (empty: who is told of its changes). `history`: what
+    is kept (None: the operator's setting). `life` is that of its changes (None: as it is learned, for good until then). `budget_class` is the Class clause: the budget that pays its polls.
+    """
+
+    name: str
+    pages: tuple[Watched, ...]
+    monitor: Expression
+    window: Duration | None = None
+    then: tuple[Then, ...] = ()
+    select: Selector | None = None
+    exclude: tuple[Exclusion, ...] = ()
+    transform: tuple[Transform, ...] = ()
+    fetch: Fetch = FetchOnChange()
+    during: tuple[Opening, ...] = ()
+    start: Point = Point("now")
+    end: Point | None = None
+    span: Duration | None = None
+    zone: str | None = None
+    notify: tuple[Notify, ...] = DEFAULT_NOTIFY
+    errors: tuple[Channel, ...] = ()
+    compare: Compare = Compare()
+    history: History | None = None
+    presentation: Presentation = "auto"
+    asking: Asking = PLAIN
+    importance: float = 0.5
+    urgency: Urgency = Urgency()
+    life: Life | None = None
+    budget_class: str = WHOLE
+    tags: tuple[str, ...] = ()
+    base: str | None = None
+    correlated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """Clauses that stand by themselves: (word of the clause in small letters, what it means), in canonical order, each word once.
+
+    What a clause means is what the field of `Sentinel` (or of `Asking`) holds that it fills; for `monitor` the expression and its window.
+    """
+
+    said: tuple[tuple[str, Any], ...] = ()
+
+    def __contains__(self, word: str) -> bool:
+        """Say whether there is a clause of this word."""
+        return any(word == other for other, _ in self.said)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An order to a sentinel: enable (`fresh`: with the next version as a new base, instead of a comparison across the pause), disable, drop,
+    or confirm: the newest version is the new reference of `Compare first`.
+    """
+
+    verb: Literal["enable", "disable", "drop", "confirm"]
+    name: str
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    """`Alter NAME …`: clauses that replace those of a sentinel (sentinels §2.2).
+
+    `sentinel` is what it means then; None only where the sentinel was not known when the text was read. `reach` is the highest class of the
+    clauses: `A` takes effect at once, `B` registers the ticks anew, `C` changes what is compared: the reference is extracted anew and
+    nothing is told for the switch itself.
+    """
+
+    name: str
+    clauses: Clauses
+    sentinel: Sentinel | None
+    reach: Literal["A", "B", "C"]
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """`Defaults For Tags …`: clauses that hold for sentinels with one of these tags that do not say them; they replace the defaults that
+    the tags had, and without clauses take them away.
+    """
+
+    tags: tuple[str, ...]
+    clauses: Clauses = Clauses()
+
+
+Statement = Sentinel | Command | Alter | Defaults | CreateEvent | DropEvent

@@ -1,0 +1,171 @@
+"""The note of a check holds only while nothing at all may have changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import Page
+from tidings.cli.run import nothing_due
+from tidings.cli.run.nothing_due import forget, note, nothing_is_due
+from tidings.settings import Settings, StoreSettings
+from tidings.storage.db import sqlite
+
+AT, UNTIL = 1_000_000_000, 1_060_000_000
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Return the settings of a directory with a database that nobody has open."""
+    (tmp_path / "tidings.db").write_bytes(b"database")
+    return Settings(data=tmp_path)
+
+
+def test_the_note_is_of_the_file_that_storage_opens():
+    """The name is written twice, so that a check which reads only the note loads no database library."""
+    assert sqlite.FILE == nothing_due.DATABASE
+
+
+def test_nothing_is_due_between_the_two_instants(settings: Settings):
+    """The note holds from when it was written until the next page is due."""
+    note(settings, at=AT, until=UNTIL)
+
+    assert [False, True, True, False] == [nothing_is_due(settings, now) for now in (AT - 1, AT, UNTIL - 1, UNTIL)]
+
+
+def test_a_note_holds_for_a_quarter_of_an_hour_at_most(settings: Settings):
+    """However late the next page is due."""
+    note(settings, at=AT, until=AT + 10**12)
+
+    assert [True, False] == [nothing_is_due(settings, AT + nothing_due.LONGEST + more) for more in (-1, 0)]
+
+
+def write(settings: Settings) -> Settings:
+    (settings.data / "tidings.db").write_bytes(b"databasf")
+    return settings
+
+
+def replace_file(settings: Settings) -> Settings:
+    (settings.data / "other").write_bytes(b"database")
+    (settings.data / "other").replace(settings.data / "tidings.db")
+    return settings
+
+
+def remove(settings: Settings) -> Settings:
+    (settings.data / "tidings.db").unlink()
+    return settings
+
+
+def open_elsewhere(settings: Settings) -> Settings:
+    (settings.data / "tidings.db-wal").write_bytes(b"frame")
+    return settings
+
+
+def set_other(settings: Settings) -> Settings:
+    return replace(settings, fetch=replace(settings.fetch, page_floor_seconds=7.0))
+
+
+def use_postgres(settings: Settings) -> Settings:
+    return replace(settings, store=StoreSettings(url="postgresql://here"))
+
+
+def spoil(settings: Settings) -> Settings:
+    (settings.data / nothing_due.FILE).write_bytes(b"{\xff")
+    return settings
+
+
+def shorten(settings: Settings) -> Settings:
+    (settings.data / nothing_due.FILE).write_text("[]")
+    return settings
+
+
+def forget_it(settings: Settings) -> Settings:
+    forget(settings)
+    return settings
+
+
+@pytest.mark.parametrize(
+    "happen",
+    [write, replace_file, remove, open_elsewhere, set_other, use_postgres, spoil, shorten, forget_it],
+)
+def test_a_note_is_void_once_anything_else_is_so(settings: Settings, happen: Callable[[Settings], Settings]):
+    """Another database, one that somebody has open, other settings, a note that cannot be read: a check does all its work."""
+    note(settings, at=AT, until=UNTIL)
+    after = happen(settings)
+
+    assert not nothing_is_due(after, AT + 1)
+
+
+@pytest.mark.parametrize("before", [remove, open_elsewhere, use_postgres])
+def test_no_note_is_left_where_it_could_not_hold(settings: Settings, before: Callable[[Settings], Settings]):
+    """Somebody else may write, or the database is on a server."""
+    before_it = before(settings)
+    note(before_it, at=AT, until=UNTIL)
+
+    assert not (settings.data / nothing_due.FILE).exists()
+
+
+def test_a_disk_that_takes_nothing_costs_only_the_note(settings: Settings):
+    """The check itself is done by then."""
+    (settings.data / f"{nothing_due.FILE}.new").mkdir()
+    note(settings, at=AT, until=UNTIL)
+
+    assert not nothing_is_due(settings, AT)
+
+
+CHECK = "import sys; from tidings.cli.main import main; main(['check']); print('aiohttp' in sys.modules, 'tidings.storage' in sys.modules)"
+
+
+def checked_apart() -> list[str]:
+    """Return what a check prints in a process of its own, and whether it loaded a client and a database."""
+    ran = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, check=True)
+    return ran.stdout.splitlines()
+
+
+@pytest.fixture
+def checked(tidings, server):
+    """A page that is watched once an hour, with a baseline; a check has found nothing due."""
+    tidings("add", "--url", server.url("/news"), "--name", "n", "--every", "1 hour")
+    assert "0 checked, 0 changed\n" == tidings("check").out
+    return tidings
+
+
+def test_a_check_after_one_that_found_nothing_due_reads_the_note(checked):
+    """It says the same, and loads neither the network nor the database."""
+    assert ["0 checked, 0 changed", "False False"] == checked_apart()
+    assert "" == checked("check", "--json").out
+
+
+@pytest.mark.parametrize("words", [("alter", "n", "Fetch 2 hour"), ("disable", "n")], ids=["alter", "disable"])
+def test_whatever_is_written_voids_the_note(checked, words):
+    """The next check does all its work, and says the same where nothing is due."""
+    checked(*words)
+
+    assert ["0 checked, 0 changed", "True True"] == checked_apart()
+
+
+def test_a_page_that_is_new_is_checked_though_a_note_was_left(checked, server, tmp_path):
+    """Statements that are added without a first check are polled at the next check."""
+    server.pages["/more"] = Page(b"<p>more", {"Content-Type": "text/html"})
+    (tmp_path / "more").write_text(f"Create Sentinel m Using {server.url('/more')} Monitor all words")
+    checked("apply", str(tmp_path / "more"))
+
+    assert ["1 checked, 0 changed", "True True"] == checked_apart()[-2:]
+
+
+def test_a_page_whose_poll_fails_leaves_no_note(tidings, server):
+    """What is in trouble is said at each check."""
+    server.pages["/gone"] = Page(b"", {}, status=500)
+    tidings("add", "--url", server.url("/gone"), "--name", "n", "--every", "1 hour")
+    tidings("check")
+    *said, loaded = checked_apart()
+
+    assert "the server answered 500" in said[0]
+    assert "True True" == loaded
+    assert not (Path(os.environ["TIDINGS_DATA"]) / nothing_due.FILE).exists()

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+
+from tidings.document.document import Document
+from tidings.document.html.frames import ALL, ALONE, MOST_NAMED, addresses_of
+from tidings.document.parse import parse
+
+URL = "https://site.example/doc/index.html"
+
+
+def read(html: str, *, with_written_frames: bool = False) -> Document:
+    return parse(html.encode(), "text/html; charset=utf-8", url=URL, with_written_frames=with_written_frames)
+
+
+def found(html: str, depth: int = ALL) -> tuple[str, ...]:
+    document = read(html)
+    return addresses_of(document.frames, document.base, depth=depth)
+
+
+FRAMESET = """<frameset cols="20%,80%"><frameset rows="30%,70%"><frame src="a.html"><frame src="/b.html#top"></frameset>
+<frame src="c.html?x=1"><noframes><p>no <iframe src="never.html"></iframe></p></noframes></frameset>"""
+
+
+def test_framesets_are_followed_always_and_to_any_nesting():
+    """The frames of nested framesets are found in the order of the page, without their fragments; `noframes` is for others."""
+    expected = tuple(f"https://site.example/{path}" for path in ("doc/a.html", "b.html", "doc/c.html?x=1"))
+
+    assert expected == found(FRAMESET, depth=0) == found(FRAMESET, depth=ALL)
+    assert () == found(FRAMESET, depth=ALONE)
+
+
+def test_iframes_are_followed_on_request():
+    """An iframe is found at depth 2 only, wherever it stands; one in a template or in `noscript` is not there."""
+    html = """<p>text <iframe src="one.html"></iframe></p><div><iframe loading="lazy" src="two.html">else</iframe></div>
+    <template><iframe src="no.html"></iframe></template><noscript><iframe src="no.html"></iframe></noscript>"""
+
+    assert ("https://site.example/doc/one.html", "https://site.example/doc/two.html") == found(html)
+    assert () == found(html, depth=0)
+
+
+@pytest.mark.parametrize(
+    "attributes", ['data-src="x.html"', 'src="" data-src="x.html"', 'src="about:blank" data-src="x.html"']
+)
+def test_a_frame_that_a_script_fills_in_is_where_it_says(attributes: str):
+    """A lazily filled iframe is found by the address that waits for its script."""
+    assert ("https://site.example/doc/x.html",) == found(f"<iframe {attributes}></iframe>")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["data:text/html,hi", "javascript:void(0)", "about:blank", "", "   ", "mailto:a@b.example", "ftp://x.example/"],
+)
+def test_what_names_no_page_of_the_web_is_no_frame(address: str):
+    """Frames that hold a script, data or nothing are not followed."""
+    assert () == found(f'<iframe src="{address}"></iframe>')
+
+
+def test_addresses_are_joined_with_the_base_that_the_page_declares():
+    """`<base href>` counts for frames as for links."""
+    html = '<head><base href="/other/"></head><body><iframe src="x.html"></iframe></body>'
+
+    assert ("https://site.example/other/x.html",) == found(html)
+
+
+def test_a_frame_that_stands_there_twice_is_one():
+    """Addresses that mean the same page are named once, the first place counts, and not more than so many in all."""
+    twice = '<iframe src="x.html"></iframe><iframe src="y.html"></iframe><iframe src="HTTPS://Site.example:443/doc/x.html#a"></iframe>'
+    many = "".join(f'<iframe src="{n}.html"></iframe>' for n in range(2 * MOST_NAMED))
+
+    assert ("https://site.example/doc/x.html", "https://site.example/doc/y.html") == found(twice)
+    assert MOST_NAMED == len(found(many))
+
+
+WRITTEN = """<p>before</p><iframe src="unused.html" srcdoc="<p>inner <a href='in.html'>link</a></p><img src='p.png'>
+<iframe src='deep.html'></iframe><iframe srcdoc='&lt;p&gt;innermost&lt;/p&gt;'></iframe>"></iframe><p>after</p>"""
+
+
+def test_a_page_that_is_written_into_a_page_is_its_text_where_it_stands():
+    """`srcdoc` is content of the page itself where iframes are followed: words, links, images, and the frames in it."""
+    document = read(WRITTEN, with_written_frames=True)
+
+    assert ["before", "inner", "link", "innermost", "after"] == document.tokens
+    assert (("in.html",), ("p.png",)) == (document.links, document.images)
+    assert ("https://site.example/doc/deep.html",) == addresses_of(document.frames, document.base, depth=ALL)
+
+
+def test_a_written_frame_is_nothing_where_iframes_are_not_followed():
+    """Without that wish the page's text is as it always was."""
+    assert ["before", "after"] == read(WRITTEN).tokens
+
+
+def test_written_frames_do_not_nest_without_end():
+    """Pages in pages are read to a depth that no page of the web reaches."""
+    html = "core"
+    for _ in range(12):
+        html = f'<p>x</p><iframe srcdoc="{html.replace("&", "&amp;").replace(chr(34), "&quot;")}"></iframe>'
+
+    assert ["x"] * 4 == read(html, with_written_frames=True).tokens

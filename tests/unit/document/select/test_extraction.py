@@ -1,0 +1,27 @@
+import pytest
+
+from tidings.document.select.extraction import why_nothing
+
+
+@pytest.mark.parametrize(
+    ("language", "media", "expected"),
+    [
+        ("css", "html", ""),
+        ("xpath", "html", ""),
+        ("xpath", "feed", ""),
+        ("xpath", "xml", ""),
+        ("jsonpath", "json", ""),
+        ("css", "", ""),
+        ("css", "feed", 'of a feed css finds no parts; write xpath "//item/title"'),
+        ("css", "xml", 'of XML css finds no parts; write xpath "//name"'),
+        ("xpath", "json", 'of JSON xpath finds no parts; write jsonpath "$.items[*].name"'),
+        ("jsonpath", "html", 'of a page of HTML jsonpath finds no parts; write css ".price" or xpath "//h1"'),
+        ("css", "csv", "of CSV css finds no parts"),
+        ("xpath", "text", "of plain text xpath finds no parts"),
+        ("css", "pdf", "of a PDF css finds no parts"),
+        ("css", "binary", "of a body without text css finds no parts"),
+    ],
+)
+def test_why_a_selector_finds_nothing(language, media, expected):
+    """What its language can never find anything in is named, with a selector that could."""
+    assert expected == why_nothing(language, media)

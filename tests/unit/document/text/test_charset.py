@@ -1,0 +1,211 @@
+import codecs
+import subprocess
+import sys
+
+import pytest
+from charset_normalizer import from_bytes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import data_sets
+from tidings.document.text.charset import decode, known_charset
+from tidings.document.text.guess import SAMPLE_BYTES
+
+HTML = "text/html; charset="
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type", "last_good", "expected"),
+    [
+        (codecs.BOM_UTF8 + "é".encode(), HTML + "iso-8859-1", "", ("é", "utf-8", "bom")),
+        ("é".encode("utf-16"), HTML + "utf-8", "", ("é", "utf-16-le", "bom")),
+        ("é".encode("utf-32"), None, "", ("é", "utf-32-le", "bom")),
+        (b"\xe9", HTML + "windows-1251", "", ("й", "cp1251", "header")),
+        (b'<meta charset="windows-1251">\xe9', None, "", ('<meta charset="windows-1251">й', "cp1251", "meta")),
+        ("é".encode(), "text/html", "", ("é", "utf-8", "utf-8")),
+        (b"\xe9", None, "cp1251", ("й", "cp1251", "last good")),
+        ("aé".encode("utf-16-le") * 40, None, "", ("aé" * 40, "utf-16-le", "statistics")),
+        (b"\xe9!\x80\x81", None, "", ("é!€\x81", "cp1252", "fallback")),
+    ],
+)
+def test_order_of_evidence(data, content_type, last_good, expected):
+    """Mark, header, declaration, UTF-8, the last version's charset, zeros, windows-1252: the first that fits holds."""
+    decoded = decode(data, content_type, last_good=last_good)
+
+    assert expected == (decoded.text, decoded.charset, decoded.source)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "rot13",
+        "rot_13",
+        "base64",
+        "idna",
+        "punycode",
+        "unicode_escape",
+        "zip",
+        "x" * 500,
+        "a\0b",
+        "%s",
+        "../x",
+        "undefined",
+    ],
+)
+def test_labels_that_are_no_charset_are_ignored(label):
+    """`charset=rot13` (H-053) and its kind never raise; the bytes are read as if nothing was said."""
+    decoded = decode("naïve".encode(), HTML + label)
+
+    assert ("naïve", "utf-8", "utf-8") == (decoded.text, decoded.charset, decoded.source)
+    assert "" == known_charset(label)
+
+
+def test_a_false_declaration_is_replaced_the_same_way_each_time():
+    """Declared UTF-8, bytes latin-1 (H-054): replacement characters, never an error, always the same text."""
+    decoded = decode(b"caf\xe9 \xe9t\xe9", HTML + "utf-8")
+
+    assert ("caf\ufffd \ufffdt\ufffd", "utf-8", "header") == (decoded.text, decoded.charset, decoded.source)
+    assert decoded == decode(b"caf\xe9 \xe9t\xe9", HTML + "utf-8")
+
+
+def test_header_is_stronger_than_meta():
+    """A meta that says utf-16 cannot be right where it can be read; the header holds (H-055)."""
+    page = '<meta charset="utf-16">é'.encode()
+
+    assert ("utf-8", "header") == (decode(page, HTML + "utf-8").charset, decode(page, HTML + "utf-8").source)
+    assert ("utf-8", "meta") == (decode(page).charset, decode(page).source)
+
+
+def test_a_declaration_in_a_comment_is_none():
+    """What stands in a comment declares nothing."""
+    assert "utf-8" == decode("<!-- <meta charset=koi8-r> --><p>é".encode()).charset
+
+
+def test_a_lost_charset_setting_is_no_change():
+    """UTF-8 bytes that the server suddenly calls ISO-8859-1 stay UTF-8 where the last version was (changedetection.io 2963)."""
+    flipped = decode("naïve café".encode(), HTML + "iso-8859-1", last_good="utf-8")
+
+    assert ("naïve café", "last good") == (flipped.text, flipped.source)
+    assert "naÃ¯ve cafÃ©" == decode("naïve café".encode(), HTML + "iso-8859-1").text
+
+
+LETTERS = {
+    "cp1251": "Сегодня в долине ожидается дождь, поезда опаздывают, а завтра обещают солнце и тепло.",
+    "koi8-r": "Сегодня в долине ожидается дождь, поезда опаздывают, а завтра обещают солнце и тепло.",
+    "cp1253": "Σήμερα στην κοιλάδα αναμένεται βροχή και τα τρένα έχουν καθυστέρηση, αύριο όμως θα έχει ήλιο.",
+    "cp932": "今日は谷で雨が降り、電車が遅れています。明日は晴れて暖かくなるでしょう。",
+    "euc_jp": "今日は谷で雨が降り、電車が遅れています。明日は晴れて暖かくなるでしょう。",
+    "gb18030": "今天山谷里有雨，火车晚点，明天天气晴朗而且温暖。请大家注意安全。",
+    "big5hkscs": "今天山谷裡有雨，火車誤點，明天天氣晴朗而且溫暖。請大家注意安全。",
+    "cp949": "오늘 계곡에는 비가 내리고 기차가 늦어지고 있습니다. 내일은 맑고 따뜻하겠습니다.",
+}
+
+
+@pytest.mark.parametrize("charset", LETTERS)
+def test_letters_tell_what_nobody_declares(charset):
+    """Without mark, header, declaration and last version the letters tell, among tags and scripts as well."""
+    page = f"<html><script>var a = 'x';</script><p>{LETTERS[charset]}</p>" + f"<p class=x>{LETTERS[charset]}</p>" * 5
+    decoded = decode(page.encode(charset), "text/html")
+
+    assert (page, charset, "statistics") == (decoded.text, decoded.charset, decoded.source)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Heute fällt im Tal Regen, die Züge sind verspätet; morgen wird es schön und warm, so heißt es. " * 5,
+        "Aujourd'hui il pleut dans la vallée, les trains sont retardés, l'été est déjà là, mais où est le soleil ? "
+        * 5,
+        "“Quoted” — and an ellipsis… and a price of 5 € or £4, ‘so they say’ • one • two • three. " * 5,
+        "Olá, não há comboios hoje; amanhã o verão começa, diz a previsão, e então haverá sol. " * 5,
+    ],
+    ids=["German", "French", "signs", "Portuguese"],
+)
+def test_what_windows_1252_can_be_it_is(text):
+    """Most undeclared pages of the Web are windows-1252: another charset has to show itself."""
+    decoded = decode(f"<p>{text}".encode("cp1252", "xmlcharrefreplace"), "text/html")
+
+    assert ("cp1252", "fallback") == (decoded.charset, decoded.source)
+
+
+def test_a_word_is_too_little_to_tell():
+    """A page that only names a language in another script is not read in that script's charset."""
+    assert "fallback" == decode("<p>Deutsch, English, Русский".encode("cp1251")).source
+
+
+def test_a_language_that_windows_1252_cannot_write_is_read_in_its_own():
+    """Polish in windows-1250 is told by what the page says of its language."""
+    page = (
+        "<html lang='pl'><p>" + "Dziś w dolinie pada deszcz, pociągi są opóźnione, jutro będzie słońce i ciepło. " * 5
+    )
+
+    assert page == decode(page.encode("cp1250"), "text/html").text
+
+
+def test_a_declaration_and_the_last_version_are_stronger_than_letters():
+    """What is said, and what held before, is not guessed again: a page's charset does not flip with its words."""
+    data = (LETTERS["cp1251"] * 5).encode("cp1251")
+
+    assert ["koi8-r", "koi8-r", "cp1251"] == [
+        decode(data, HTML + "koi8-r").charset,
+        decode(data, last_good="koi8-r").charset,
+        decode(data).charset,
+    ]
+
+
+def test_guessing_is_bounded(monkeypatch):
+    """Ten megabytes are guessed by a few lines of them."""
+    lengths = []
+
+    def counted(sample, **options):
+        lengths.append(len(sample))
+        return from_bytes(sample, **options)
+
+    monkeypatch.setattr("charset_normalizer.from_bytes", counted)
+    decoded = decode((LETTERS["koi8-r"] * 120_000).encode("koi8-r"))
+
+    assert "koi8-r" == decoded.charset
+    assert 0 < sum(lengths) <= 4 * SAMPLE_BYTES
+
+
+def test_statistics_are_loaded_only_when_they_are_asked():
+    """What has a declaration or is UTF-8 does not load the tables: they cost time at the start."""
+    code = "import sys, tidings.document.text.charset as c; c.decode('é'.encode()); print('charset_normalizer' in sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert "False" == loaded.strip()
+
+
+@given(st.binary(max_size=200), st.text(max_size=30), st.text(max_size=10))
+def test_any_bytes_and_any_label_give_a_text(data, content_type, last_good):
+    """Nothing raises, the text can be written as UTF-8, and the same bytes give the same text."""
+    decoded = decode(data, content_type, last_good=last_good)
+
+    assert decoded == decode(data, content_type, last_good=last_good)
+    assert decoded.utf8.decode("utf-8", "replace") is not None
+
+
+def test_pages_of_the_world_with_their_declaration():
+    """With the true charset in the header every page of the charset corpus is read without a replacement character."""
+    rows = {row["file"]: row["true_or_utf8_check"] for row in data_sets.rows_of("html_corpus/index.csv")}
+    wrong = []
+    for name, content in data_sets.files_of("html_corpus/charsets.tar.zst"):
+        label = rows.get(name) or rows[f"charsets/{name}"]
+        if not known_charset(label):
+            continue
+        decoded = decode(content, HTML + label)
+        if "\ufffd" in decoded.text and "\ufffd".encode() not in content:
+            wrong.append((name, label))
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("charset", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("label", ["", "wide"])
+@pytest.mark.parametrize("text", ["<p>In stock: 5</p>", "<p>Привет, мир</p>", "<p>Größe</p>"])
+def test_wide_texts_without_a_mark_are_read(charset, label, text):
+    """Texts of UTF-16 and UTF-32 whose bytes are UTF-8 too, NUL by NUL, are read as what they are, declared or not."""
+    content_type = f"text/html; charset={charset[:6]}" if label else "text/html"
+    found = decode(text.encode(charset), content_type)
+
+    assert (text, charset) == (found.text, found.charset)

@@ -1,0 +1,123 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import any_text, texts
+from tidings.document.text.words import _TOKEN, _found_in_rows, spans_of_chunk, thesis_words, tokens_of
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Price: 3.5% of 1,000", ["Price", "3.5", "of", "1,000"]),
+        ("ALGOR&DATASTRUC snake_case re-use", ["ALGOR", "DATASTRUC", "snake", "case", "re", "use"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("مُحَمَّدٌ رَسُول", ["مُحَمَّدٌ", "رَسُول"]),
+        ("שָׁלוֹם עולם", ["שָׁלוֹם", "עולם"]),
+        ("最新の価格は千円", list("最新の価格は千円")),
+        ("한국어 문장", ["한국어", "문장"]),
+        ("ที่นี่", ["ที่", "นี่"]),
+        ("iPhone价格5元", ["iPhone", "价", "格", "5", "元"]),
+    ],
+)
+def test_words_of_many_scripts(text, expected):
+    """Letters, digits and marks make words; Han, Kana and Thai characters stand alone; punctuation separates."""
+    assert expected == tokens_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,5 1.5 15", ["1,5", "1.5", "15"]),
+        ("19.99€ 1,234.50 10.0.0.1 v1.2.3", ["19.99", "€", "1,234.50", "10.0.0.1", "v1.2.3"]),
+        ("5. ,5 a.5 5.a 5..5 5 .5", ["5", "5", "a", "5", "5", "a", "5", "5", "5", "5"]),
+        ("-5 (-5) −5 -0,5 --5", ["-5", "-5", "-5", "-0,5", "-5"]),
+        ("A-5 10-20 2026-11-27 - 5", ["A", "5", "10", "20", "2026", "11", "27", "5"]),
+        ("-$5 -€5 −€5 A-$5", ["-", "$", "5", "-", "€", "5", "−", "€", "5", "A", "$", "5"]),
+        ("\u200e-5 ١٫٥ -١٬٠٠٠", ["-5", "١٫٥", "-١٬٠٠٠"]),
+    ],
+)
+def test_a_number_is_one_token_with_its_signs(text, expected):
+    """Points and commas between digits and a minus before them belong to it, so that another sign is a change; dates and ranges have none."""
+    assert expected == tokens_of(text)
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        ("19.99", ["19", "99"]),
+        ("-5", ["5"]),
+        ("€", []),
+        ("-", []),
+        ("word", ["word"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("👍🏽", []),
+    ],
+)
+def test_words_of_the_thesis(token, expected):
+    """To the thesis symbols are no words and signs of numbers separate (004 §5.3.1)."""
+    assert expected == thesis_words(token)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$5 → €5", ["$", "5", "→", "€", "5"]),
+        ("a+b=c <x> |", ["a", "+", "b", "=", "c", "<", "x", ">", "|"]),
+        ("👍🏽👍", ["👍🏽", "👍"]),
+        ("👨‍👩‍👧x", ["👨‍👩‍👧", "x"]),
+        ("🇩🇪🇫🇷🇩", ["🇩🇪", "🇫🇷", "🇩"]),
+        ("☺️ ≠ =\u0338", ["☺️", "≠", "≠"]),
+    ],
+)
+def test_symbols_are_tokens_of_one_cluster(text, expected):
+    """A currency sign, an arrow or an emoji is a token, however many code points it takes."""
+    assert expected == tokens_of(text)
+
+
+@pytest.mark.parametrize("sign", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e", "\u200f", "\u202a", "\u2069"])
+def test_invisible_signs_are_dropped_and_join(sign):
+    """A soft hyphen, a zero-width space or a bidi mark inside a word changes nothing, nor does one beside it."""
+    assert ["lowrisk", "now"] == tokens_of(f"{sign}low{sign}risk{sign} now{sign}")
+
+
+def test_joiners_inside_a_word_are_kept():
+    """ZWNJ and ZWJ distinguish words in Persian and Hindi; at the end of a word they say nothing."""
+    assert ["می\u200cخواهم", "क्\u200dष"] == tokens_of("می\u200cخواهم\u200c क्\u200dष\u200d")
+
+
+def test_tokens_are_composed():
+    """`café` is one word, written with one code point or two; so is が."""
+    assert tokens_of("caf\u00e9 \u304c") == tokens_of("cafe\u0301 \u304b\u3099")
+
+
+@given(any_text | texts)
+def test_spans_point_at_the_tokens(text):
+    """Each span of a chunk holds its token, up to what is dropped and composed; there are as many spans as tokens."""
+    for chunk in text.split():
+        spans = spans_of_chunk(chunk)
+
+        assert [tokens_of(chunk[start:end]) or ["-"] for start, end in spans] == [
+            [token if token != "−" else "-"] for token in tokens_of(chunk)
+        ]
+
+
+@given(any_text | texts)
+def test_ascii_takes_no_other_way(text):
+    """The quick way for ASCII gives what the general pattern gives."""
+    ascii_only = text.encode("ascii", "ignore").decode()
+
+    expected = [token for chunk in ascii_only.split() for token in _TOKEN.findall(chunk)]
+
+    assert expected == tokens_of(ascii_only)
+
+
+@given(
+    st.lists(
+        st.sampled_from("漢字かな々ไทยกำักขລາວខ្មែរ가é\u0301\u0e31\u200d\u00ad,.5-👍🏽"), min_size=50, max_size=90
+    ).map("".join)
+)
+def test_a_long_chunk_has_the_tokens_of_its_spans(chunk):
+    """What is written without spaces is cut in rows where a chunk is long; the tokens are those that a short one would have."""
+    assert [chunk[start:end] for start, end in spans_of_chunk(chunk)] == _found_in_rows(chunk)

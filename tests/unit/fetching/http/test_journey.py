@@ -1,0 +1,335 @@
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+
+import pytest
+import trustme
+
+from tests.fakes import Page, Seen, WebServer, Wire, response
+from tests.unit.fetching.asking import ask, settings
+from tidings.fetching.http import cookies
+from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Validators
+from tidings.model.secret import Secret
+
+
+def moved(to: str, status: int = 302) -> Page:
+    return Page(status=status, headers={"Location": to})
+
+
+@pytest.mark.parametrize(
+    ("statuses", "to"), [((301, 308), "/2"), ((301, 302, 308), "/1"), ((302, 301), ""), ((307,), ""), ((), "")]
+)
+def test_a_page_has_moved_as_far_as_permanent_redirects_lead(statuses, to):
+    """Behind one that holds for now nothing is for good."""
+    with WebServer() as server:
+        for number, status in enumerate(statuses):
+            server.pages[f"/{number}"] = moved(f"/{number + 1}", status)
+        server.pages[f"/{len(statuses)}"] = Page(b"ok")
+        [outcome] = ask(FetchRequest(url=server.url("/0")))
+
+        assert (server.url(to) if to else "") == outcome.moved
+
+
+def test_a_body_is_sent_with_its_method_and_type():
+    """As written; a header says otherwise of the type; a secret body is the secret's text."""
+    with WebServer() as server:
+        server.pages["/"] = Page(b"ok")
+        ask(
+            FetchRequest(url=server.url(), method="POST", body="a=ü"),
+            FetchRequest(url=server.url(), method="PUT", body=Secret("{}"), headers=(("Content-Type", "x/y"),)),
+        )
+        first, second = server.seen
+
+    assert ("POST", "a=ü".encode(), "application/x-www-form-urlencoded") == (
+        first.method,
+        first.body,
+        first.headers["content-type"],
+    )
+    assert ("PUT", b"{}", "x/y") == (second.method, second.body, second.headers["content-type"])
+
+
+def test_only_a_get_is_conditional():
+    """Validators of a page that is posted to are not sent."""
+    known = Validators('"1"', None)
+    with WebServer() as server:
+        server.pages["/"] = Page(b"ok", etag='"1"')
+        ask(FetchRequest(url=server.url(), method="POST", body="x", validators=known))
+
+        assert "if-none-match" not in server.seen[0].headers
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_nothing_of_the_sentinels_reaches_another_origin(status):
+    """H-033: no header, whatever its name, if a secret holds its value; no cookie, no plain key; back home they are sent again."""
+    jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tc4nary4")
+    with WebServer() as home, WebServer(address="127.0.0.2") as away:
+        home.pages["/a"] = moved(away.url("/b"), status)
+        away.pages["/b"] = moved(home.url("/c"), status)
+        home.pages["/c"] = Page(b"ok")
+        headers = (
+            ("X-Api-Key", Secret("c4nary1")),
+            ("Accept-Language", Secret("c4nary2")),
+            ("User-Agent", Secret("c4nary3")),
+            ("X-Plain", "c4nary5"),
+        )
+        [outcome] = ask(FetchRequest(url=home.url("/a"), headers=headers, cookies=jar))
+        first, last = home.seen
+        [elsewhere] = away.seen
+
+    assert isinstance(outcome, Fetched)
+    assert "c4nary" not in str(elsewhere)
+    for seen in (first, last):
+        assert ["c4nary1", "c4nary2", "c4nary3", "sid=c4nary4", "c4nary5"] == [
+            seen.headers[name] for name in ("x-api-key", "accept-language", "user-agent", "cookie", "x-plain")
+        ]
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_a_body_is_not_carried_to_another_origin(status):
+    """307 and 308 ask for the same request elsewhere: refused, and nobody hears of it; at home it is repeated."""
+    with WebServer() as home, WebServer(address="127.0.0.2") as away:
+        home.pages["/a"] = moved(away.url("/b"), status)
+        home.pages["/h"] = moved("/i", status)
+        home.pages["/i"] = Page(b"ok")
+        outside, inside = ask(
+            FetchRequest(url=home.url("/a"), method="POST", body=Secret("c4nary")),
+            FetchRequest(url=home.url("/h"), method="POST", body=Secret("c4nary")),
+        )
+
+        assert [] == away.seen
+        assert ["c4nary"] * 3 == [seen.body.decode() for seen in home.seen]
+    assert isinstance(outside, Failed)
+    assert ("redirect", "to which its method and body are not carried") == (outside.kind, outside.reason[-44:])
+    assert isinstance(inside, Fetched)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+def test_a_form_that_points_on_is_followed_without_its_body(status):
+    """As browsers do: a GET, without the body and what described it."""
+    with WebServer() as home, WebServer(address="127.0.0.2") as away:
+        home.pages["/a"] = moved(away.url("/b"), status)
+        away.pages["/b"] = Page(b"ok")
+        ask(FetchRequest(url=home.url("/a"), method="POST", body=Secret("c4nary")))
+        [seen] = away.seen
+
+    assert ("GET", b"", False) == (seen.method, seen.body, "content-type" in seen.headers)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"headers": (("Accept-Language", Secret("c4nary")),)},
+        {"cookies": cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tc4nary")},
+        {"body": Secret("c4nary"), "method": "POST"},
+    ],
+    ids=["header", "cookie", "body"],
+)
+def test_nothing_falls_back_to_http(more):
+    """H-034: https to http of the same host with something secret is a failure, and nothing is sent in clear."""
+    ca = trustme.CA()
+    server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
+    ca.issue_cert("127.0.0.1").configure_cert(server)
+    ca.configure_trust(client)
+    with WebServer() as clear, WebServer(tls=server) as safe:
+        safe.pages["/"] = moved(clear.url("/"), 307)
+        [outcome] = ask(FetchRequest(url=safe.url(), **more), tls=client)
+
+        assert [] == clear.seen
+    assert isinstance(outcome, Failed)
+    assert "redirect" == outcome.kind
+
+
+def test_cookies_are_chosen_anew_at_each_hop():
+    """A redirect within the site takes the cookies of its own path; a cookie written as a header goes beside them."""
+    jar = cookies.read("127.0.0.1\tFALSE\t/in\tFALSE\t0\tdeep\t1\n127.0.0.1\tFALSE\t/\tFALSE\t0\ttop\t2")
+    with WebServer() as server:
+        server.pages["/"] = moved("/in/a")
+        server.pages["/in/a"] = Page(b"ok")
+        ask(FetchRequest(url=server.url(), cookies=jar, headers=(("cookie", "own=0"),)))
+
+        assert ["own=0; top=2", "own=0; deep=1; top=2"] == [seen.headers["cookie"] for seen in server.seen]
+
+
+def test_what_servers_set_is_kept_for_one_fetch():
+    """A Set-Cookie goes with the redirects of its fetch, and with no other fetch."""
+    with WebServer() as server:
+        server.pages["/"] = Page(status=302, headers={"Location": "/b", "Set-Cookie": "a=b"})
+        server.pages["/b"] = Page(b"ok", headers={"Set-Cookie": "c=d; Path=/"})
+        ask(server.url(), server.url())
+
+        assert [None, "a=b", None, "a=b"] == [seen.headers.get("cookie") for seen in server.seen]
+
+
+def gate(to: str, *cookies: str, opened: str) -> Callable[[Seen, Wire], object]:
+    """Return what leads on to `to` with these cookies, until a request carries the cookie `opened`."""
+
+    def answer(seen: Seen, wire: Wire) -> None:
+        if opened in seen.headers.get("cookie", ""):
+            wire.send(response(Page(b"<p>the page</p>")))
+        else:
+            wire.send(response(Page(status=302, headers=[("Location", to), *(("Set-Cookie", c) for c in cookies)])))
+
+    return answer
+
+
+def test_a_page_behind_a_cookie_gate_is_read():
+    """302 to itself with a cookie: the page comes to who brings it back."""
+    with WebServer() as server:
+        server.pages["/p"] = gate("/p", "ok=1", opened="ok=1")
+        [outcome] = ask(server.url("/p"))
+
+    assert isinstance(outcome, Fetched)
+    assert (b"<p>the page</p>", 2) == (outcome.body, outcome.requests)
+
+
+def test_a_gate_by_another_site_is_gone_through():
+    """A leads to B, B back to A with a token, A sets a cookie and leads to itself: each sees its own cookies and no others."""
+    with WebServer() as server, WebServer("127.0.0.2") as other:
+
+        def page(seen: Seen, wire: Wire) -> None:
+            if "in=1" in seen.headers.get("cookie", ""):
+                wire.send(response(Page(b"<p>the page</p>")))
+            elif seen.target.endswith("?token=7"):
+                headers = [("Location", "/p"), ("Set-Cookie", "in=1; Path=/")]
+                wire.send(response(Page(status=302, headers=headers)))
+            else:
+                headers = [("Location", other.url("/gate")), ("Set-Cookie", "from=p; Path=/")]
+                wire.send(response(Page(status=302, headers=headers)))
+
+        server.pages["/p"] = page
+        other.pages["/gate"] = Page(
+            status=302, headers={"Location": server.url("/p?token=7"), "Set-Cookie": "theirs=1"}
+        )
+        [outcome] = ask(server.url("/p"))
+
+        assert isinstance(outcome, Fetched)
+        assert server.url("/p") == outcome.final_url
+        assert [None, "from=p", "from=p; in=1"] == [seen.headers.get("cookie") for seen in server.seen]
+        assert [None] == [seen.headers.get("cookie") for seen in other.seen]
+
+
+def test_a_cookie_takes_the_place_of_a_kept_one_on_the_way():
+    """A session that the server renews on the way, or ends, is the one that goes with the next request; a cookie of another path stays."""
+    jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\told\n127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\t1")
+    with WebServer() as server:
+        server.pages["/"] = Page(status=302, headers={"Location": "/b", "Set-Cookie": "sid=new"})
+        server.pages["/b"] = Page(status=302, headers={"Location": "/c", "Set-Cookie": "sid=; Max-Age=0; Path=/"})
+        server.pages["/c"] = Page(b"ok")
+        ask(FetchRequest(url=server.url(), cookies=jar))
+
+        assert ["sid=old; kept=1", "sid=new; kept=1", "kept=1"] == [s.headers["cookie"] for s in server.seen]
+
+
+@pytest.mark.parametrize(
+    ("to", "set_cookies"),
+    [("/p", []), ("/p", ["ok=1; Path=/other"]), ("/p", ["ok=1; Domain=com"]), ("/p", ["ok=1; Secure"])],
+)
+def test_a_gate_that_no_cookie_opens_is_a_circle(to, set_cookies):
+    """The same address with the same cookies: nothing else will come of it."""
+    with WebServer() as server:
+        server.pages["/p"] = gate(to, *set_cookies, opened="never")
+        [outcome] = ask(server.url("/p"))
+
+    assert isinstance(outcome, Failed)
+    assert ("redirect", "the page points back to itself in a circle", 302) == (
+        outcome.kind,
+        outcome.reason,
+        outcome.status,
+    )
+
+
+def test_a_gate_that_sets_another_cookie_each_time_ends():
+    """The number of redirects is bounded, whatever the cookies."""
+    with WebServer() as server:
+
+        def answer(seen: Seen, wire: Wire) -> None:
+            cookie = f"n={len(server.seen)}; Path=/"
+            wire.send(response(Page(status=302, headers={"Location": "/p", "Set-Cookie": cookie})))
+
+        server.pages["/p"] = answer
+        [outcome] = ask(server.url("/p"), using=settings(max_redirects=4))
+
+    assert isinstance(outcome, Failed)
+    assert ("redirect", "the page points on more than 4 times") == (outcome.kind, outcome.reason)
+
+
+@pytest.mark.parametrize(
+    ("refresh", "body", "ends_at"),
+    [
+        ("0; url=/x", b"", "/x"),
+        ("0;URL='/x'", b" \n", "/x"),
+        ('5, url = "/x" ', b"", "/x"),
+        ("300; url=/x", b"", "/x"),
+        ("0; /x", b"", "/x"),
+        ("0.5;url=/x", b"<p>you are led on</p>", "/x"),
+        ("5; url=/x", b"<p>read this first</p>", "/p"),
+        ("0; url=/p", b"<p>a page that loads itself again</p>", "/p"),
+        ("0; url=http://[", b"<p>a page</p>", "/p"),
+        ("60", b"<p>a page</p>", "/p"),
+        ("60", b"", "/p"),
+        ("soon", b"", "/p"),
+        ("", b"", "/p"),
+    ],
+)
+def test_a_refresh_header_leads_on_where_there_is_nothing_to_read(refresh, body, ends_at):
+    """An empty answer with a Refresh is followed like a redirect; so is one that gives nobody time to read. A page that loads itself again stays."""
+    with WebServer() as server:
+        server.pages["/p"] = Page(body, {"Refresh": refresh})
+        server.pages["/x"] = Page(b"<p>the page</p>")
+        [outcome] = ask(server.url("/p"))
+
+        assert isinstance(outcome, Fetched)
+        assert server.url(ends_at) == outcome.final_url
+
+
+def test_an_empty_page_that_refreshes_itself_is_said_to_be_a_circle():
+    """Nothing is ever there to be watched."""
+    with WebServer() as server:
+        server.pages["/p"] = Page(b"", {"Refresh": "0; url=/p"})
+        [outcome] = ask(server.url("/p"))
+
+    assert isinstance(outcome, Failed)
+    assert "redirect" == outcome.kind
+
+
+def test_robots_is_asked_for_without_headers():
+    """robots.txt gets no header, no cookie and no body of the sentinel's."""
+    jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tc4nary")
+    with WebServer() as server:
+        server.pages["/a"] = Page(b"ok")
+        request = FetchRequest(
+            url=server.url("/a"), method="POST", body="c4nary", headers=(("x-key", Secret("c4nary")),), cookies=jar
+        )
+        ask(request, using=settings(robots=True))
+        robots, page = server.seen
+
+    assert ("/robots.txt", "GET") == (robots.path, robots.method)
+    assert "c4nary" not in str(robots)
+    assert 3 == str(page).count("c4nary")
+
+
+def test_a_timeout_of_its_own_holds_instead_of_the_setting():
+    """Shorter or longer than `fetch.total_seconds`; the reason names it."""
+    with WebServer() as server:
+        server.pages["/"] = lambda seen, wire: wire.hang()
+        server.pages["/slow"] = lambda seen, wire: (
+            wire.wait(0.15),
+            wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        )
+        [short] = ask(FetchRequest(url=server.url(), timeout=50_000))
+        [long] = ask(FetchRequest(url=server.url("/slow"), timeout=5_000_000), using=settings(total_seconds=0.05))
+
+    assert isinstance(short, Failed)
+    assert short.reason.endswith("within 0.05 s")
+    assert isinstance(long, Fetched)
+
+
+def test_a_secret_that_cannot_be_sent_is_not_repeated():
+    """H-031: a line end in a secret is a failure whose reason does not show it."""
+    with WebServer() as server:
+        [outcome] = ask(FetchRequest(url=server.url(), headers=(("x-key", Secret("c4nary\r\nX-Evil: y")),)))
+
+        assert [] == server.seen
+    assert isinstance(outcome, Failed)
+    assert ("request", False) == (outcome.kind, "c4nary" in outcome.reason)
