@@ -9,6 +9,7 @@ import pytest
 
 from tidings.language.parser import parse
 from tidings.model.watch.sentinel import Sentinel
+from tidings.model.watch.wording import PLACEHOLDERS
 from tidings.notification.addresses import check, limits
 from tidings.notification.channel import Message
 from tidings.notification.channels import CHANNELS
@@ -26,7 +27,7 @@ def blocks(language):
 
 def test_the_sentinel_is_one():
     """It is read without a problem; mail that is not set up is the only warning; every address is one."""
-    text, _ = blocks("sentinel")
+    text, *_ = blocks("sentinel")
     parsed = parse(text)
     (sentinel,) = parsed.statements
     assert isinstance(sentinel, Sentinel)
@@ -41,11 +42,20 @@ def test_the_sentinel_is_one():
 
 def test_the_sentinel_with_secrets_names_them():
     """It is read without a problem; that its secrets are not set is warned of."""
-    _, text = blocks("sentinel")
+    *_, text = blocks("sentinel")
     parsed = parse(text, secrets=frozenset())
 
     assert () == parsed.problems
     assert ["W9", "W9"] == [warning.code for warning in parsed.warnings]
+
+
+def test_the_placeholders_are_all_there_are():
+    """The table names each, and the example is read without a problem."""
+    _, text, _ = blocks("sentinel")
+    (table,) = re.findall(r"^\| placeholder \|.*?\n\n", TEXT, flags=re.MULTILINE | re.DOTALL)
+
+    assert () == parse(text).problems
+    assert set(PLACEHOLDERS) == set(re.findall(r"\{\{(\w+)\}\}", table))
 
 
 @pytest.mark.parametrize("text", blocks("toml"))

@@ -32,6 +32,7 @@ from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Condition, Express
 from tidings.model.watch.sentinel import Sentinel, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import DAILY, Clock, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+from tidings.model.watch.wording import Wording
 
 Made = TypeVar("Made", Sentinel, CreateEvent)
 _RELATION = re.compile(r"(<=|>=|!=|<|>|=)\s*(-?\d+(?:\.\d+)?)(%?)")
@@ -225,10 +226,22 @@ def tell(
     rate: Rate = immediate,
     quiet: tuple[str, str] | None = None,
     most: tuple[int, Duration] | None = None,
+    title: str = "",
+    text: str = "",
 ) -> Notify:
-    """Return whom to tell, when, at which hours not, and at most how often in how long."""
+    """Return a Notify clause.
+
+    Args:
+        channels: Whom to notify.
+        rate: When.
+        quiet: From and to which time of day not, as in ("22:00", "07:00"); None for no such hours.
+        most: How many messages at most in how long (µs); None for no bound.
+        title: The template of the title, "" for the usual one.
+        text: The template of the text, with a line end between lines, "" for the usual one.
+    """
     hushed = None if quiet is None else Quiet(_clock(quiet[0]), _clock(quiet[1]))
-    return Notify(channels, rate, hushed, None if most is None else Cap(*most))
+    wording = Wording(title, text.rstrip("\n")) if title or text else None
+    return Notify(channels, rate, hushed, None if most is None else Cap(*most), wording)
 
 
 def sentinel(name: str, *urls: str, monitor: Change, **fields: Any) -> Sentinel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 from lark import Token, Tree
@@ -16,6 +17,7 @@ from tidings.language.clauses.clause import (
     parts_of,
     read_count,
     read_positive_duration,
+    unquoted,
     word_types,
 )
 from tidings.language.clauses.when import read_often, read_span_of_day, read_time, read_weekdays
@@ -24,7 +26,12 @@ from tidings.language.verify import check_address
 from tidings.language.words import did_you_mean
 from tidings.model.watch.sentinel import Compare, History
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.wording import PLACEHOLDERS, Wording, filled, holes
 
+LONGEST_WORDING = 16_384
+"""Characters of the title and the text of a Notify clause."""
+WORDLESS = frozenset({"stream", "dashboard"})
+"""Channels that get records, or nothing, and no words."""
 CHANNELS = ("email", "webhook", "console", "dashboard", "feed", "stream")
 
 
@@ -44,7 +51,58 @@ def read_notify(node: Node, clause: Clause) -> Notify:
         _, number, per = cast("list[Any]", parts["max"].children)
         clause.note("max", first(parts["max"]).start_pos)
         cap = Cap(read_count(number, clause, "max"), read_positive_duration(per, clause))
-    return Notify(channels, rate, quiet, cap)
+    wording = _wording(parts["wording"], channels, clause) if "wording" in parts else None
+    return Notify(channels, rate, quiet, cap, wording)
+
+
+def _wording(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Wording:
+    """Return the templates of title and text; E49 for a placeholder that there is not, a text that is no JSON, or too much."""
+    texts = [word for word in node.children if isinstance(word, Token) and word.type == "STRING"]
+    has_title = "TITLE" in word_types(node)
+    for word in texts:
+        _check_placeholders(word, clause)
+    title = unquoted(texts[0]) if has_title else ""
+    lines = texts[1:] if has_title else texts
+    wording = Wording(title, "\n".join(map(unquoted, lines)).rstrip("\n"))
+    place = texts[0].start_pos
+    if sum(map(len, texts)) > LONGEST_WORDING:
+        raise clause.fail(
+            place, "E49", f"title and text have more than {LONGEST_WORDING:,} characters", hint="shorten them"
+        )
+    if not title and not wording.text.strip():
+        raise clause.fail(place, "E49", "there is neither a title nor a text", hint='text "{{diff}}"')
+    if silent := [channel.kind for channel in channels if channel.kind in WORDLESS]:
+        message = f"what goes to the {silent[0]} has no words of its own"
+        raise clause.fail(
+            place, "E49", message, hint=f"a Notify clause of its own for {silent[0]}, without title and text"
+        )
+    if wording.is_json and any(channel.kind == "webhook" for channel in channels):
+        _check_json(wording.text, lines[0], clause)
+    return wording
+
+
+def _check_placeholders(text: Token, clause: Clause) -> None:
+    for name, at in holes(text):
+        if name in PLACEHOLDERS:
+            continue
+        place = (text.start_pos or 0) + at
+        expected = f"one of {', '.join(PLACEHOLDERS)}"
+        if name is None:
+            message = f'"{text[at : at + 20]}" is no placeholder'
+            raise clause.fail(
+                place, "E49", message, expected=expected, hint="write {{diff}}; there are no statements here"
+            )
+        hint = did_you_mean(name, PLACEHOLDERS) or "a placeholder is a name; nothing is computed"
+        raise clause.fail(place, "E49", f'there is no placeholder "{name[:40]}"', expected=expected, hint=hint)
+
+
+def _check_json(text: str, place: Token, clause: Clause) -> None:
+    try:
+        json.loads(filled(text, {**dict.fromkeys(PLACEHOLDERS, "x"), "changes": "1"}))
+    except ValueError as error:
+        message = f"the text begins like JSON and is none: {error}"
+        hint = r'put placeholders into strings: text "{\"text\": \"{{diff}}\"}"'
+        raise clause.fail(place.start_pos, "E49", message, hint=hint) from None
 
 
 def read_errors(node: Node, clause: Clause) -> tuple[Channel, ...]:

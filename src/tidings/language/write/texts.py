@@ -19,6 +19,7 @@ from tidings.model.watch.sentinel import Compare, History, Then
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
 from tidings.model.watch.weight import Life, Urgency
+from tidings.model.watch.wording import Wording
 
 _WORDS: Mapping[str, str] = {"history": "ChangeHistory"}
 _MANY = frozenset({"then", "exclude", "header", "notify"})
@@ -130,7 +131,15 @@ def _notify(notify: Notify) -> str:
         words.append(f"quiet {clock_text(notify.quiet.begins)} to {clock_text(notify.quiet.ends)}")
     if isinstance(notify.cap, Cap):
         words.append(f"max {notify.cap.count} per {spell_duration(notify.cap.per)}")
+    if notify.wording is not None:
+        words.append(f"with {_wording(notify.wording)}")
     return " ".join(words)
+
+
+def _wording(wording: Wording) -> str:
+    title = f"title {quoted(wording.title)}" if wording.title else ""
+    text = f"text {' '.join(map(quoted, wording.text.split(chr(10))))}" if wording.text else ""
+    return " ".join(filter(None, (title, text)))
 
 
 def _errors(channels: Iterable[Channel]) -> str:

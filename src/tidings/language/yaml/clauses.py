@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from yaml.nodes import Node
 
+from tidings.language.expressions import quoted
 from tidings.language.yaml.nodes import (
     FormError,
     Segments,
@@ -236,7 +237,7 @@ def _notify(node: Node) -> Segments:
     if not is_mapping(node):
         yield scalar(node)
         return
-    found = fields(node, ("by", "when", "quiet", "max"), needed=("by",))
+    found = fields(node, ("by", "when", "quiet", "max", "title", "text"), needed=("by",))
     yield "by "
     yield from _channels(found["by"])
     if "when" in found:
@@ -256,6 +257,17 @@ def _notify(node: Node) -> Segments:
         yield scalar(cap["count"])
         yield " per "
         yield duration(cap["per"])
+    if "title" in found or "text" in found:
+        yield " with"
+    if "title" in found:
+        yield " title "
+        yield string(found["title"])
+    if "text" in found:
+        yield " text"
+        text, place = scalar(found["text"])
+        for line in text.rstrip("\n").split("\n"):
+            yield " "
+            yield quoted(line), place
 
 
 def _errors(node: Node) -> Segments:

@@ -209,6 +209,8 @@ def _notify(notify: Notify) -> Data:
         data["quiet"] = [clock_text(notify.quiet.begins), clock_text(notify.quiet.ends)]
     if notify.cap is not None:
         data["max"] = {"count": notify.cap.count, "per": spell_duration(notify.cap.per)}
+    if notify.wording is not None:
+        data |= {name: text for name in ("title", "text") if (text := getattr(notify.wording, name))}
     return data
 
 

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from tidings.model.interval import Duration
 from tidings.model.watch.timing import DAILY, Clock, Days
+from tidings.model.watch.wording import Wording
 
 REFERENCE: Final = "secret:"
 """What the stored address of an endpoint begins with whose address is a secret; its name follows. No address begins so: they have `://` or `@`."""
@@ -69,9 +70,10 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Notify:
-    """One Notify clause."""
+    """One Notify clause; without a `wording` messages are as usual."""
 
     channels: tuple[Channel, ...]
     rate: Rate
     quiet: Quiet | None = None
     cap: Cap | None = None
+    wording: Wording | None = None
