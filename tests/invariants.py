@@ -21,7 +21,7 @@ from typing import Any
 
 from tidings.errors import BlobError
 from tidings.model.observed.version import Blob
-from tidings.service.run.assembly import open_archive
+from tidings.service.run.from_settings import open_archive
 from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database, quick_check

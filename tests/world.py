@@ -25,7 +25,8 @@ from typing import Any
 from tests.fakes import Page, WebServer
 from tidings.clock import SECOND, Duration, ManualClock
 from tidings.service.life import register
-from tidings.service.run.assembly import open_archive, poller
+from tidings.service.run.assembly import poller
+from tidings.service.run.from_settings import open_archive
 from tidings.service.run.monitor import Monitor
 from tidings.service.show.records import Record, change_record
 from tidings.settings import Settings, load

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import urlsplit
 
 from tests.world import FLAGS
@@ -369,16 +370,8 @@ async def _at_once(call: Any) -> Any:
 @contextlib.contextmanager
 def _in_memory(year: _Year) -> Iterator[None]:
     """Let the service fetch from the web in memory."""
-    real = assembly.open_fetcher
-
-    def fake(settings: Settings, client: Any) -> Any:
-        return year._web
-
-    assembly.open_fetcher = fake
-    try:
+    with mock.patch("tidings.service.run.assembly.open_fetcher", return_value=year._web):
         yield
-    finally:
-        assembly.open_fetcher = real
 
 
 def _memory() -> str | None:

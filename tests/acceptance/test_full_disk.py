@@ -18,7 +18,7 @@ from tidings.archive import files
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError, StoreMissingError, StoreStalledError
-from tidings.service.run.assembly import open_archive
+from tidings.service.run.from_settings import open_archive
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.lock import PollerLock

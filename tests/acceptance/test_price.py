@@ -11,7 +11,7 @@ import pytest
 from tests.world import play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.service.explain.plan_expert import appraise
-from tidings.service.run.assembly import open_planner
+from tidings.service.run.from_settings import open_planner
 from tidings.service.run.monitor import Monitor
 from tidings.service.watch.needs import Needs
 from tidings.service.watch.watchlist import watched_pages

@@ -110,7 +110,7 @@ def _rows(path: Path, text: str) -> list[tuple[int]]:
 def test_a_fault_that_is_found_later_ends_the_service(made: Made, tmp_path: Path, monkeypatch):
     """An examination that takes longer than two seconds goes on beside the service; what it finds ends it with the way out, and nothing more is written."""
     world = made.copy(tmp_path / "data")
-    monkeypatch.setattr("tidings.service.run.assembly.FIRST_SECONDS", 0.0)
+    monkeypatch.setattr("tidings.service.run.only_poller.FIRST_SECONDS", 0.0)
     monkeypatch.setattr(soundness, "examine", lambda database, deep=False: ["row 7 is missing from an index"])
 
     async def story() -> None:

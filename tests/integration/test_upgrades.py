@@ -20,7 +20,7 @@ from tidings.notification.webhook import make_secret
 from tidings.service.examine.stored_versions import read_body
 from tidings.service.life.apply import apply
 from tidings.service.life.references import KEY
-from tidings.service.run.assembly import open_archive
+from tidings.service.run.from_settings import open_archive
 from tidings.service.run.monitor import Monitor
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.connection import Connection

@@ -11,8 +11,8 @@ from tests.planned import Service, steady, watched
 from tidings.clock import HOUR, MINUTE
 from tidings.errors import UsageError
 from tidings.lab.compare import ALL
-from tidings.service.run import assembly
-from tidings.service.run.assembly import open_policy, open_ranking
+from tidings.service.run import from_settings
+from tidings.service.run.from_settings import open_policy, open_ranking
 from tidings.settings import Settings
 
 RATES = [0.2, 1.0, 4.0, 20.0]
@@ -23,7 +23,7 @@ EIGHT = 8 * HOUR
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_every_policy_drives_the_planner(name: str, monkeypatch: pytest.MonkeyPatch):
     """All pages are looked at, the budget is kept, and what was learned is plain JSON; the laboratory's keep the contract too."""
-    monkeypatch.setattr(assembly, "POLICIES", ALL)
+    monkeypatch.setattr(from_settings, "POLICIES", ALL)
     settings = Settings()
     settings = replace(settings, schedule=replace(settings.schedule, policy=name, pace_seconds=600.0))
     pages = [watched(n, "Fetch on change", host="one" if n < 3 else "") for n in range(1, len(RATES) + 1)]

@@ -19,7 +19,8 @@ from tidings.service.life import register
 from tidings.service.notify.rehearse import channels_of, rehearse
 from tidings.service.notify.resolving import address_of
 from tidings.service.run import check as checking
-from tidings.service.run.assembly import poller, telling
+from tidings.service.run.assembly import poller
+from tidings.service.run.senders import senders_alone
 from tidings.service.show.records import problem_record, sentinel_record
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.watches import sentinels
@@ -113,7 +114,7 @@ async def _rehearse(
     channels = channels_of(meaning(row.text), sendable(settings.notify))
     if not channels:
         return []
-    async with telling(settings, database) as senders:
+    async with senders_alone(settings, database) as senders:
         patience = max(0, deadline - clock.now())
         vault = Vault(settings.data)
         return await rehearse(

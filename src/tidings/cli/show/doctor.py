@@ -81,6 +81,6 @@ def _installed() -> doctor.Installed:
 
 
 def _restore(settings: Settings, database: Database) -> doctor.Restore:
-    from tidings.service.run.assembly import open_archive  # it brings the whole service, and only --deep needs it
+    from tidings.service.run.from_settings import open_archive  # it brings the whole service, and only --deep needs it
 
     return open_archive(settings, dialect=database.dialect).restore

@@ -188,7 +188,7 @@ def _picture(database: Database, arguments: argparse.Namespace, settings: Settin
         message = "--screenshot VERSION and --output FILE go together"
         raise UsageError(message)
     version = database.read(_pictured, arguments)
-    from tidings.service.run.assembly import open_archive  # it brings the whole service, and only pictures need it
+    from tidings.service.run.from_settings import open_archive  # it brings the whole service, and only pictures need it
 
     archive = open_archive(settings, dialect=database.dialect)
     content = archive.restore(version.screenshot, lambda sha256: database.read(versions.blob, sha256))

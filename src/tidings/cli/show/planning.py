@@ -37,7 +37,7 @@ def appraisal(connection: Connection, settings: Settings, now: Instant) -> Appra
 
 def _open(connection: Connection, settings: Settings) -> tuple[Planner, Needs]:
     """Return a planner that was told all pages that are watched, and the needs that it hears of."""
-    from tidings.service.run.assembly import open_planner
+    from tidings.service.run.from_settings import open_planner
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import watched_pages
 

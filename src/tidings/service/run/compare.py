@@ -12,7 +12,7 @@ from tidings.isolation.runner import Died
 from tidings.language import expressions
 from tidings.model.observed.version import version_id
 from tidings.service.examine.stored_versions import read_body, read_parts
-from tidings.service.run.assembly import open_archive, open_runner
+from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.show.records import Record, found_record, rfc3339
 from tidings.service.watch.subscription_memory import Remembered
 from tidings.service.watch.watchlist import meaning

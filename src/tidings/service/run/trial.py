@@ -27,7 +27,7 @@ from tidings.service.explain.budget_report import render_cost
 from tidings.service.life import register
 from tidings.service.life.addressees import check_addressees
 from tidings.service.poll.build_request import Asker, Occasion
-from tidings.service.run.assembly import budgets, open_archive, open_fetcher, open_runner, open_web
+from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.show.finding import excludes_nothing, matches_nothing
 from tidings.service.watch import noise
 from tidings.storage.observed import hosts

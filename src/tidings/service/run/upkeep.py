@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 log = logging.getLogger("tidings.service")
-LEASE: Final = "poller"
 """The name of the lease of the one process that polls."""
 
 ONE_FAULT: Final[Duration] = HOUR
@@ -182,7 +181,7 @@ class Upkeep:
 
     async def release(self) -> None:
         """Let go of the lease."""
-        await self._store.write(leases.release, LEASE, self.holder, self.epoch)
+        await self._store.write(leases.release, leases.POLLER, self.holder, self.epoch)
 
     def is_able(self) -> bool:
         """Say whether anything may still be written: the lease is not lost and the database is whole."""
@@ -220,7 +219,9 @@ class Upkeep:
         if now < self.next_due:
             return
         try:
-            await self._store.write(leases.renew, LEASE, self.holder, self.epoch, at=now, until=now + self._lease)
+            await self._store.write(
+                leases.renew, leases.POLLER, self.holder, self.epoch, at=now, until=now + self._lease
+            )
         except StaleEpochError as error:
             self._committer.lost = error
             raise

@@ -6,7 +6,7 @@ from tidings.fetching.door import OutboundDoor
 from tidings.isolation.limits import JobLimits
 from tidings.isolation.runners import RUNNERS
 from tidings.notification.channel import Refused, Sent
-from tidings.service.notify.guarded_senders import GuardedErrands
+from tidings.service.run.senders import GuardedErrands
 
 
 def run(job, argument, *, seconds=20.0, close_first=False):

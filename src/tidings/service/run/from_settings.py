@@ -1,0 +1,126 @@
+"""What settings name, opened: archive, runner, the web's fetchers, policy and planner, budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tidings.archive.archive import Archive
+from tidings.clock import DAY, MINUTE, SECOND
+from tidings.estimation.hourly import HourlyLearner
+from tidings.estimation.learner import GammaLearner
+from tidings.fetching.browser.browser import Browser
+from tidings.fetching.files import FileFetcher
+from tidings.fetching.http.client import Client
+from tidings.fetching.politeness import HostGate
+from tidings.isolation.limits import JobLimits
+from tidings.isolation.runners import RUNNERS
+from tidings.model.watch.weight import WHOLE
+from tidings.scheduling.learned import Learned
+from tidings.scheduling.needs import RANKINGS
+from tidings.scheduling.policies import POLICIES
+from tidings.scheduling.policy import HeedsHours
+from tidings.scheduling.timetable.expected import RATE
+from tidings.service.explain.budget_report import render_cost
+from tidings.service.plan.planner import Planner
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.fetching.fetcher import Fetcher
+    from tidings.isolation.runner import Runner
+    from tidings.model.observed.page import HostState
+    from tidings.scheduling.policy import Policy
+    from tidings.service.watch.hints import Hearing
+    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.watchlist import WatchedPage
+    from tidings.settings import Settings
+
+LIGHT_BYTES: Final = 524_288
+"""Most bytes of a job (the new body and those it is compared with) that is light: it waits for no heavy one."""
+PRELOAD: Final = ("tidings.detection.job.examiner",)
+SOONEST: Final = 5 * MINUTE
+"""Looks on change are no closer at a page unless a sentinel or the pace says so (bid §3)."""
+
+
+def open_archive(settings: Settings, *, dialect: str) -> Archive:
+    """Return the archive of a data directory; with PostgreSQL all bodies are rows, so that other machines can read them."""
+    return Archive(
+        settings.data / "blobs",
+        file_bytes=settings.store.blob_file_bytes if dialect == "sqlite" else None,
+        chain_length=settings.store.chain_length,
+    )
+
+
+def open_runner(settings: Settings) -> Runner:
+    """Return what runs jobs on page content."""
+    detect = settings.detect
+    limits = JobLimits(seconds=detect.job_seconds, memory_bytes=detect.job_memory_mb * 1024 * 1024)
+    return RUNNERS[detect.isolation](limits, workers=detect.workers, preload=PRELOAD, light_bytes=LIGHT_BYTES)
+
+
+def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tuple[HostGate, Client]:
+    """Return the gate that keeps hosts' limits and the client that asks them, both knowing what was known before."""
+    fetch = settings.fetch
+    gate = HostGate(gap_seconds=fetch.host_gap_seconds, connections=fetch.host_connections, clock=clock)
+    gate.restore(known)
+    client = Client(fetch, clock=clock, on_crawl_delay=gate.widen)
+    client.robots.restore(known)
+    return gate, client
+
+
+def open_fetcher(settings: Settings, client: Client) -> Fetcher:
+    """Return what fetches all pages, those that a browser renders and those that are files too; it closes the client."""
+    return FileFetcher(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
+
+
+def open_policy(settings: Settings) -> Policy[Any]:
+    """Return the policy that the settings name; one that reads rates is told what is learned of its pages, and of their hours if it heeds them."""
+    made = POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND))
+    if RATE not in made.reads:
+        return made
+    return Learned(made, HourlyLearner() if isinstance(made, HeedsHours) else GammaLearner())
+
+
+def open_ranking(settings: Settings) -> str:
+    """Return the name of the ranking of needs that the settings name. Raises `UsageError` for one that is not there."""
+    RANKINGS[settings.schedule.needs]
+    return settings.schedule.needs
+
+
+def open_planner(
+    settings: Settings,
+    pages: Mapping[int, WatchedPage],
+    needs: Needs,
+    *,
+    spreads: bool = False,
+    hearing: Hearing | None = None,
+) -> Planner:
+    """Return what says when pages are looked at. `needs` are the looks that are needed in time, `spreads` as for `poller`, `hearing` what is known
+    of hints.
+    """
+    return Planner(
+        open_policy(settings),
+        pages,
+        floor=round(settings.fetch.page_floor_seconds * SECOND),
+        host_connections=settings.fetch.host_connections,
+        rng=np.random.default_rng(0),  # noqa: TID251 - here is where chance comes from
+        heed=round(settings.fetch.freshness_seconds * SECOND),
+        spreads=spreads,
+        render_cost=render_cost(settings),
+        render_places=settings.fetch.browser_pages,
+        needs=needs,
+        hearing=hearing,
+        second_looks=settings.detect.second_looks,
+        classes={name: each.burst for name, each in settings.budget.named().items()},
+        budget=settings.budget.polls_per_day / DAY,
+        soonest=min(SOONEST, round(settings.schedule.pace_seconds * SECOND)),
+        ranking=open_ranking(settings),
+    )
+
+
+def budgets(settings: Settings) -> dict[str, tuple[float, float]]:
+    """Return the rate a second and the burst of the budget of all polls, and of each class within it."""
+    whole = (settings.budget.polls_per_day / 86_400, settings.budget.burst)
+    return {WHOLE: whole, **{n: (c.rate_per_second, c.burst) for n, c in settings.budget.named().items()}}

@@ -1,0 +1,190 @@
+"""The one poller of a data directory: it has the lock file and the lease, and only it writes what polls bring (contracts §2).
+
+A poller that was stopped, or hangs, gives way once its lease has ended. What it may still write is fenced: the one that takes over raises the epoch, and
+the store refuses every unit, charge and renewal of an older one. A process that holds a transaction open while it is stopped cannot be overtaken:
+nobody can write before it goes on or ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import platform
+import secrets as randomness
+import time
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidings.clock import MINUTE, SECOND, SystemClock
+from tidings.errors import PollerBusyError, StoreBusyError, StoreLostError
+from tidings.storage.db.database import open_database
+from tidings.storage.db.lock import PollerLock, is_stopped
+from tidings.storage.db.patience import Patience
+from tidings.storage.db.soundness import FIRST_SECONDS, Soundness
+from tidings.storage.db.sqlite import FILE
+from tidings.storage.write import leases
+from tidings.storage.write.store import Store
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.model.interval import Duration
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+
+log = logging.getLogger("tidings.service")
+LOCK_EVERY_SECONDS: Final = 0.1
+SMALL_BYTES: Final = 8 * 1024 * 1024
+WATCHED_SECONDS: Final = 3.0
+"""A process that only slept with its machine renews its lease within so long, and keeps it."""
+HANGS: Final[Duration] = MINUTE
+"""A process that is not seen to be stopped hangs once its lease ended so long ago, two leases at least."""
+
+
+class OpenStore(NamedTuple):
+    """The database of the one process that polls, with its lock and the examination of whether it is whole."""
+
+    store: Store
+    database: Database
+    lock: PollerLock
+    soundness: Soundness
+
+
+class Lead(NamedTuple):
+    """The lease of the process that polls: its epoch, and the name under which it is held."""
+
+    epoch: int
+    holder: str
+
+
+@contextlib.asynccontextmanager
+async def open_alone(settings: Settings, patience_seconds: float, *, endures: bool = False) -> AsyncIterator[OpenStore]:
+    """Open the database for the one process that polls; raises `PollerBusyError` if that is another, `StoreDamagedError` if it is not whole.
+
+    A database that was left by a process that was cut off is examined first, and so is one of which that takes no time.
+    """
+    lock = PollerLock(settings.data)
+    database = await _open_patiently(settings, endures=endures)
+    give_up_at = time.monotonic() + patience_seconds
+    while not (held := lock.acquire()) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
+        await asyncio.sleep(LOCK_EVERY_SECONDS)
+    held = held or await take_over(lock, database, settings)
+    if not held:
+        database.close()
+        message = f"another Tidings (process {lock.holder()}) polls for {settings.data}; ask it with `tidings check`, or stop it first"
+        raise PollerBusyError(message)
+    store = Store(database)
+    soundness = Soundness(settings)
+    try:
+        if lock.was_cut_off or _is_small(settings):
+            soundness.begin()
+            await soundness.wait(FIRST_SECONDS)
+        yield OpenStore(store, database, lock, soundness)
+        await soundness.end(settings.serve.stop_seconds)
+    finally:
+        await soundness.end(0)
+        store.hurry()
+        await store.close()
+        lock.release(cut_off=lock.was_cut_off and not soundness.is_whole)
+
+
+def _is_small(settings: Settings) -> bool:
+    """Return whether a whole database is read in some hundredths of a second."""
+    with contextlib.suppress(OSError):
+        return not settings.store.url and (settings.data / FILE).stat().st_size <= SMALL_BYTES
+    return False
+
+
+async def _open_patiently(settings: Settings, *, endures: bool) -> Database:
+    """Return the open database; with `endures` its server is waited for, which the log says."""
+    if not endures:
+        return open_database(settings)
+    patience = Patience(None)
+    while True:
+        try:
+            database = await asyncio.to_thread(open_database, settings)
+        except StoreLostError as error:
+            await asyncio.sleep(patience.pause(error))
+        else:
+            patience.over()
+            database.patience = patience
+            return database
+
+
+async def take_over(lock: PollerLock, database: Database, settings: Settings) -> bool:
+    """Take the lock of a process that was stopped or hangs, on SQLite; return whether this process has it now.
+
+    Raises `StoreBusyError`, with what to do, if that process holds a transaction open.
+    """
+    pid = lock.holder()
+    if pid is None or database.dialect != "sqlite" or database.single_writer or not _gives_way(pid, database, settings):
+        return False
+    before = database.read(leases.current, leases.POLLER)
+    await asyncio.sleep(0 if is_stopped(pid) else WATCHED_SECONDS)
+    if database.read(leases.current, leases.POLLER) != before or lock.holder() != pid:
+        return False
+    try:
+        database.write(lambda c: leases.current(c, leases.POLLER))
+    except StoreBusyError as error:
+        message = f"process {pid} was stopped while it wrote, so nobody else can write; let it go on (kill -CONT {pid}) or end it (kill -KILL {pid})"
+        raise StoreBusyError(message) from error
+    if not lock.take_over():
+        return False
+    log.warning("process %d does nothing any more, its lease has ended: this process takes over", pid)
+    return True
+
+
+def _gives_way(pid: int, database: Database, settings: Settings) -> bool:
+    lease = database.read(leases.current, leases.POLLER)
+    if lease is None or not lease.holder:
+        return False  # it is just starting, or ending
+    length, ago = round(settings.serve.lease_seconds * SECOND), SystemClock().wall() - lease.until
+    return ago > 0 if is_stopped(pid) else ago > max(HANGS, 2 * length)
+
+
+async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock, patience_seconds: float) -> Lead:
+    """Take the lease and return its epoch and the name under which it is held; only this process writes by `store` from then on.
+
+    A lease that a process left which died with our lock file is over: of SQLite's, which has one directory, any. That of another machine is
+    waited for until it ends, for `patience_seconds` longer once its holder has renewed it. Raises `PollerBusyError`.
+    """
+    holder, lease = _name_process(), round(settings.serve.lease_seconds * SECOND)
+    dead = None if settings.store.url == "" else lock.left_by
+    if dead is not None:
+        lock.mark(holder)
+    await store.write(_expire, dead, clock.now())
+    first: leases.LeaseRow | None = None
+    give_up_at = clock.now() + round(patience_seconds * SECOND)
+    while True:
+        now = clock.now()
+        await store.write(leases.shorten, leases.POLLER, until=now + lease)
+        try:
+            epoch = await store.write(leases.acquire, leases.POLLER, holder, at=now, until=now + lease)
+        except PollerBusyError:
+            held = await store.read(leases.current, leases.POLLER)
+            if patience_seconds == 0 or held is None:
+                raise
+            if first is None:
+                first = held
+                left = (held.until - now) / SECOND
+                log.warning("waiting for the lease of %s, which ends in %.0f s unless it is renewed", held.holder, left)
+            if held != first and now >= give_up_at:
+                raise
+            await asyncio.sleep(LOCK_EVERY_SECONDS)
+        else:
+            store.fence(epoch)
+            return Lead(epoch, holder)
+
+
+def _expire(connection: Connection, dead: str | None, now: int) -> None:
+    """End the lease of a holder that is known to be dead; None: whoever has it is."""
+    held = leases.current(connection, leases.POLLER)
+    if held is not None and held.until > now and (dead is None or held.holder == dead):
+        leases.release(connection, leases.POLLER, held.holder, held.epoch)
+
+
+def _name_process() -> str:
+    """Return a name of this process that no other has."""
+    return f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"

@@ -1,0 +1,115 @@
+"""Senders: who brings messages to receivers, with the keys that sign webhooks; mail and chat libraries run behind the guard that judges fetches (contracts §6)."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
+
+from tidings.clock import SystemClock
+from tidings.errors import SecretError
+from tidings.fetching.door import OutboundDoor
+from tidings.fetching.http.client import Client
+from tidings.isolation.guarded import Guarded
+from tidings.isolation.limits import JobLimits
+from tidings.isolation.runner import Done
+from tidings.isolation.runners import RUNNERS
+from tidings.model.secret import Secret
+from tidings.notification.channel import A, Answer, Refused
+from tidings.notification.channels import SenderParts, build_senders
+from tidings.notification.webhook import make_secret, read_secrets
+from tidings.storage.db import instance
+from tidings.storage.write.vault import SIGNING, Vault
+
+if TYPE_CHECKING:
+    from tidings.isolation.guarded import Fault
+    from tidings.isolation.runner import Runner
+    from tidings.notification.channel import Sender
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+
+log = logging.getLogger("tidings.service.run.senders")
+ERRANDS_AT_ONCE: Final = 2
+ERRANDS_A_PROCESS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedErrands:
+    """Joins a runner, whose processes do nothing else, with a judgement of addresses that can be pickled."""
+
+    runner: Runner
+    fault: Fault
+
+    async def run(self, job: Callable[[A], Answer], argument: A, *, seconds: float) -> Answer:
+        """Return what the job says; one that died is to be tried again: what it was doing may have been done."""
+        ended = await self.runner.run(Guarded(job, self.fault), argument, seconds=seconds)
+        if isinstance(ended, Done):
+            return ended.value
+        return Refused(reason=f"the attempt was given up: {ended.reason}")
+
+
+class Signing(NamedTuple):
+    """The keys that sign webhooks, or why there are none: then webhooks wait, and all else goes on."""
+
+    keys: tuple[bytes, ...] = ()
+    fault: str = ""
+
+
+def read_signing(connection: Connection, settings: Settings, vault: Vault, now: int) -> Signing:
+    """Return the keys that sign webhooks: as set, else a secret that is made at first use; encrypt what older versions kept plain."""
+    try:
+        vault.seal_plain(connection)
+        if settings.notify.webhook_secret:
+            return Signing(read_secrets(settings.notify.webhook_secret))
+        kept = vault.open(connection, SIGNING)
+        if kept is None:
+            vault.put(connection, SIGNING, Secret(make_secret()), kind="signing", at=now)
+            kept = vault.open(connection, SIGNING)
+    except SecretError as error:
+        log.error("webhooks cannot be signed and wait: %s", error)  # noqa: TRY400 - the text says all
+        return Signing(fault=str(error))
+    return Signing(read_secrets(kept.value.reveal()) if kept is not None else ())
+
+
+def open_senders(
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    client: Client,
+    signing: Signing,
+    installation: instance.DatabaseInstance,
+    stream: TextIO,
+) -> dict[str, Sender]:
+    """Return the senders; mail and Apprise run in processes that do nothing else, started with the first message."""
+    limits = JobLimits(seconds=settings.notify.timeout_seconds, tasks=ERRANDS_A_PROCESS)
+    runner = RUNNERS["killable"](limits, workers=ERRANDS_AT_ONCE)
+    stack.push_async_callback(runner.close)
+    door = OutboundDoor(settings.fetch.allow_networks)
+    return build_senders(
+        SenderParts(
+            poster=client,
+            keys=signing.keys,
+            unsigned=signing.fault,
+            stream=stream,
+            timeout_seconds=settings.notify.timeout_seconds,
+            errands=GuardedErrands(runner, door.fault),
+            tls=door.tls,
+            settings=settings.notify,
+            instance=installation.id,
+        )
+    )
+
+
+@contextlib.asynccontextmanager
+async def senders_alone(
+    settings: Settings, database: Database, *, stream: TextIO | None = None
+) -> AsyncIterator[dict[str, Sender]]:
+    """Give the senders alone, to a process that notifies without polling."""
+    signing = database.write(read_signing, settings, Vault(settings.data), SystemClock().now())
+    async with contextlib.AsyncExitStack() as stack:
+        client = Client(settings.fetch, clock=SystemClock())
+        stack.push_async_callback(client.close)
+        yield open_senders(stack, settings, client, signing, database.read(instance.load), stream or sys.stdout)
