@@ -97,8 +97,14 @@ def open_planner(
     spreads: bool = False,
     hearing: Hearing | None = None,
 ) -> Planner:
-    """Return what says when pages are looked at. `needs` are the looks that are needed in time, `spreads` as for `poller`, `hearing` what is known
-    of hints.
+    """Return what says when pages are polled.
+
+    Args:
+        settings: What is set.
+        pages: What is watched, by page.
+        needs: The polls that are needed in time.
+        spreads: As for `poller`: draw apart what crowds at one instant.
+        hearing: What is known of hints; None: nothing.
     """
     return Planner(
         open_policy(settings),

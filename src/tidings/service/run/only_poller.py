@@ -149,6 +149,13 @@ async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock,
 
     A lease that a process left which died with our lock file is over: of SQLite's, which has one directory, any. That of another machine is
     waited for until it ends, for `patience_seconds` longer once its holder has renewed it. Raises `PollerBusyError`.
+
+    Args:
+        settings: What is set: where the database is, and how long a lease lasts.
+        store: The open database.
+        lock: The lock file, which says who left it.
+        clock: What time it is.
+        patience_seconds: How long another machine is waited for, in seconds; 0: not at all.
     """
     holder, lease = _name_process(), round(settings.serve.lease_seconds * SECOND)
     dead = None if settings.store.url == "" else lock.left_by

@@ -60,7 +60,14 @@ class Signing(NamedTuple):
 
 
 def read_signing(connection: Connection, settings: Settings, vault: Vault, now: int) -> Signing:
-    """Return the keys that sign webhooks: as set, else a secret that is made at first use; encrypt what older versions kept plain."""
+    """Return the keys that sign webhooks: as set, else a secret that is made at first use; encrypt what older versions kept plain.
+
+    Args:
+        connection: The database, within a write.
+        settings: What is set: a secret of webhooks, or none.
+        vault: What encrypts, and opens what is encrypted.
+        now: The present (µs).
+    """
     try:
         vault.seal_plain(connection)
         if settings.notify.webhook_secret:
@@ -83,7 +90,16 @@ def open_senders(
     installation: instance.DatabaseInstance,
     stream: TextIO,
 ) -> dict[str, Sender]:
-    """Return the senders; mail and Apprise run in processes that do nothing else, started with the first message."""
+    """Return the senders; mail and Apprise run in processes that do nothing else, started with the first message.
+
+    Args:
+        stack: What ends their processes.
+        settings: What is set of notifications, and the networks that may be dialled.
+        client: What posts webhooks.
+        signing: The keys that sign them.
+        installation: Whose messages they are.
+        stream: Where messages to the console go.
+    """
     limits = JobLimits(seconds=settings.notify.timeout_seconds, tasks=ERRANDS_A_PROCESS)
     runner = RUNNERS["killable"](limits, workers=ERRANDS_AT_ONCE)
     stack.push_async_callback(runner.close)
