@@ -5,8 +5,8 @@
 
 A *series* is one page of `page_versions` shown at the times of one page of `change_traces/text_change_times`: where that page changed its visible
 text, ours goes on to its next version (and after the last begins again); where only its markup changed, ours stays as it is. One kind of noise is
-planted at one place that all its versions have, drawn anew at each fetch. Second looks that the learner asks for are made a minute later
-and are not told. Compared is what is told with what would be if everything that differs were told. docs/why/noise.md argues the method. Several kinds at once, and kinds of
+planted at one place that all its versions have, drawn anew at each fetch. Second looks that the learner asks for are made a minute later; in the first five
+polls, and while a place is suspected, what a look found waits for that, as in the service (0048). Compared is what is told with what would be if everything that differs were told. docs/why/noise.md argues the method. Several kinds at once, and kinds of
 news, on pages that are made up: bench/noise_kinds.py.
 """
 
@@ -243,11 +243,13 @@ class Watch:
         self.digest: object = None
         """of all words and all addresses as they are written: what whole-text comparison tells of"""
 
-    def look(self, body: Body, at: Instant, *, is_second: bool = False) -> tuple[ChangeSet, bool, bool]:
-        """Return (what was found, whether it is quiet, whether a second look is wanted)."""
+    def look(
+        self, body: Body, at: Instant, *, is_second: bool = False, takes: bool = True
+    ) -> tuple[ChangeSet, bool, bool]:
+        """Return (what was found, whether it is quiet, whether a second look is wanted). `takes`: it is compared with the base, which it becomes."""
         self.polls += 1
         references = {self.base, self.newest} - {0}
-        wanted = () if is_second or not self.base else (Wanted(key=1, reference=self.base, expression=ANY),)
+        wanted = (Wanted(key=1, reference=self.base, expression=ANY),) if takes and self.base else ()
         noise = Noise(
             memory=self.memory,
             at=at,
@@ -267,18 +269,24 @@ class Watch:
             )
         )
         seq = self.newest + 1
-        self.bodies = {seq: body, **({self.base: self.bodies[self.base]} if is_second else {})}
+        self._before = self.base, self.bodies.get(self.base)
+        self.bodies = {seq: body, **({} if takes else {self.base: self.bodies[self.base]})}
         self.times = {**self.times, seq: at}
         self.digests = {**self.digests, seq: seen.digest}
         self.digest = (seen.digest.text, seen.digest.objects)
         self.newest = seq
-        if not is_second:
+        if takes:
             self.base = seq
         self.seconds += is_second
         if seen.memory is not None:
             self.memory = seen.memory
         found = seen.found[0] if seen.found else None
         return (found.change, found.quiet, seen.second_look) if found else (ChangeSet(), False, seen.second_look)
+
+    def wait(self) -> None:
+        """Take the last look back: what it found waits for a second one."""
+        self.base, body = self._before
+        self.bodies[self.base] = body
 
     def rest(self, at: Instant) -> None:
         """Look a second time at a page that has not changed."""
@@ -320,6 +328,9 @@ def _texts(change: ChangeSet) -> list[str]:
     ).split()
 
 
+FIRST_POLLS = 5
+
+
 def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng: Rng, tally: Tally) -> None:
     """Show a page at these times with noise in it and count what is told."""
     watch = Watch()
@@ -335,16 +346,26 @@ def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng:
         before = number
         number = (number + advances) % len(page.versions)
         body = fetched(at)
+        suspects = watch.memory.suspects
         change, quiet, second = watch.look(body, at)
-        told = bool(change) and not quiet
+        second = second and place + 1 < len(times)
+        told, told_words = bool(change) and not quiet, set(_texts(change))
+        now = watch.digest
+        if second:
+            waits = told and (0 < place <= FIRST_POLLS or suspects)
+            if waits:
+                watch.wait()
+            change, quiet, _ = watch.look(fetched(at + MINUTE), at + MINUTE, is_second=True, takes=waits)
+            if waits:
+                told, told_words = bool(change) and not quiet, set(_texts(change))
         if shown:
             tally.looks += 1
-            differs = watch.digest != digest
+            differs = now != digest
             if advances:
                 meant, _ = compare_bodies(_body(page.versions[before]), _body(page.versions[number]), ANY)
                 tally.true += 1
                 tally.caught += told
-                wanted, got = _texts(meant), set(_texts(change)) if told else set()
+                wanted, got = _texts(meant), told_words if told else set()
                 tally.words += len(wanted)
                 tally.words_caught += sum(word in got for word in wanted)
                 if not told or (wanted and not set(wanted) & got):
@@ -353,9 +374,7 @@ def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng:
                 tally.false += told
                 tally.late += told and place > len(times) // 4
                 tally.false_whole += differs
-        shown, digest = True, watch.digest
-        if second and place + 1 < len(times):
-            watch.look(fetched(at + MINUTE), at + MINUTE, is_second=True)
+        shown, digest = True, now
     if tally.false - false > MANY * (tally.false_whole - whole):
         tally.unlearned.append(f"{page.name}: {tally.false - false} of {tally.false_whole - whole} told")
     tally.days += (times[-1][0] - times[0][0]) / DAY

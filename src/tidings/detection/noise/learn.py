@@ -35,7 +35,7 @@ from tidings.detection.noise.places import (
     shuffles_of,
     sides_of,
 )
-from tidings.detection.noise.template import Beside, drawn
+from tidings.detection.noise.template import Beside, drawn, stands_still
 from tidings.document.document import Document
 from tidings.model.observed.change import Edit
 
@@ -65,6 +65,7 @@ def _words(
         return
     before, after = WordString(old), WordString(new)
     taken: list[Span] = []
+    ordered: list[Span] = []
     names = _names(edits, before, after)
     several = frozenset(name for name, count in names.items() if count > 1) if looked.is_second else frozenset()
     carried: set[Beside] = set()
@@ -81,11 +82,13 @@ def _words(
                 yield thing.miss(before=steady)
             continue
         taken.append(come)
+        if thing.name == ORDER:
+            ordered.append(come)
         heard = _heard(thing, old, new, (before, gone), (after, come), looked, steady)
         is_spread = thing.is_spread or (bool(several) and not several.isdisjoint(sides_of(heard)))
         yield heard if is_spread == heard.is_spread else replace(heard, is_spread=is_spread)
     ids = {thing.id for thing in known}
-    new_places = _new_places(old, new, (before, after), edits, taken, ids, looked)
+    new_places = _new_places(old, new, (before, after), edits, (taken, ordered), ids, looked)
     yield from (
         replace(thing, view=view, id=thing.id if not view else digest_of((view, thing.id))[:6]) for thing in new_places
     )
@@ -106,14 +109,16 @@ def _new_places(
     new: Document,
     words: tuple[WordString, WordString],
     edits: Sequence[Edit],
-    taken: Sequence[Span],
+    taken: tuple[Sequence[Span], Sequence[Span]],
     ids: AbstractSet[str],
     looked: Looked,
 ) -> Iterator[Thing]:
     before, after = words
     hunks = sorted(hunks_of(edits, before, after), key=lambda hunk: hunk.new_start)
     shuffled = shuffles_of(hunks, before, after)
-    known, moved = _Spans(taken), _Spans((one.new_start, one.new_end) for one in shuffled)
+    known, ordered = (_Spans(spans) for spans in taken)
+    shuffled = [one for one in shuffled if ordered.reach(one.new_start) < one.new_end]
+    moved = _Spans((one.new_start, one.new_end) for one in shuffled)
     left = sorted((edit.new_start, edit.new_end) for edit in edits if known.reach(edit.new_start) < edit.new_end)
     unknown = (
         hunk
@@ -190,6 +195,11 @@ def _heard(
     if thing.place is not None and longest > thing.place.longest:
         thing = replace(thing, place=replace(thing.place, longest=longest))
     is_proof = True
+    apart = thing.apart and not looked.is_second
+    if thing.verdict and not looked.is_second and gone != come and not apart:
+        apart = not stands_still(thing.template, was[0].of(was[1]), now[0].of(now[1]))
+    if apart != thing.apart:
+        thing = replace(thing, apart=apart)
     if looked.is_second and gone != come and thing.name != ORDER:
         template = drawn(thing.template, was[0].of(was[1]), now[0].of(now[1]))
         is_proof = template is not None

@@ -52,6 +52,9 @@ LONGEST_EXAMPLE = 60
 _STEADY = 0.2
 _MANY_LOOKS = 20
 _LOST = 30
+_GONE = 6
+SECONDS_A_MASK = 3
+"""Second looks that a page may have anew when what was noise is not found for `_GONE` looks: the words around it were edited, and it has another name now."""
 _CERTAIN = 0.5
 
 MOST_WORDS = 400
@@ -96,7 +99,8 @@ class Thing:
     newest contents, `fresh` what it shows now if that was not among them when it came. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
     `wanted`: somebody has asked for it to be left out, whatever was seen; that is kept elsewhere. `still` counts the polls in a row at which it stayed as it
     is, `owed` says that its newest change was left out. `view` is what it is a place of (`views`), `template` which of its words stand still (`template`; empty:
-    none is known to). `is_spread`: at a second look several places between the same words differed.
+    none is known to). `is_spread`: at a second look several places between the same words differed. `apart`: it is noise, and
+    since the last second look something else of it differed than what is.
     """
 
     id: str
@@ -120,6 +124,7 @@ class Thing:
     is_spread: bool = False
     still: int = 0
     owed: bool = False
+    apart: bool = False
 
     @property
     def likelihood(self) -> float:
@@ -148,7 +153,9 @@ class Thing:
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether a second look at the page would tell if it is noise: it differs often, or returns, and too few have told yet."""
+        """Return whether a second look at the page would tell if it is noise, or which part of it: it differs often, or returns, and too few have told yet."""
+        if self.verdict and self.apart:
+            return True
         if self.verdict or self.changed < _CERTAIN:
             return False
         most = MANY if self.quick >= _CERTAIN else MORE if self.returns else FEW
@@ -327,7 +334,13 @@ class Memory:
         """Return it with these things, the most telling of them where there are too many."""
         kept = [thing for thing in things if thing.is_worth_keeping]
         kept.sort(key=lambda thing: (not thing.verdict, thing.lost, -thing.changed))
-        return replace(self, things=tuple(kept[:MOST_THINGS]))
+        here = {thing.id for thing in self.masks if thing.lost < _GONE}
+        gone = sum(
+            thing.lost >= _GONE and thing.looks >= _MANY_LOOKS and not thing.is_spread and thing.id in here
+            for thing in kept
+        )
+        seconds = max(0, self.seconds - SECONDS_A_MASK * gone)
+        return replace(self, things=tuple(kept[:MOST_THINGS]), seconds=seconds)
 
 
 def to_plain(memory: Memory) -> dict[str, Any]:
@@ -367,7 +380,7 @@ def from_plain(plain: Mapping[str, Any]) -> Memory:
 
 _COUNTS = ("changed", "steady", "quick", "slow")
 _NUMBERS = ("looks", "returns", "lost", "since")
-_LATER: Mapping[str, Any] = {"still": 0, "owed": False, "view": "", "is_spread": False}
+_LATER: Mapping[str, Any] = {"still": 0, "owed": False, "view": "", "is_spread": False, "apart": False}
 """What older data has not."""
 
 

@@ -17,7 +17,7 @@ from itertools import groupby
 import xxhash
 
 from tidings.detection.noise.memory import MOST_WORDS, Place, Thing
-from tidings.detection.noise.template import BORDER, Beside, beside, beside_holes
+from tidings.detection.noise.template import BORDER, LONG_LINE, Beside, beside, beside_holes
 from tidings.document.document import Document
 from tidings.model.observed.change import Edit
 
@@ -28,7 +28,6 @@ _DIGITS = re.compile(rb"[0-9]+")
 _ROOM = 1.25
 _ROOM_WORDS = 3
 _NEAR = 24
-_LONG_LINE = 6
 LONGEST_LINE = 60
 """Of a longer line only the words around a change are a place."""
 
@@ -82,7 +81,7 @@ class WordString:
         if line is None or line >= len(self._line_ends):
             return False
         length = self._line_ends[line] - (self._line_ends[line - 1] if line else 0)
-        return length >= _LONG_LINE and 2 * words >= length
+        return length >= LONG_LINE and 2 * words >= length
 
     def beside(self, start: int, end: int) -> Beside | None:
         """Return the words on both sides of words `start:end` in their line (`template.beside`), None if these are no part of one line."""

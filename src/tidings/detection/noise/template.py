@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.model.observed.change import Edit
@@ -26,6 +26,8 @@ CURRENCIES = frozenset(
     kr kronor kroner pln zł złotych czk kč huf ft ron lei bgn лв rub руб uah грн try tl brl r$ cad aud nzd mxn zar sgd hkd cent cents""".split()
 )
 
+LONG_LINE = 6
+"""Of a shorter line nothing stands still by chance."""
 BEFORE, AFTER = 2, 1
 """Words before and after a hole, in its line, by which the same hole is known elsewhere on the page."""
 _DIGITS = re.compile("[0-9]+")
@@ -45,7 +47,7 @@ def drawn(known: Template, old: Sequence[str], new: Sequence[str]) -> Template |
         _is_money(old, edit.old_start, edit.old_end) and _is_money(new, edit.new_start, edit.new_end) for edit in edits
     ):
         return None
-    holes = [(edit.new_start, edit.new_end) for edit in edits]
+    holes = _holes_of(edits, old, new)
     if known:
         holes += [hole for hole in holes_in(known, new) if hole is not None]
     template: list[str] = []
@@ -81,6 +83,22 @@ def holes_in(template: Template, words: Sequence[str]) -> list[Span | None]:
     return found
 
 
+def stands_still(template: Template, old: Sequence[str], new: Sequence[str]) -> bool:
+    """Return whether nothing differs between the words of a place but what stands in the holes of its template."""
+    return not template or _without_holes(template, old) == _without_holes(template, new) is not None
+
+
+def _without_holes(template: Template, words: Sequence[str]) -> list[str] | None:
+    left: list[str] = []
+    at = 0
+    for hole in holes_in(template, words):
+        if hole is None:
+            return None
+        left += words[at : hole[0]]
+        at = hole[1]
+    return [*left, *words[at:]]
+
+
 def beside_holes(template: Template, before: Sequence[str], after: Sequence[str]) -> Iterator[Beside]:
     """Yield the words on both sides of each hole, in its line; where the place ends those around it, `before` and `after`."""
     words = [*before, *template, *after] if template else [*before, HOLE, *after]
@@ -114,6 +132,44 @@ def _places(edits: Sequence[Edit], length: int) -> list[int | None]:
         places += [None] * (edit.old_end - edit.old_start)
         shift = edit.new_end - edit.old_end
     return places + [at + shift for at in range(len(places), length)]
+
+
+def _holes_of(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> list[Span]:
+    """Return where edits lie in `new`; of a long line of which half or less stands still those that only chance words part as one."""
+    holes: list[Span] = []
+    for lines, group in groupby(edits, lambda edit: (_line_of(edit.old_start, old), _line_of(edit.new_start, new))):
+        held = list(group)
+        gone, come = (
+            sum(edit.old_end - edit.old_start for edit in held),
+            sum(edit.new_end - edit.new_start for edit in held),
+        )
+        if _is_half(lines[0], gone) and _is_half(lines[1], come):
+            held = _without_chance(held, new)
+        holes += [(edit.new_start, edit.new_end) for edit in held]
+    return holes
+
+
+def _line_of(at: int, words: Sequence[str]) -> Span:
+    """Return where the line begins and ends that `at` lies in."""
+    start = max((place + 1 for place in range(at) if words[place] == BORDER), default=0)
+    return start, next((place for place in range(at, len(words)) if words[place] == BORDER), len(words))
+
+
+def _is_half(line: Span, words: int) -> bool:
+    length = line[1] - line[0]
+    return length >= LONG_LINE and 2 * words >= length
+
+
+def _without_chance(edits: Sequence[Edit], new: Sequence[str]) -> list[Edit]:
+    """Return the edits of a line, those as one that a single word parts; none that a number or a sign does."""
+    joined: list[Edit] = []
+    for edit in edits:
+        held = joined[-1] if joined else None
+        if held is not None and edit.new_start - held.new_end == 1 and new[held.new_end].isalpha():
+            joined[-1] = Edit("replace", held.old_start, edit.old_end, held.new_start, edit.new_end)
+        else:
+            joined.append(edit)
+    return joined
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:

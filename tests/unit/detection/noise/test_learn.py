@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from tidings.detection.find.findings import finding_of_words
 from tidings.detection.noise import learn
 from tidings.detection.noise.looks import Looked
@@ -90,3 +92,41 @@ def test_second_looks_that_find_new_entries_still_end_the_proof():
         memory = looked(memory, old, new, poll, is_second=True)
 
     assert [] == spread(memory)
+
+
+def items(order):
+    """Return a list in an order."""
+    rows = "".join(f"<li>{WORDS[int(number)]} {WORDS[int(number) + 6]}</li>" for number in order)
+    return parse(f"<p>the things that we sell</p><ul>{rows}</ul><p>contact us</p>".encode(), "text/html")
+
+
+def test_a_part_of_what_is_noise_in_its_order_is_no_place_of_its_own():
+    """An order in which the first or the last stay where they were is the same noise."""
+    memory = Memory()
+    orders = ["012345", "534120", "315402", "315420", "315402", "425130", "524130"]
+    for poll, (old, new) in enumerate(pairwise(orders), 1):
+        memory = looked(memory, items(old), items(new), poll, is_second=poll in {2, 3})
+
+    assert ["order"] == [thing.name for thing in memory.things]
+
+
+def node(took, number):
+    return parse(
+        f"<p>the things that we sell</p><p>Page made in {took} ms by node {number}</p><p>contact us</p>".encode(),
+        "text/html",
+    )
+
+
+def test_noise_beside_which_something_else_differs_is_looked_at_again():
+    """Second looks found the same node by chance; the next one learns that it is noise too, and then nothing is in doubt."""
+    memory = Memory()
+    for poll in range(1, 8):
+        memory = looked(memory, node(poll, 1), node(poll + 50, 1), poll, is_second=poll in {2, 4})
+    before = [thing.is_doubtful for thing in memory.masks]
+    memory = looked(memory, node(8, 1), node(9, 2), 8)
+    doubted = [thing.is_doubtful for thing in memory.masks]
+    memory = looked(memory, node(9, 2), node(10, 5), 9, is_second=True)
+    memory = looked(memory, node(10, 5), node(11, 7), 10)
+
+    assert ([False], [True]) == (before, doubted)
+    assert [(False, 2)] == [(thing.is_doubtful, thing.template.count("")) for thing in memory.masks]

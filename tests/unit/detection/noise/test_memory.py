@@ -170,3 +170,25 @@ def test_what_was_masked_stays_masked_at_an_upgrade():
 
     assert ("volatile", 0) == (kept.verdict, from_plain(old).seconds)
     assert "" == heard("99999", quick=(1, 2, 3, 4), start=kept).verdict
+
+
+def test_noise_of_which_something_else_differs_too_is_doubtful():
+    """A second look says which part of it is noise."""
+    noisy = heard("abcdef", quick=(2, 4))
+
+    assert (False, True) == (noisy.is_doubtful, replace(noisy, apart=True).is_doubtful)
+    assert not replace(thing(), apart=True).is_doubtful
+
+
+def test_second_looks_are_given_back_for_noise_that_edits_have_renamed():
+    """Once for each, when it was not found for six looks in a row; not for what was noise for a short time."""
+    noisy = heard([*map(str, range(30))], quick=(3, 5))
+    memory = Memory(things=(noisy,), seconds=8)
+    found = []
+    for _ in range(8):
+        memory = memory.with_things(one.miss(before=0) for one in memory.things)
+        found.append(memory.seconds)
+    young = Memory(things=(replace(heard("abcdef", quick=(2, 4)), lost=5),), seconds=8)
+
+    assert [8, 8, 8, 8, 8, 5, 5, 5] == found
+    assert 8 == young.with_things(one.miss(before=0) for one in young.things).seconds

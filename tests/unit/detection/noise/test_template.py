@@ -2,7 +2,16 @@
 
 import pytest
 
-from tidings.detection.noise.template import BORDER, HOLE, beside, beside_holes, drawn, holes_in, stretches_of
+from tidings.detection.noise.template import (
+    BORDER,
+    HOLE,
+    beside,
+    beside_holes,
+    drawn,
+    holes_in,
+    stands_still,
+    stretches_of,
+)
 
 
 def test_what_differs_at_a_second_look_is_a_hole_and_the_rest_stands_still():
@@ -62,3 +71,58 @@ def test_a_hole_is_known_elsewhere_by_the_words_in_its_line():
     assert [(("0", "Visited"), ("times",))] == [*beside_holes(("3", "Visited", HOLE, "times"), (), ())]
     assert [(("0", "Visited"), ("times",))] == [*beside_holes((), ("3", "Visited"), ("times",))]
     assert beside(["17", BORDER, "b", "c"], 2, 3) is None
+
+
+def test_chance_words_between_two_other_lines_do_not_stand_still():
+    """Two advertisements of thirty words share some in their order; the next one shares others, and is noise too."""
+    ads = [
+        "velvet boots timber for winter tea and one lamp from $ 30",
+        "copper pans timber by summer tea or blue harbour bread from $ 912",
+        "silver coats ocean for winter sun with nine maps from $ 7",
+    ]
+    template = drawn((), ads[0].split(), ads[1].split())
+    shown = holes_in(template or (), ads[2].split())
+
+    assert (HOLE, "from", "$", HOLE) == template
+    assert [(0, 9), (11, 12)] == shown
+
+
+@pytest.mark.parametrize(
+    "news",
+    ["Sold out", "level 5", "30", "| open |"],
+)
+def test_news_between_two_advertisements_of_one_line_stands_still(news):
+    """Two words, a number or a sign are no chance."""
+    old, new = f"velvet boots for you {news} copper pans by night", f"silver coats and us {news} linen bags with maps"
+
+    assert (HOLE, *news.split(), HOLE) == drawn((), old.split(), new.split())
+
+
+def test_in_a_short_line_every_word_that_stands_still_does():
+    """And where more of a long one stands still than differs."""
+    short = drawn((), "node 5 of 9".split(), "node 6 of 8".split())
+    long = drawn((), "a 1 b 2 c d e f".split(), "a 3 b 4 c d e f".split())
+
+    assert ("node", HOLE, "of", HOLE) == short
+    assert ("a", HOLE, "b", HOLE, "c", "d", "e", "f") == long
+
+
+def test_lines_are_joined_each_by_itself():
+    """What is noise in most of one line and most of the next leaves the border between them."""
+    old = ["a1", "b", "c1", "d1", "e1", "f1", BORDER, "g1", "h", "i1", "j1", "k1", "l1"]
+    new = ["a2", "b", "c2", "d2", "e2", "f2", BORDER, "g2", "h", "i2", "j2", "k2", "l2"]
+
+    assert (HOLE, BORDER, HOLE) == drawn((), old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stands"),
+    [
+        ("in 5 s by node 1", "in 6 s by node 1", True),
+        ("in 5 s by node 1", "in 5 s by node 2", False),
+        ("in 5 s by node 1", "at 5 t by node 1", False),
+    ],
+)
+def test_whether_more_differs_than_the_holes(old, new, stands):
+    """A hole that is not found any more lets everything differ."""
+    assert stands is stands_still(("in", HOLE, "s", "by", "node", "1"), old.split(), new.split())
