@@ -171,7 +171,7 @@ class XmlTree:
             if element in out:
                 walk.skip_subtree()
                 continue
-            if says_when_built(element):
+            if element is not root and says_when_built(element):  # what is asked for by its name is read
                 continue
             if self._with_attributes:
                 pieces += attributes_of(element)
