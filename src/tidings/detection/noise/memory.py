@@ -54,7 +54,7 @@ _MANY_LOOKS = 20
 _LOST = 30
 _GONE = 6
 SECONDS_A_MASK = 3
-"""Second looks that a page may have anew when what was noise is not found for `_GONE` looks: the words around it were edited, and it has another name now."""
+"""Second polls that a page may have anew when what was noise is not found for `_GONE` polls: the words around it were edited, and it has another name now."""
 _CERTAIN = 0.5
 
 MOST_WORDS = 400
@@ -100,7 +100,7 @@ class Thing:
     `wanted`: somebody has asked for it to be left out, whatever was seen; that is kept elsewhere. `still` counts the polls in a row at which it stayed as it
     is, `owed` says that its newest change was left out. `view` is what it is a place of (`views`), `template` which of its words stand still (`template`; empty:
     none is known to). `is_spread`: at a second look several places between the same words differed. `apart`: it is noise, and
-    since the last second look something else of it differed than what is.
+    since the last second poll something else of it differed than what is.
     """
 
     id: str
@@ -153,7 +153,7 @@ class Thing:
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether a second look at the page would tell if it is noise, or which part of it: it differs often, or returns, and too few have told yet."""
+        """Return whether a second poll of the page would say if it is noise, or which part of it: it differs often, or returns, and too few have told yet."""
         if self.verdict and self.apart:
             return True
         if self.verdict or self.changed < _CERTAIN:
