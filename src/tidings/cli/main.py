@@ -63,6 +63,7 @@ VERBS: dict[str, Row] = {
     "enable": Row("change.life", "go on watching after disable; --fresh: from a new base"),
     "disable": Row("change.life", "pause a sentinel; nothing is lost"),
     "drop": Row("change.life", "end a sentinel and free its name"),
+    "rename": Row("change.life", "call a sentinel otherwise; its versions and changes stay"),
     "confirm": Row("change.life", "let the newest version be what a sentinel compares with (Compare first)"),
     "check": Row("run.check", "look at what is due (or named), tell what changed; for cron"),
     "serve": Row("run.serve", "watch and tell until stopped"),

@@ -241,12 +241,13 @@ class Reader:
 
     def _alteration(self, part: Compound, places: dict[str, int]) -> Alter | None:
         faults = self.report.faults
-        word, name = cast("list[Token]", part.head.children)
+        word, name, *target = cast("list[Any]", part.head.children)
         places["alter"], places["name"] = word.start_pos or 0, name.start_pos or 0
         zone = self.outside.zone
         check_order_word("alter", name, places["name"], names=self.names, zone=zone, report=self.report)
         known = self.names.find(name)
         before = known.sentinel if known is not None else None
+        pages = self._moved(before, target, name) if target else ()
         page_names = None if before is None else tuple(page.name for page in before.pages if page.name is not None)
         zone = self._zone(part.clauses, before)
         values = read_clauses(part.clauses, name, self._clause(page_names, zone, places))
@@ -257,14 +258,31 @@ class Reader:
             return None
         after = None
         if known is not None:
-            after = altered(known.sentinel, values, zone=zone, now=self.outside.now)
+            moved = replace(known.sentinel, pages=pages) if pages else known.sentinel
+            after = altered(moved, values, zone=zone, now=self.outside.now)
             self._check(after, places, zone, is_new=False)
             check_alteration(name, known, places, zone=zone, report=self.report)
             if self.report.faults > faults:
                 return None
             self.names.altered(after)
             self._note_events(after)
-        return Alter(str(name), in_order(values), after, reach_of(values))
+        return Alter(str(name), in_order(values), after, "C" if pages else reach_of(values), pages)
+
+    def _moved(self, before: Sentinel | None, target: Iterable[Node], name: Token) -> tuple[Watched, ...]:
+        """Return the pages that a sentinel has instead of its own, one for each under the same name; none if there is a fault."""
+        try:
+            pages = _pages(target, self._clause((), self.outside.zone, {}))
+        except FaultFoundError:
+            return ()
+        held = pages if before is None else before.pages
+        if len(pages) == 1 == len(held) and pages[0].name is None:
+            return (replace(pages[0], name=held[0].name),)
+        if [page.name for page in pages] != [page.name for page in held]:
+            said = ", ".join(page.url if page.name is None else f"{page.url} As {page.name}" for page in held)
+            message = f'"{name}" has other pages: each gets a new address under the name that it has, in their order'
+            self.report.fault(name.start_pos or 0, "E36", message, hint=f"it has {said}")
+            return ()
+        return pages
 
     def _defaults(self, part: Compound, places: dict[str, int]) -> Defaults | None:
         faults = self.report.faults

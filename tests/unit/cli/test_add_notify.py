@@ -22,8 +22,8 @@ def test_each_address_gets_a_test_message_and_what_came_of_it_is_said(tidings, s
     messages = [json.loads(seen.body) for seen in server.seen if seen.method == "POST"]
 
     assert 0 == ran.code
-    assert re.search(rf"^told      webhook {KEPT} has taken a test message$", ran.out, re.MULTILINE)
-    assert re.search(rf"^warning   webhook {KEPT} could not be told: 500", ran.out, re.MULTILINE)
+    assert re.search(rf"^notified  webhook {KEPT} has taken a test message$", ran.out, re.MULTILINE)
+    assert re.search(rf"^warning   webhook {KEPT} could not be notified: 500", ran.out, re.MULTILINE)
     assert taken not in ran.out
     assert ["test", "test"] == [message["type"] for message in messages]
 
@@ -46,8 +46,8 @@ def test_a_secret_can_be_named_and_gets_its_test_message(tidings, server, monkey
     tidings("secret", "set", "chat")
     ran = tidings("add", "--url", server.url("/news"), "--notify", 'webhook secret "chat"', "--notify", 'secret "none"')
 
-    assert 'told      webhook secret "chat" has taken a test message' in ran.out
-    assert 'warning   apprise secret "none" could not be told: the secret none is not set' in ran.out
+    assert 'notified  webhook secret "chat" has taken a test message' in ran.out
+    assert 'warning   apprise secret "none" could not be notified: the secret none is not set' in ran.out
     assert "t0ken" not in ran.out + ran.err
 
 

@@ -36,7 +36,7 @@ def test_add_url_answers_with_title_what_is_watched_and_the_next_look(tidings, s
         record["outcome"],
         record["warnings"],
     )
-    assert record["name"].endswith("the_news")
+    assert record["name"].endswith("the-news")
     assert "enabled" == record["state"]
     assert [] == tidings("changes", "--json").records
 

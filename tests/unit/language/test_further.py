@@ -2,9 +2,11 @@
 
 import pytest
 
+from tidings.language.forms import parse_file
 from tidings.language.parser import parse, read
 from tidings.language.verify import KnownSentinel
 from tidings.language.write.printer import to_text
+from tidings.language.yaml.form import to_yaml
 from tidings.model.watch.asking import Asking, Header, Value
 from tidings.model.watch.sentinel import (
     DEFAULT_NOTIFY,
@@ -285,7 +287,10 @@ FAULTS = [
     ("Alter a", "1:8: E03 found the end of the text; expected a clause (hint: Alter NAME Fetch 1 hour)"),
     (
         "Alter a Using https://z.example",
-        "1:9: E36 the pages of a sentinel cannot be altered (hint: Drop it and create it again; its changes stay)",
+        (
+            '1:7: E36 "a" has other pages: each gets a new address under the name that it has, in their order'
+            " (hint: it has https://x.example As A, https://y.example As any)"
+        ),
     ),
     ("Alter b Fetch 1 hour", '1:7: E20 there is no sentinel "b"'),
     (
@@ -445,3 +450,15 @@ def test_a_compare_that_pins_is_printed_with_its_kind():
     assert ["Compare first", "Compare moving 7", "Compare every 5"] == [
         to_text(sentinel).splitlines()[-1].strip() for sentinel in sentinels
     ]
+
+
+def test_a_page_that_moved_is_said_in_both_forms():
+    """Alter … Using: printed as it is read, in sentences and in YAML."""
+    text = "Alter a Using https://z.example As A, https://y.example As any\n  Fetch every 2 hour"
+    (moved,) = statements(text, known=EXISTING.get)
+    (again,) = parse_file("x.yaml", to_yaml([moved]), known=EXISTING.get).statements
+
+    assert ["https://z.example", "https://y.example"] == [page.url for page in moved.sentinel.pages]
+    assert "C" == moved.reach
+    assert moved == again
+    assert moved.pages == statements(to_text(moved), known=EXISTING.get)[0].pages

@@ -34,11 +34,29 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     )
     parser.add_argument("--url", help="watch this page")
     parser.add_argument("--monitor", default="all words", metavar="TEXT", help="what to watch for (default: all words)")
-    parser.add_argument("--every", metavar="DURATION", help="look this often, e.g. 1h; left out: on change")
+    parser.add_argument("--only-added", action="store_true", help="report only what is added to the page")
+    parser.add_argument("--select", metavar="CSS", help="only this part of the page, e.g. main")
     parser.add_argument(
-        "--notify", action="append", default=[], metavar="URL", help="where to tell it, at once; can be given again"
+        "--exclude", action="append", default=[], metavar="CSS", help="not this part of the page; can be given again"
+    )
+    parser.add_argument("--every", metavar="DURATION", help="check this often, e.g. 1h; left out: on change")
+    parser.add_argument(
+        "--notify", action="append", default=[], metavar="URL", help="whom to notify, at once; can be given again"
     )
     parser.add_argument("--name", help="name of the sentinel; left out: made from host and title")
+    parser.add_argument(
+        "--tag", action="append", default=[], metavar="TAG", help="gather sentinels; can be given again"
+    )
+    parser.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help="send this with each request; 'NAME: secret SECRET' sends a secret's text; can be given again",
+    )
+    parser.add_argument("--user", metavar="NAME", help="log in as this user (basic auth); the password is asked for")
+    parser.add_argument("--password", metavar="SECRET", help="the secret that holds the password of --user")
+    parser.add_argument("--render", action="store_true", help="watch what a browser shows once scripts have run")
     parser.add_argument("--no-test", action="store_true", help="send no test message to --notify")
     add_json(parser)
 
@@ -47,6 +65,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Register what was given; with `--url` take a first look as well."""
     if (arguments.url is None) == (arguments.file is None):
         message = "give either a FILE (or - for standard input) or --url URL"
+        raise UsageError(message)
+    if arguments.url is None and (flags := _of_url(arguments)):
+        message = f"{', '.join(flags)} goes with --url; in a FILE write the clause itself"
         raise UsageError(message)
     database = open_database(settings)
     try:
@@ -57,6 +78,24 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         return asyncio.run(first_look.add_url(database, arguments, settings))
     finally:
         database.close()
+
+
+def _of_url(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags given that only `--url` takes."""
+    names = (
+        "only_added",
+        "select",
+        "exclude",
+        "tag",
+        "header",
+        "user",
+        "password",
+        "render",
+        "every",
+        "notify",
+        "name",
+    )
+    return [f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name)]
 
 
 def _add_text(database: Database, text: str, arguments: argparse.Namespace, settings: Settings) -> int:

@@ -1,25 +1,37 @@
-"""`tidings add --url`: register a page, look at it once, and answer with what is watched."""
+"""`tidings add --url`: register a page, check it once, and answer with what is watched."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import getpass
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from tidings.cli.output import short_time, write_json, write_line, write_warnings
 from tidings.clock import SECOND, SystemClock
-from tidings.errors import PollerBusyError, SentinelError, ServiceError
+from tidings.errors import PollerBusyError, SentinelError, ServiceError, UsageError
+from tidings.language import expressions
+from tidings.language.expressions import quoted
+from tidings.language.forms import parse_file
 from tidings.model.interval import spell_duration
+from tidings.model.secret import Secret
+from tidings.model.watch.interest import inserted_only
+from tidings.model.watch.sentinel import Sentinel
 from tidings.notification.channels import sendable
 from tidings.presentation.writing import tame
 from tidings.service.explain import add_answer
-from tidings.service.life import register
+from tidings.service.explain.seen_now import lines_of, seen_now
+from tidings.service.life import register, secrets
+from tidings.service.life.secrets import basic
 from tidings.service.notify.rehearse import channels_of, rehearse
 from tidings.service.notify.resolving import address_of
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller
+from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.run.senders import senders_alone
 from tidings.service.show.records import problem_record, sentinel_record
 from tidings.service.watch.watchlist import meaning
@@ -27,9 +39,10 @@ from tidings.storage.watches import sentinels
 from tidings.storage.write.vault import Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tidings.language.problems import Problem
+    from tidings.service.explain.seen_now import SeenNow
     from tidings.service.notify.rehearse import Rehearsed
     from tidings.settings import Settings
     from tidings.storage.db.database import Database
@@ -56,58 +69,151 @@ class Flagged:
         return {"flag": self.flag, **self.problem.as_dict()}
 
 
-def _flagged(problem: Any, arguments: argparse.Namespace) -> Flagged:
-    """Return a problem with the flag that said it, by its line of the text that `statement_for` makes."""
-    lines = [
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What `add --url` stands for: the text of a sentinel, and the flag that said each of its lines."""
+
+    text: str
+    flags: tuple[str, ...]
+
+    def flagged(self, problem: Any) -> Flagged:
+        """Return a problem with the flag that said it."""
+        flag = self.flags[min(problem.line, len(self.flags)) - 1]
+        return Flagged("--name" if flag == "--url" and problem.code in OF_NAMES else flag, problem)
+
+
+def _asked(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, login: str) -> _Asked:
+    """Return the statement that the flags make."""
+    clauses: list[tuple[str, str]] = []
+    if arguments.select is not None:
+        clauses.append(("--select", f"Select css {quoted(arguments.select)}"))
+    clauses += (("--exclude", f"Exclude css {quoted(css)}") for css in arguments.exclude)
+    clauses += (("--header", _header(given)) for given in arguments.header)
+    if login:
+        clauses.append(("--user", f'Header "Authorization" secret "{login}"'))
+    if arguments.render:
+        clauses.append(("--render", "Render browser"))
+    if arguments.tag:
+        clauses.append(("--tag", f"Tags {', '.join(map(quoted, arguments.tag))}"))
+    text = register.statement_for(
+        url,
+        name=name,
+        monitor=monitor,
+        every=arguments.every,
+        notify=arguments.notify,
+        clauses=[clause for _, clause in clauses],
+    )
+    flags = [
         "--url",
-        *["--monitor"] * (1 + arguments.monitor.count("\n")),
+        *["--monitor"] * (1 + monitor.count("\n")),
         "--every",
         *["--notify"] * len(arguments.notify),
+        *(flag for flag, clause in clauses for _ in range(1 + clause.count("\n"))),
     ]
-    flag = lines[min(problem.line, len(lines)) - 1]
-    return Flagged("--name" if flag == "--url" and problem.code in OF_NAMES else flag, problem)
+    return _Asked(text, tuple(flags))
+
+
+def _header(given: str) -> str:
+    """Return the clause of `--header "NAME: VALUE"`."""
+    name, colon, value = given.partition(":")
+    if not colon or not name.strip():
+        message = f'--header {given!r} is no header; write for example --header "Accept-Language: de"'
+        raise UsageError(message)
+    secret = _SECRET.fullmatch(value.strip())
+    value = f'secret "{secret[1]}"' if secret else quoted(value.strip())
+    return f"Header {quoted(name.strip())} {value}"
+
+
+_SECRET = re.compile(r'secret\s+"?([A-Za-z_][\w.\-]{0,99})"?')
+
+
+def _only_added(monitor: str) -> str:
+    """Return a Monitor clause that asks for what is added only; as it is where it cannot be read, which is told then."""
+    (read,) = parse_file("", f"Create Sentinel x Using https://example.org/ Monitor {monitor}").statements or (None,)
+    return expressions.to_text(inserted_only(read.monitor)) if isinstance(read, Sentinel) else monitor
+
+
+def _login(database: Database, arguments: argparse.Namespace, settings: Settings, host: str) -> tuple[str, Secret]:
+    """Return the name and the text of the secret that logs in `--user`; the password is asked for, or that of `--password`."""
+    if arguments.user is None:
+        if arguments.password is not None:
+            message = "--password goes with --user NAME"
+            raise UsageError(message)
+        return "", Secret("")
+    if ":" in arguments.user:
+        message = "the name of a user has no colon in it: basic auth could not tell it from the password"
+        raise UsageError(message)
+    plain = re.sub(r"[^A-Za-z0-9.]+", "-", f"{host}-{arguments.user}").strip("-.")
+    return f"login-{plain}"[:100], basic(arguments.user, _password(database, arguments, settings, host))
+
+
+def _password(database: Database, arguments: argparse.Namespace, settings: Settings, host: str) -> Secret:
+    if arguments.password is not None:
+        opened = database.read(Vault(settings.data).open, arguments.password)
+        if opened is None:
+            message = f"there is no secret {arguments.password}; `tidings secret set {arguments.password}` keeps one"
+            raise UsageError(message)
+        return opened.value
+    if sys.stdin.isatty():
+        return Secret(getpass.getpass(f"password of {arguments.user} at {host}: "))
+    return Secret(sys.stdin.readline().rstrip("\r\n"))
 
 
 async def add_url(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
-    """Register the page of `--url`, look once, and print what is watched; the exit code is 0 also if the page did not answer."""
+    """Register the page of `--url`, check it once, and print what is watched; the exit code is 0 also if the page did not answer."""
     clock = SystemClock()
-    deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
     url = arguments.url if "://" in arguments.url else f"https://{arguments.url}"
     name = arguments.name or register.automatic_name(url, "", database.read(sentinels.names))
-    text = register.statement_for(
-        url, name=name, monitor=arguments.monitor, every=arguments.every, notify=arguments.notify
-    )
+    monitor = _only_added(arguments.monitor) if arguments.only_added else arguments.monitor
+    login, password = _login(database, arguments, settings, urlsplit(url).hostname or "page")
+    deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
+    asked = _asked(arguments, url=url, name=name, monitor=monitor, login=login)
     try:
-        done = register.register(database, text, settings=settings, now=clock.now())
+        done = register.register(database, asked.text, settings=settings, now=clock.now())
     except SentinelError as error:
-        raise SentinelError([_flagged(problem, arguments) for problem in error.problems]) from error
+        raise SentinelError([asked.flagged(problem) for problem in error.problems]) from error
+    if login:
+        database.write(secrets.set_, Vault(settings.data), login, password, at=clock.now())
     (row,) = done.made
-    write_warnings([_flagged(warning, arguments) for warning in done.warnings], as_json=arguments.json)
+    ours = [warning for warning in done.warnings if not (login and warning.code == "W9" and login in str(warning))]
+    write_warnings([asked.flagged(warning) for warning in ours], as_json=arguments.json)
     try:
         problem, tests = await asyncio.gather(
             _first_look(database, row, settings, deadline=deadline),
             _rehearse(database, row, arguments, settings, deadline),
         )
     except asyncio.CancelledError:
-        sys.stderr.write(f"tidings: {row.name} is watched; its first look was broken off\n")
+        sys.stderr.write(f"tidings: {row.name} is watched; its first check was broken off\n")
         raise
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
-    answer = database.read(add_answer.answer, row.id, settings=settings, now=clock.now())
+    seen = await _seen(database, row, settings)
+    answer = database.read(add_answer.answer, row.id, seen_now=seen, settings=settings, now=clock.now())
     answer["tests"] = [{"channel": t.kind, "address": t.address, "error": t.reason} for t in tests]
     if arguments.json:
         write_json(sentinel_record(database.read(sentinels.get, row.id), details=answer))
         if problem:
             write_json(problem_record(problem, where=row.name, details={"warning": True}))
     else:
-        _welcome(row.name, answer, problem)
+        _welcome(row.name, answer, problem, lines_of(seen.readings))
     return 0
+
+
+async def _seen(database: Database, row: SentinelRow, settings: Settings) -> SeenNow:
+    """Return what the new sentinel sees of its page."""
+    (page_id, *_) = database.read(add_answer.page_ids, row.id)
+    runner = open_runner(settings)
+    try:
+        archive = open_archive(settings, dialect=database.dialect)
+        return await seen_now(database, archive, runner, meaning(row.text), page_id)
+    finally:
+        await runner.close()
 
 
 async def _rehearse(
     database: Database, row: SentinelRow, arguments: argparse.Namespace, settings: Settings, deadline: int
 ) -> list[Rehearsed]:
-    """Send a test message to each `--notify`, while the page is looked at."""
+    """Send a test message to each `--notify`, while the page is checked."""
     if arguments.no_test or not arguments.notify:
         return []
     clock = SystemClock()
@@ -128,7 +234,7 @@ async def _rehearse(
 
 
 async def _first_look(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
-    """Look once, ourselves or through the process that polls; return what went wrong, if anything did."""
+    """Check once, ourselves or through the process that polls; return what went wrong, if anything did."""
     clock = SystemClock()
     begun = clock.now()
     named = {page_id: {row.id} for page_id in database.read(add_answer.page_ids, row.id)}
@@ -158,7 +264,7 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
     if found.held:
         return next(iter(found.held.values()))
     if found.refused:
-        return "the budget is spent; the first look comes as soon as it allows"
+        return "the budget is spent; the first check comes as soon as it allows"
     if found.polls:
         return ""
     waited = spell_duration(max(SECOND, (clock.now() - begun) // SECOND * SECOND))
@@ -166,15 +272,19 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
     return f"the page has not answered within {waited}{why}; `tidings check {row.name}` or a running service checks it again"
 
 
-def _welcome(name: str, answer: dict[str, Any], problem: str) -> None:
+def _welcome(name: str, answer: dict[str, Any], problem: str, now: Sequence[str]) -> None:
     write_line(f"watching  {answer['title'] or answer['url']}")
     write_line(f"name      {name}")
     write_line(f"watched   {answer['watched']}")
-    if answer["first_words"]:
+    for place, line in enumerate(now):
+        write_line(f"{'' if place else 'now':<9} {line}")
+    if answer["first_words"] and not now:
         write_line(f"begins    {answer['first_words']}")
-    write_line(f"next look {short_time(answer['next_look'])} UTC ({answer['pace']})")
+    if others := answer["also_watched_by"]:
+        write_line(f"already   watched by {', '.join(others)} too; `tidings drop {name}` takes this one back")
+    write_line(f"next      check {short_time(answer['next_look'])} UTC ({answer['pace']})")
     for test in answer["tests"]:
-        what = f"could not be told: {test['error']}" if test["error"] else "has taken a test message"
-        write_line(f"{'warning' if test['error'] else 'told':<9} {test['channel']} {test['address']} {what}")
+        what = f"could not be notified: {test['error']}" if test["error"] else "has taken a test message"
+        write_line(f"{'warning' if test['error'] else 'notified':<9} {test['channel']} {test['address']} {what}")
     for warning in [*answer["warnings"], *([problem] if problem else [])]:
         write_line(f"warning   {warning}")

@@ -1,4 +1,4 @@
-"""`tidings enable|disable|drop|confirm NAME…`: steps in a sentinel's life that you take yourself."""
+"""`tidings enable|disable|drop|confirm NAME…`, `rename NAME NEW-NAME`: steps in a sentinel's life that you take yourself."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.watch.sentinel import Command
 from tidings.service.life import register
+from tidings.service.life.apply import is_of_files
 from tidings.service.show.records import sentinel_record
 from tidings.service.sources import outside_events
 from tidings.service.watch.watchlist import meaning
@@ -20,6 +21,7 @@ from tidings.storage.watches import sentinels
 if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
     from tidings.storage.watches.sentinels import SentinelRow
 
 DONE = {
@@ -33,6 +35,11 @@ ALREADY = {"enable": "is watched already", "disable": "is paused already"}
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the arguments."""
+    if verb == "rename":
+        parser.add_argument("old", metavar="NAME")
+        parser.add_argument("new", metavar="NEW-NAME", help="letters of any script, digits, - and _")
+        add_json(parser)
+        return
     parser.add_argument("names", nargs="+", metavar="NAME")
     if verb == "enable":
         parser.add_argument(
@@ -47,6 +54,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do it for all names or for none."""
     database = open_database(settings, create=False)
     try:
+        if arguments.verb == "rename":
+            return _rename(database, arguments)
         gone, rows, idle = database.write(_all, arguments.verb, arguments.names, getattr(arguments, "fresh", False))
     finally:
         database.close()
@@ -57,6 +66,19 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             write_json(sentinel_record(row))
         else:
             write_line(f"{row.name} {(ALREADY if row.id in idle else DONE)[arguments.verb]}")
+    return 0
+
+
+def _rename(database: Database, arguments: argparse.Namespace) -> int:
+    row = database.write(register.rename, arguments.old, arguments.new, now=SystemClock().now())
+    if arguments.json:
+        write_json(sentinel_record(row))
+        return 0
+    write_line(f"{arguments.old} is called {row.name} now; its versions and changes stay")
+    if database.read(is_of_files, row.id):
+        write_line(
+            f"it was made by `tidings apply`: call it {row.name} in its file too, else the next apply makes it anew"
+        )
     return 0
 
 

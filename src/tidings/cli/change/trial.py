@@ -17,6 +17,7 @@ from tidings.cli.show.mask import lines_of
 from tidings.errors import StoreMissingError
 from tidings.language.write.texts import compare_text
 from tidings.service.explain.add_answer import seen_text
+from tidings.service.explain.seen_now import lines_of as lines_of_readings
 from tidings.service.run import trial
 from tidings.storage.db.database import has_been_used, open_database
 
@@ -89,6 +90,8 @@ def _print(tried: Tried) -> None:
         write_line(f"    frames   {len(tried.frames)}: {', '.join(tried.frames)}")
     if tried.first_words:
         write_line(f"    begins   {tried.first_words}")
+    for place, line in enumerate(lines_of_readings(tried.seen.readings)):
+        write_line(f"    {'' if place else 'now':<8} {line}")
     for place, told in enumerate(tried.hindsight):
         if not place:
             write_line(f"    stored   {told.versions} versions: what would have been told of them, by what is compared")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aimed
+from tidings.detection.kinds.aims import Aim, aimed, positive_of
 from tidings.detection.kinds.registry import can_lack, lacked
 from tidings.document.document import Document
 from tidings.document.extract import extract
@@ -28,7 +28,7 @@ class Absence:
 def absence(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> Absence:
     """Return what of an expression a version lacks; `members` are its documents, and what one of them has is there."""
     names: dict[str, None] = {}
-    aims = list(_positive(aimed(expression, extraction)))
+    aims = list(positive_of(aimed(expression, extraction)))
     present = 0
     for aim in aims:
         if aim.scope.is_whole and not can_lack(aim.interest):
@@ -40,14 +40,6 @@ def absence(expression: Expression, extraction: Extraction, members: Sequence[Do
         else:
             present += 1
     return Absence(tuple(names), bool(names) and not present)
-
-
-def _positive(aim: Aimed) -> list[Aim]:
-    match aim:
-        case Aim():
-            return [aim]
-        case Either(parts) | Both(parts):
-            return [one for part in parts for one in _positive(part)]
 
 
 def _lacking(aim: Aim, document: Document) -> str:

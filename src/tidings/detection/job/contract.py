@@ -15,6 +15,7 @@ from tidings.document.select.extraction import PAGE, WHOLE, Extraction
 from tidings.model.interval import Instant
 from tidings.model.observed.change import ChangeSet, Masked
 from tidings.model.observed.hub import Hub
+from tidings.model.observed.reading import Reading
 from tidings.model.observed.version import Digest
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Expression
@@ -77,6 +78,7 @@ class Wanted:
     targets: tuple[Target, ...] | None = None
     mends: bool = False
     doubted: tuple[str, ...] = ()
+    shows: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +192,14 @@ class Selected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """What subscription `key` sees of the new version: its single values, with `Wanted.shows` a few things of each sort."""
+
+    key: int
+    readings: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
     """The marks of the entries of a feed that subscription `key` sees, the oldest first (`items.marks_of`)."""
 
@@ -251,7 +261,7 @@ class Examination:
     from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
     nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
     follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared,
-    `selected` what those see that had nothing to compare yet. `work` is what it took. `memory` is what is known of the page's noise now, None
+    `selected` what those see that had nothing to compare yet, `readings` the values that are seen now. `work` is what it took. `memory` is what is known of the page's noise now, None
     if nothing was learned; `second_look` says that another look within a minute would tell noise from news. `hub` is who a feed says tells of its news, `updated`
     the newest date of its entries.
     """
@@ -272,6 +282,7 @@ class Examination:
     absent: tuple[Absent, ...] = ()
     refused: tuple[Refused, ...] = ()
     selected: tuple[Selected, ...] = ()
+    readings: tuple[Readings, ...] = ()
     work: Work = Work()
     marks: tuple[Marks, ...] = ()
     targets: tuple[Targets, ...] = ()

@@ -5,12 +5,13 @@ Pure, and run in a process that can be killed. The old bodies are parsed only wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tidings.detection.ask.contexts import with_contexts
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
+from tidings.detection.ask.readings import readings, values
 from tidings.detection.compare.stability import MOST_SHARES, changed_share, shares_as_object, shares_in
 from tidings.detection.data.items import marks_of
 from tidings.detection.doubt.plausibility import Answer, Verdict, judge
@@ -25,6 +26,7 @@ from tidings.detection.job.contract import (
     Job,
     Marks,
     Mended,
+    Readings,
     Refused,
     Selected,
     Target,
@@ -119,6 +121,7 @@ class _Examiner:
         self.absent: list[Absent] = []
         self.refused: list[Refused] = []
         self.selected: list[Selected] = []
+        self.readings: list[Readings] = []
         self.marks: list[Marks] = []
         self.targets: list[Targets] = []
         self.stand_ins = standing(self.document, (target for wanted in job.wanted for target in wanted.targets or ()))
@@ -193,6 +196,7 @@ class _Examiner:
             scopes = scopes_of(wanted.expression, wanted.extraction)
             is_absent = self._is_absent(wanted)
             self._note_marks(wanted)
+            self.readings.extend(readings_of(wanted, [self.document]))
             if is_absent or not wanted.reference:
                 self._note_parts(scopes)
                 if not is_absent and self.keep_tree:
@@ -409,6 +413,7 @@ class _Examiner:
             absent=tuple(self.absent),
             refused=tuple(self.refused),
             selected=tuple(self.selected),
+            readings=tuple(self.readings),
             work=self._work(),
             marks=tuple(self.marks),
             targets=tuple(self.targets),
@@ -427,6 +432,13 @@ class _Examiner:
             pairs=len(self.changes),
             comparisons=sum(pair.compared for pair in self.pairs.values()),
         )
+
+
+def readings_of(wanted: Wanted, members: Sequence[Document]) -> Iterator[Readings]:
+    """Yield what somebody sees of a version with these members, if it is asked for and anything."""
+    read = readings if wanted.shows else values
+    if found := read(wanted.expression, wanted.extraction, members):
+        yield Readings(key=wanted.key, readings=found)
 
 
 def facts_of(document: Document) -> Facts:

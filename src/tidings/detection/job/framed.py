@@ -24,11 +24,12 @@ from tidings.detection.job.contract import (
     Found,
     FramedJob,
     Part,
+    Readings,
     Refused,
     Wanted,
     Work,
 )
-from tidings.detection.job.examiner import facts_of, parsed, reason_of
+from tidings.detection.job.examiner import facts_of, parsed, readings_of, reason_of
 from tidings.detection.job.gates import are_equal, digest_of, digest_of_members, is_current
 from tidings.detection.job.quiet import Heard, settled
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
@@ -239,6 +240,7 @@ class _Examiner:
         self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], Heard | Refused] = {}
         self.absent: list[Absent] = []
         self.refused: list[Refused] = []
+        self.readings: list[Readings] = []
 
     def run(self) -> Examination:
         if self.new.problem:
@@ -253,6 +255,7 @@ class _Examiner:
             lacking = absence(wanted.expression, wanted.extraction, documents)
             if lacking.names:
                 self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
+            self.readings.extend(readings_of(wanted, documents))
             if lacking.is_all or not wanted.reference:
                 continue
             asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.doubted)
@@ -343,6 +346,7 @@ class _Examiner:
             problem=problem,
             absent=tuple(self.absent),
             refused=tuple(self.refused),
+            readings=tuple(self.readings),
             work=self._work(),
             unread=self.new.problem,
         )

@@ -71,6 +71,15 @@ def aims_of(aim: Aimed) -> Iterator[Aim]:
                 yield from aims_of(part)
 
 
+def positive_of(aim: Aimed) -> list[Aim]:
+    """Return the leaves that are watched: what NOT names is not among them."""
+    match aim:
+        case Aim():
+            return [aim]
+        case Either(parts) | Both(parts):
+            return [one for part in parts for one in positive_of(part)]
+
+
 @lru_cache(maxsize=4_096)
 def scopes_of(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
     """Return the parts of a page that an expression looks at, in the order in which their tokens follow one another."""

@@ -39,14 +39,17 @@ class Regex:
         return (finding_of_objects(self.name, rows),) if rows else ()
 
     def _found(self, document: Document) -> list[str]:
-        if not self.pattern:
-            return []
-        found: list[str] = []
-        for line in document.lines:
-            for match in matches_of(self.pattern, line):
-                groups = [group for group in match.groups if group is not None] if match.groups else [match.text]
-                if text := shown(" ".join(groups)):
-                    found.append(text)
-            if len(found) > MOST_MATCHES:
-                raise RefusedError(f"regex {self.pattern[:80]} matches more than {MOST_MATCHES:,} times")
-        return found
+        return matches_in(self.pattern, document)
+
+
+def matches_in(pattern: str, document: Document) -> list[str]:
+    """Return what a pattern matches in a document, in its order. Raises `RefusedError` if that is too often."""
+    found: list[str] = []
+    for line in document.lines if pattern else ():
+        for match in matches_of(pattern, line):
+            groups = [group for group in match.groups if group is not None] if match.groups else [match.text]
+            if text := shown(" ".join(groups)):
+                found.append(text)
+        if len(found) > MOST_MATCHES:
+            raise RefusedError(f"regex {pattern[:80]} matches more than {MOST_MATCHES:,} times")
+    return found

@@ -152,14 +152,6 @@ def _word_as_name(scene: _Scene) -> bool:
     return scene.tell("E04", reserved_message(shown), hint=f"try {shown}_1", offset=offset)
 
 
-def _pages_altered(scene: _Scene) -> bool:
-    """Class D of sentinels §2.2: another page is another sentinel."""
-    if scene.piece.word != "alter" or scene.word.lower() != "using":
-        return False
-    hint = "Drop it and create it again; its changes stay"
-    return scene.tell("E36", "the pages of a sentinel cannot be altered", hint=hint)
-
-
 def _unit(scene: _Scene) -> bool:
     if "UNIT" not in scene.fault.expected or not scene.last()[:1].isdigit():
         return False
@@ -282,7 +274,6 @@ _RULES: tuple[Callable[[_Scene], bool], ...] = (
     _strange_character,
     _statement,
     _word_as_name,
-    _pages_altered,
     _second_time,
     _per_one,
     _unit,

@@ -212,7 +212,7 @@ def _by_clause(text: str, pieces: tuple[Piece, ...], report: ProblemReport) -> I
             clauses.append(clause)
         elif report.faults >= MOST:
             break
-    if first.word == "alter" and head is not None and not rest:
+    if first.word == "alter" and head is not None and not rest and rule == "alter_head":
         _refuse_empty(text, first, report)
     elif head is not None:
         yield Compound(head, tuple(clauses), whole=len(clauses) == len(rest))
@@ -227,6 +227,8 @@ def _rule(text: str, head: Piece) -> str:
         meant = closest(words[1], ("Sentinel", "Event")) if head.word == "create" else words[1].capitalize()
         if meant == "Event":
             return "event" if head.word == "create" else "drop_event"
+    if head.word == "alter" and words[2:] and words[2].lower() == "using":
+        return "moved"
     return "command" if head.word in _ORDERS else _HEADS.get(head.word, "head")
 
 

@@ -16,7 +16,7 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-STARTS = ("document", "clause", "command", "head", "alter_head", "defaults_head", "event", "drop_event")
+STARTS = ("document", "clause", "command", "head", "alter_head", "moved", "defaults_head", "event", "drop_event")
 _FOLDER = files("tidings.language")
 
 

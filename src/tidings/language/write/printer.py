@@ -38,7 +38,8 @@ def to_text(statement: Statement) -> str:
         case Command():
             return f"{statement.verb.capitalize()} {statement.name}{' fresh' if statement.fresh else ''}"
         case Alter():
-            return _text(f"Alter {statement.name}", statement.clauses)
+            moved = f" Using {', '.join(map(_page, statement.pages))}" if statement.pages else ""
+            return _text(f"Alter {statement.name}{moved}", statement.clauses)
         case Defaults():
             return _text(f"Defaults For Tags {', '.join(statement.tags)}", statement.clauses)
         case CreateEvent(name, source):

@@ -43,7 +43,8 @@ def plain(statement: Statement) -> dict[str, Data]:
         case Command(verb, name, fresh):
             return {verb: name, **({"fresh": True} if fresh else {})}
         case Alter(name, clauses):
-            return {"alter": name, **_clauses(clauses)}
+            moved = {"pages": [_page(page) for page in statement.pages]} if statement.pages else {}
+            return {"alter": name, **moved, **_clauses(clauses)}
         case Defaults(tags, clauses):
             return {"defaults": list(tags), **_clauses(clauses)}
         case CreateEvent(name, origin):

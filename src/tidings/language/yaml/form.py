@@ -47,7 +47,12 @@ LARGEST = 1_000_000
 DEEPEST = 100
 
 _VERBS = ("alter", "defaults", "enable", "disable", "drop", "confirm", "event", "drop_event")
-_TAKES = {"name": frozenset({"pages", "using"}), "event": frozenset({"using"}), "enable": frozenset({"fresh"})}
+_TAKES = {
+    "name": frozenset({"pages", "using"}),
+    "alter": frozenset({"pages"}),
+    "event": frozenset({"using"}),
+    "enable": frozenset({"fresh"}),
+}
 """What belongs to the beginning of a statement, beside its first key."""
 _WITH_CLAUSES = frozenset({"name", "alter", "defaults"})
 CLAUSES: tuple[str, ...] = tuple("headers" if word == "header" else word for word in BODIES)
@@ -259,7 +264,7 @@ def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
         case "name":
             return _creation(node, found), rest, "head"
         case "alter":
-            return _alteration(found["alter"]), rest, "alter_head"
+            return _alteration(found), rest, "moved" if "pages" in found else "alter_head"
         case "defaults":
             return _defaults(found["defaults"]), rest, "defaults_head"
         case "event":
@@ -280,7 +285,11 @@ def _creation(node: Node, found: Mapping[str, Node]) -> Segments:
     if "using" in found:
         yield scalar(found["using"])
         return
-    for number, page in enumerate(members(found["pages"])):
+    yield from _listed(found["pages"])
+
+
+def _listed(pages: Node) -> Segments:
+    for number, page in enumerate(members(pages)):
         yield "" if number == 0 else ", "
         if not is_mapping(page):
             yield scalar(page)
@@ -320,9 +329,12 @@ def _event_dropped(name: Node) -> Segments:
     yield scalar(name)
 
 
-def _alteration(name: Node) -> Segments:
+def _alteration(found: Mapping[str, Node]) -> Segments:
     yield "Alter "
-    yield scalar(name)
+    yield scalar(found["alter"])
+    if "pages" in found:
+        yield " Using "
+        yield from _listed(found["pages"])
 
 
 def _defaults(tags: Node) -> Segments:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 Direction = Literal["inserted", "deleted", "updated"]
@@ -104,3 +104,16 @@ class Not:
 
 
 Expression = Interest | AnyOf | AllOf | Not
+
+
+def inserted_only(expression: Expression) -> Expression:
+    """Return an expression that asks only for what is added; what NOT names stays, and so does a direction that is said."""
+    match expression:
+        case Interest(direction=None):
+            return replace(expression, direction="inserted")
+        case AnyOf(parts):
+            return AnyOf(tuple(map(inserted_only, parts)))
+        case AllOf(parts):
+            return AllOf(tuple(map(inserted_only, parts)))
+        case _:
+            return expression

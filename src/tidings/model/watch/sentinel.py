@@ -215,6 +215,8 @@ class Alter:
     clauses: Clauses
     sentinel: Sentinel | None
     reach: Literal["A", "B", "C"]
+    pages: tuple[Watched, ...] = ()
+    """its pages with their new addresses (`Using`), empty if they stay"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ async def hindsight(
         seqs = {w.reference for w in wanted if w.reference} | ({before} if before and known.is_new else set())
         references = {one: stored[one] for one in seqs}
         masks = noise.of_archive(known, times, before, seq)
-        answer = await _examined(runner, new, references, tuple(wanted), identity, masks)
+        answer = await examined(runner, new, references, tuple(wanted), identity.frames, masks)
         if not isinstance(answer, str) and answer.memory is not None:
             known = replace(known, memory=answer.memory)
         before = seq
@@ -126,21 +126,30 @@ def _options(own: Compare) -> list[Compare]:
     return [*dict.fromkeys((own, Compare(), Compare("moving", n), Compare("every", n), Compare("first")))]
 
 
-async def _examined(
+async def examined(
     runner: Runner,
     new: tuple[Part, ...],
     references: Mapping[int, tuple[Part, ...]],
     wanted: tuple[Wanted, ...],
-    identity: PageIdentity,
-    masks: Noise,
+    depth: int,
+    masks: Noise | None = None,
 ) -> Examination | str:
-    """Return what a job says of a version, or why it said nothing."""
+    """Return what a job says of a version, or why it said nothing.
+
+    Args:
+        runner: What runs the job.
+        new: The version with its frames.
+        references: Those that it is compared with, by their numbers.
+        wanted: What is asked of it.
+        depth: How deep frames are followed.
+        masks: What is known of the page's noise.
+    """
     if len(new) > 1 or any(len(parts) > 1 for parts in references.values()):
-        framed = FramedJob(new=new, references=references, known={}, wanted=wanted, depth=identity.frames, noise=masks)
+        framed = FramedJob(new=new, references=references, known={}, wanted=wanted, depth=depth, noise=masks)
         answer = await runner.run(run.examine_framed, framed)
     else:
         bodies: dict[int, Body] = {seq: parts[0].body for seq, parts in references.items()}
-        job = Job(new=new[0].body, references=bodies, known={}, wanted=wanted, depth=identity.frames, noise=masks)
+        job = Job(new=new[0].body, references=bodies, known={}, wanted=wanted, depth=depth, noise=masks)
         answer = await runner.run(run.examine, job)
     if isinstance(answer, Died):
         return answer.reason

@@ -9,6 +9,8 @@ from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
 from tidings.model.watch.sentinel import FetchEvery
 from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
+from tidings.service.explain.seen_now import SeenNow, finds_nothing, record_of
+from tidings.service.life import register
 from tidings.service.show.finding import excludes_nothing, matches_nothing, spell_count
 from tidings.service.show.records import rfc3339
 from tidings.service.watch import by_name
@@ -27,6 +29,7 @@ SCRIPTS_ONLY = (
     "the page is made by scripts: without a browser there is next to nothing to compare;"
     " the clause `Render browser` watches what a browser shows (docs/howto/rendered-pages.md)"
 )
+NOTHING_SEEN = SeenNow()
 LONGEST_GAP_FOR_ROBOTS = 1.0
 """With a longer gap between two requests to a host the first poll, which its user has just asked for by hand, goes before robots.txt."""
 
@@ -36,8 +39,10 @@ def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
     return [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
 
 
-def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now: Instant) -> dict[str, Any]:
-    """Return the title, what is watched, the first words, warnings and the next poll of a sentinel's first page."""
+def answer(
+    connection: Connection, sentinel_id: int, *, settings: Settings, now: Instant, seen_now: SeenNow = NOTHING_SEEN
+) -> dict[str, Any]:
+    """Return the title, what is watched, the first words, the values now, warnings and the next poll of a sentinel's first page."""
     row = sentinels.get(connection, sentinel_id)
     sentinel = meaning(row.text)
     (page_id, *_) = page_ids(connection, sentinel_id)
@@ -52,10 +57,16 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
         "monitor": expressions.to_text(sentinel.monitor),
         "watched": _watched(sentinel, seen),
         "first_words": seen.get("first_words", ""),
+        "now": [record_of(reading) for reading in seen_now.readings],
         "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
         "next_look": rfc3339(None if look is None else look.at),
         "pace": _pace(sentinel, look),
-        "warnings": [*_warnings(state, seen, settings), *missing(connection, sentinel_id, page_id, sentinel)],
+        "also_watched_by": register.watching(connection, sentinel_id),
+        "warnings": [
+            *_warnings(state, seen, settings),
+            *missing(connection, sentinel_id, page_id, sentinel),
+            *finds_nothing(seen_now),
+        ],
     }
 
 

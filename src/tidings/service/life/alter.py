@@ -46,8 +46,8 @@ def alter(connection: Connection, row: SentinelRow, after: Sentinel, *, text: st
         return row
     before = meaning(row.text)
     pages = [
-        (page, address.identify(page.url, before.asking), address.identify(page.url, after.asking))
-        for page in after.pages
+        (page, address.identify(was.url, before.asking), address.identify(page.url, after.asking))
+        for was, page in zip(before.pages, after.pages, strict=True)
     ]
     _compare_otherwise(connection, row, before.compare, after.compare)
     start_at, end_at = row.start_at, row.end_at

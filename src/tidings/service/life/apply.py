@@ -117,6 +117,11 @@ def apply(
     return Applied(tuple(steps), found.warnings)
 
 
+def is_of_files(connection: Connection, sentinel_id: int) -> bool:
+    """Return whether an apply made a sentinel."""
+    return events.newest(connection, APPLIED, sentinel_id=sentinel_id) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Groups:
     """What holds for tags: the `Defaults For Tags` of all files, whatever their order, else what holds already."""

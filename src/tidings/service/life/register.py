@@ -5,12 +5,13 @@ All statements of a text are read and judged before the first is written, and th
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlsplit
 
 from tidings.clock import SECOND
-from tidings.errors import AddressError, SentinelError, UnknownNameError
+from tidings.errors import AddressError, SentinelError, UnknownNameError, UsageError
 from tidings.fetching import address, files
 from tidings.language import means, parser, verify, words
 from tidings.language.forms import parse_file
@@ -162,6 +163,18 @@ def check_files(sentinel: Sentinel, settings: Settings) -> None:
         if files.is_file(page.url) and not files.is_below(files.path_of(files.rebuild(page.url)), allowed):
             message = f"{page.url} is not below a directory of fetch.allow_files: {', '.join(allowed)}"
             raise AddressError(message)
+
+
+def watching(connection: Connection, sentinel_id: int) -> list[str]:
+    """Return the names of the other living sentinels that watch a page of this one."""
+    own = {sub.page_id for sub in subscriptions.listing(connection, sentinel_id=sentinel_id)}
+    others = {
+        sub.sentinel_id
+        for page_id in own
+        for sub in subscriptions.listing(connection, page_id=page_id)
+        if sub.sentinel_id != sentinel_id
+    }
+    return [row.name for row in sentinels.listing(connection) if row.id in others]
 
 
 def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
@@ -332,30 +345,80 @@ def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: In
     return sentinels.rename(connection, sentinel_id, name, text=text, at=now)
 
 
+def rename(connection: Connection, old: str, new: str, *, now: Instant) -> SentinelRow:
+    """Give a sentinel another name, also in the texts of those that start or end with it; versions, changes and cursors stay.
+
+    Raises `UsageError` for a name that cannot be one or that is taken, `UnknownNameError` if there is no sentinel of the old name.
+
+    Args:
+        connection: The transaction.
+        old: Its name so far.
+        new: Its name from now on.
+        now: When it is renamed (µs).
+    """
+    row = by_name.find(connection, old)
+    if parser.parse(f"Create Sentinel {new} Using https://example.org/ Monitor any change").problems:
+        message = (
+            f'"{new}" cannot be a name: a name begins with a letter, has letters, digits, - and _, and is no word of the language;'
+            f" write for example {automatic_name('https://kettle.example/', new, ())}"
+        )
+        raise UsageError(message)
+    if new == row.name:
+        return row
+    altering.sever(connection, new, now=now)
+    text = printer.to_text(replace(meaning(row.text), name=new))
+    renamed = sentinels.rename(connection, row.id, new, text=text, at=now)
+    for other in sentinels.listing(connection):
+        if f"({old})" in other.text and (after := _naming(meaning(other.text), old, new)) is not None:
+            sentinels.reword(connection, other.id, printer.to_text(after), at=now)
+    return renamed
+
+
+def _naming(sentinel: Sentinel, old: str, new: str) -> Sentinel | None:
+    """Return a sentinel that starts or ends with another one under that one's new name, None if it does not."""
+    points = {name: point for name in ("start", "end") if (point := getattr(sentinel, name)) and point.sentinel == old}
+    return replace(sentinel, **{name: replace(p, sentinel=new) for name, p in points.items()}) if points else None
+
+
 def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
-    """Make a name from the host and the title, or from the path while there is no title."""
+    """Make a name from the host and the title, or from the path while there is no title: `shop-kettle`, in letters of any script."""
     parts = urlsplit(url)
     host = (parts.hostname or "page").removeprefix("www.")
-    described = (
-        title or parts.path.strip("/").rpartition("/")[2].rpartition(".")[0] or parts.path.strip("/").rpartition("/")[2]
-    )
-    stem = "_".join(piece for piece in _pieces(f"{host.split('.')[0] if not host[0].isdigit() else host} {described}"))[
-        :40
-    ].strip("_")
-    stem = stem if stem[:1].isalpha() else f"page_{stem}"
+    path = unquote(parts.path).strip("/").rpartition("/")[2]
+    described = title or path.rpartition(".")[0] or path
+    pieces = _pieces(f"{host.split('.')[0] if not host[0].isdigit() else host} {described}")
+    stem = _within(pieces, LONGEST_NAME)
+    stem = stem if stem[:1].isalpha() else f"page-{stem}"
     name, number = stem, 2
     held = {other.lower() for other in taken}
     while name.lower() in held or words.is_reserved(name):
-        name, number = f"{stem}_{number}", number + 1
+        name, number = f"{stem}-{number}", number + 1
     return name
 
 
+LONGEST_NAME: Final = 40
+"""Characters of a name that is made."""
+
+
+def _within(pieces: Sequence[str], room: int) -> str:
+    """Return as many of the pieces as fit, joined, each once behind another; of the first one what fits."""
+    stem = ""
+    for piece, before in zip(pieces, (None, *pieces), strict=False):
+        longer = f"{stem}-{piece}" if stem else piece[:room]
+        if len(longer) > room:
+            break
+        stem = longer if piece != before else stem
+    return stem
+
+
 def _pieces(text: str) -> list[str]:
-    kept = "".join(c.lower() if c.isascii() and c.isalnum() else " " for c in text)
-    return kept.split()
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return "".join(c if c.isalnum() or unicodedata.combining(c) else " " for c in plain).split()
 
 
-def statement_for(url: str, *, name: str, monitor: str, every: str | None, notify: Sequence[str]) -> str:
+def statement_for(
+    url: str, *, name: str, monitor: str, every: str | None, notify: Sequence[str], clauses: Sequence[str] = ()
+) -> str:
     """Return the sentence of the language that `add --url` stands for.
 
     Args:
@@ -364,11 +427,12 @@ def statement_for(url: str, *, name: str, monitor: str, every: str | None, notif
         monitor: The Monitor clause.
         every: The interval as it was given; None for on change.
         notify: The addresses of receivers.
+        clauses: What else it says, a line each.
     """
     lines = [f"Create Sentinel {name} Using {url}", f"Monitor {monitor}"]
     lines.append(f"Fetch every {every}" if every else "Fetch on change")
     lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)
-    return "\n".join(lines)
+    return "\n".join((*lines, *clauses))
 
 
 def channel_words(target: str) -> str:

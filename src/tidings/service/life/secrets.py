@@ -5,12 +5,14 @@ Who uses a secret is read from the pages; a page that is in trouble is polled ag
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import UnknownNameError, UsageError
 from tidings.fetching.http import cookies
+from tidings.model.secret import Secret
 from tidings.model.watch.asking import secret_names
 from tidings.notification.webhook import read_secrets
 from tidings.service.notify import resolving
@@ -22,7 +24,7 @@ from tidings.storage.write.vault import SIGNING
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.secret import Secret, SecretKind
+    from tidings.model.secret import SecretKind
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.vault import Vault
 
@@ -101,6 +103,11 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
         endpoints.renew(c, row.id)
     deliveries.wake(c, [(row.id, at) for row in receivers])
     return _look_again(c, name, at)
+
+
+def basic(user: str, password: Secret) -> Secret:
+    """Return the text of the header `Authorization` that logs a user in (RFC 7617)."""
+    return Secret(f"Basic {base64.b64encode(f'{user}:{password.reveal()}'.encode()).decode()}")
 
 
 def left_out(value: Secret) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from tidings.service.examine.framed_page import followed
 from tidings.service.examine.trial_on_stored import Hindsight, hindsight
 from tidings.service.explain.add_answer import page_warnings
 from tidings.service.explain.budget_report import render_cost
+from tidings.service.explain.seen_now import SeenNow, finds_nothing, record_of
 from tidings.service.life import register
 from tidings.service.life.addressees import check_addressees
 from tidings.service.poll.build_request import Asker, Occasion
@@ -67,6 +68,8 @@ class Tried:
     """what each Compare option would have told of the stored versions, if the page is known already"""
     masks: PageMasks | None = None
     """what was learned to be noise on the page, if it is known already"""
+    seen: SeenNow = SeenNow()
+    """the values that the sentinel sees now"""
 
     def record(self) -> dict[str, Any]:
         """Return it as a record."""
@@ -81,6 +84,7 @@ class Tried:
             "links": self.links,
             "images": self.images,
             "first_words": self.first_words,
+            "now": [record_of(reading) for reading in self.seen.readings],
             "media_type": self.media_type,
             "frames": list(self.frames),
             "warnings": list(self.warnings),
@@ -195,14 +199,17 @@ class _Looker:
         warnings += [matches_nothing(name, seen.media_type) for absent in seen.absent for name in absent.names]
         warnings += excludes_nothing(sentinel, seen.media_type)
         warnings += [refusal.reason for refusal in seen.refused]
-        tried = _tried(sentinel, identity, "ok", seen, tuple(warnings))
+        missing = tuple(name for absent in seen.absent for name in absent.names)
+        now = SeenNow(tuple(reading for one in seen.readings for reading in one.readings), missing)
+        warnings += finds_nothing(now)
+        tried = replace(_tried(sentinel, identity, "ok", seen, tuple(warnings)), seen=now)
         for selected in seen.selected:
             tried = replace(tried, words=selected.words, first_words=selected.first_words)
         return replace(tried, frames=tuple(f.url for f in followed(identity, fetched.final_url, seen.frames)))
 
 
 def _first_look(sentinel: Sentinel) -> Wanted:
-    return Wanted(key=0, reference=0, expression=sentinel.monitor, extraction=extraction_of(sentinel))
+    return Wanted(key=0, reference=0, expression=sentinel.monitor, extraction=extraction_of(sentinel), shows=True)
 
 
 def _tried(

@@ -97,9 +97,10 @@ def since(c: Connection, type: str, at: Instant) -> list[EventRow]:
     ]
 
 
-def newest(c: Connection, type: str, *, page_id: int | None = None) -> EventRow | None:
-    """Return the newest event of a type (about a page), or None."""
-    given: dict[str, Any] = {"owner_id": OWNER, "type": type, **({} if page_id is None else {"page_id": page_id})}
+def newest(c: Connection, type: str, *, page_id: int | None = None, sentinel_id: int | None = None) -> EventRow | None:
+    """Return the newest event of a type (about a page, a sentinel), or None."""
+    about = {"page_id": page_id, "sentinel_id": sentinel_id}
+    given: dict[str, Any] = {"owner_id": OWNER, "type": type} | {k: v for k, v in about.items() if v is not None}
     row = c.one(select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY seq DESC LIMIT 1"), **given)
     return None if row is None else _to_row(row)
 

@@ -407,6 +407,19 @@ def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> Sent
     return get(c, id)
 
 
+def reword(c: Connection, id: int, text: str, *, at: Instant) -> None:
+    """Let a sentinel say the same in other words, with the event `sentinel.altered`, by which the running service reads it again.
+
+    Args:
+        id: The sentinel's number.
+        text: Its canonical text.
+        at: When it is written (µs).
+    """
+    row = get(c, id)
+    rewrite(c, id, row.revision, text)
+    events.append(c, [Event(type=EventType.SENTINEL_ALTERED, at=at, sentinel_id=id, data={"name": row.name})])
+
+
 def texts(c: Connection) -> list[tuple[int, int, str]]:
     """Return (sentinel, revision, text) of every revision that there is or was."""
     return list(c.rows("SELECT sentinel_id, number, text FROM sentinel_revision ORDER BY sentinel_id, number"))

@@ -1,0 +1,192 @@
+"""Readings: the values that an expression sees in one version, for people who have just asked for it and for series over time.
+
+What NOT names is not read. Of a page with frames the first member that has something is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from tidings.detection.data.offers import availability_of, price_of
+from tidings.detection.data.tabular import shown_row
+from tidings.detection.find.numerals import number_in
+from tidings.detection.kinds.aims import Aim, aimed, positive_of
+from tidings.detection.kinds.matches import matches_in
+from tidings.detection.kinds.number import first_number
+from tidings.detection.kinds.registry import row_of, terms_of
+from tidings.document.document import Document
+from tidings.document.extract import extract
+from tidings.document.html.links import Resolver
+from tidings.document.select.chosen import RefusedError
+from tidings.document.select.extraction import Extraction
+from tidings.document.structures.entries import entries_of
+from tidings.document.structures.lists import items_of
+from tidings.document.structures.tables import tables_of
+from tidings.model.observed.reading import Reading
+from tidings.model.watch.interest import Interest
+from tidings.model.watch.sentinel import Expression
+
+SHOWN: Final = 3
+"""So many things of one sort are shown."""
+LONGEST: Final = 160
+"""Characters of a text that is shown."""
+MOST_VALUES: Final = 20
+"""So many values of one expression have a series."""
+_MOST_ROWS: Final = 200
+_SERIAL: Final = frozenset({"price", "availability", "number", "regex", "table"})
+
+
+def readings(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> tuple[Reading, ...]:
+    """Return what each change type of an expression sees now, in the order of the expression.
+
+    Args:
+        expression: What is watched.
+        extraction: What its sentinel selects of the page.
+        members: The documents of the version, the holder of frames first.
+    """
+    every = (_of_members(aim, members) for aim in positive_of(aimed(expression, extraction)))
+    return tuple(dict.fromkeys(reading for reading in every if reading is not None))
+
+
+def values(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> tuple[Reading, ...]:
+    """Return the single values that an expression sees, of which people want the course over time; cells of a table one by one."""
+    found: dict[str, Reading] = {}
+    for aim in positive_of(aimed(expression, extraction)):
+        if not is_serial(aim.interest):
+            continue
+        for document in members:
+            for reading in _values(aim, document):
+                found.setdefault(reading.label, reading)
+    return tuple(islice(found.values(), MOST_VALUES))
+
+
+def is_serial(interest: Interest) -> bool:
+    """Return whether an interest sees single values: a price, a number, a match, cells of a table, what stands at a path of JSON."""
+    by_path = interest.selector is not None and interest.selector.language == "jsonpath"
+    return interest.kind in _SERIAL or (by_path and interest.kind in {"any", "words"})
+
+
+def _of_members(aim: Aim, members: Sequence[Document]) -> Reading | None:
+    found = [_read(aim, document) for document in members]
+    return next((reading for reading in found if reading is not None and reading.count), found[0] if found else None)
+
+
+def _values(aim: Aim, document: Document) -> Iterator[Reading]:
+    """Yield the values of one interest that are there."""
+    reading = _read(aim, document)
+    if reading is None or not reading.count or reading.problem:
+        return
+    if reading.kind != "table":
+        yield replace(reading, texts=reading.texts[:1], count=1)
+        return
+    part = extract(document, aim.scope)
+    for number, table in enumerate(tables_of(part, aim.interest.ordinal)):
+        for row in table.rows[:_MOST_ROWS]:
+            for column, text in enumerate(row[1:], start=1):
+                amount = _amount(text)
+                name = (table.columns[column] if column < len(table.columns) else "") or f"column {column + 1}"
+                if amount and row[0]:
+                    label = f"{reading.label}{f' ({number + 1})' if number else ''}: {row[0]}, {name}"
+                    yield Reading(label=label[:LONGEST], kind="cell", texts=(_cut(text),), count=1, amount=amount)
+
+
+def _read(aim: Aim, document: Document) -> Reading | None:
+    """Return what an interest sees of a document; None for the whole page, which is described by its counts, and for what is no content."""
+    interest, part = aim.interest, extract(document, aim.scope)
+    label = label_of(interest)
+    if part.problem:
+        return Reading(label=label, kind="text", problem=part.problem)
+    try:
+        return _seen(interest, part, label, is_whole=not aim.scope.selectors)
+    except RefusedError as error:
+        return Reading(label=label, kind="text", problem=str(error))
+
+
+def _seen(interest: Interest, part: Document, label: str, *, is_whole: bool) -> Reading | None:
+    match interest.kind:
+        case "price":
+            price = price_of(part)
+            if price is None:
+                return Reading(label=label, kind="price")
+            amount, unit = f"{price.amount:f}", price.currency
+            return Reading(label=label, kind="price", texts=(price.text,), count=1, amount=amount, unit=unit)
+        case "availability":
+            state = availability_of(part)
+            return Reading(label=label, kind="availability", texts=(state,) if state else (), count=int(bool(state)))
+        case "number":
+            number = first_number(part)
+            if number is None:
+                return Reading(label=label, kind="number")
+            return Reading(
+                label=label, kind="number", texts=(_cut(number.text),), count=1, amount=f"{number.value():f}"
+            )
+        case "regex":
+            matches = matches_in(interest.pattern, part)
+            texts = tuple(map(_cut, matches[:SHOWN]))
+            amount = _amount(texts[0]) if texts else ""
+            return Reading(label=label, kind="regex", texts=texts, count=len(matches), amount=amount)
+        case "table":
+            tables = tables_of(part, interest.ordinal)
+            rows = [row for table in tables for row in table.rows]
+            head = tables[0].columns if tables else ()
+            return Reading(
+                label=label,
+                kind="table",
+                texts=tuple(_cut(shown_row(row)) for row in rows[:SHOWN]),
+                count=len(rows),
+                head=tuple(map(_cut, head)),
+            )
+        case "list":
+            items = items_of(part, interest.ordinal)
+            return Reading(label=label, kind="list", texts=tuple(_cut(i.text) for i in items[:SHOWN]), count=len(items))
+        case "items":
+            entries = entries_of(part)
+            texts = tuple(_cut(entry.label) for entry in entries[:SHOWN])
+            return Reading(label=label, kind="items", texts=texts, count=len(entries))
+        case "links" | "images":
+            resolver = Resolver(part.base, "plain")
+            each = resolver.each_link(part.links) if interest.kind == "links" else resolver.each_image(part.images)
+            found = [*dict.fromkeys(address for address in each if address is not None)]
+            return Reading(label=label, kind=interest.kind, texts=tuple(map(_cut, found[:SHOWN])), count=len(found))
+        case "keywords" | "phrases":
+            counts = [(term, row_of(interest, term).size(part)) for term in terms_of(interest)]
+            texts = tuple(
+                f'"{term}" {number} {"time" if number == 1 else "times"}' for term, number in counts if number
+            )
+            return Reading(label=label, kind="terms", texts=texts[:SHOWN], count=sum(number for _, number in counts))
+        case "any" | "words":
+            if is_whole:
+                return None
+            text = " ".join(part.text.split())
+            texts, amount = ((_cut(text),), _amount(text)) if text else ((), "")
+            return Reading(label=label, kind="text", texts=texts, count=len(texts), amount=amount)
+        case _:
+            return None
+
+
+def label_of(interest: Interest) -> str:
+    """Return what an interest looks at, in words of the language: `table 2 in css "#results"`."""
+    what = {"any": "text", "words": "text"}.get(interest.kind, interest.kind)
+    if interest.terms:
+        what = f"{what} {', '.join(f'{chr(34)}{term}{chr(34)}' for term in interest.terms[:SHOWN])}"
+    if interest.pattern:
+        what = f'{what} "{interest.pattern}"'
+    if interest.ordinal is not None:
+        what = f"{what} {interest.ordinal}"
+    if interest.selector is not None:
+        what = f'{what} in {interest.selector.language} "{interest.selector.text}"'
+    return what[:LONGEST]
+
+
+def _amount(text: str) -> str:
+    """Return the number that a short text is or begins with, as decimal digits; empty if it has none."""
+    number = number_in(text[:LONGEST])
+    return "" if number is None else f"{number.value():f}"
+
+
+def _cut(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1].rstrip()}…"

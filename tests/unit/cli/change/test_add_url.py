@@ -1,0 +1,164 @@
+"""`tidings add --url URL`: what is watched is shown, and the usual wishes are flags."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+
+import pytest
+
+from tests.fakes import Page
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+SHOP = b"""<title>Kettle Shop</title>
+<script type="application/ld+json">{"@type": "Product", "offers": {"price": "129.00", "priceCurrency": "EUR"}}</script>
+<p>17 people look at this kettle</p><p class="more">see <a href="/lids">lids</a></p>
+<table><tr><th>City</th><th>Fare</th></tr><tr><td>Berlin</td><td>12</td></tr><tr><td>Oslo</td><td>41</td></tr>
+<tr><td>Rome</td><td>31</td></tr><tr><td>Paris</td><td>30</td></tr></table><ul><li>one</li><li>two</li></ul>"""
+
+
+@pytest.fixture
+def shop(server):
+    server.pages["/shop"] = Page(SHOP, HTML)
+    return server.url("/shop")
+
+
+def now_of(out: str) -> list[str]:
+    """Return the lines of `add` that say what is seen now."""
+    lines = out.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("now "))
+    until = next(place for place in range(start + 1, len(lines)) if not lines[place].startswith(" "))
+    return [line[10:] for line in lines[start:until]]
+
+
+@pytest.mark.parametrize(
+    ("monitor", "expected"),
+    [
+        ("price", ["129.00 EUR"]),
+        ("number", ["17"]),
+        ('regex "(\\d+) people"', ["17"]),
+        ('links in css ".more"', ["URL/lids"]),
+        ("table 1", ["4 rows", "  City | Fare", "  Berlin | 12", "  Oslo | 41", "  Rome | 31", "  and 1 more"]),
+        ("items", ["2 items", "  one", "  two"]),
+        ('words in css ".more"', ["see lids"]),
+        ('keyword "kettle"', ['"kettle" 1 time']),
+        ("price OR number", ["price: 129.00 EUR", "number: 17"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_value_now_is_shown(tidings, server, shop, monitor, expected):
+    """Whoever watches a price sees the price."""
+    ran = tidings("add", "--url", shop, "--monitor", monitor)
+
+    assert [line.replace("URL", server.url("")) for line in expected] == now_of(ran.out)
+
+
+@pytest.mark.parametrize("monitor", ['keyword "teapot"', 'regex "teapot"', "images", "list 1 in css '.more'"])
+def test_what_finds_nothing_now_is_a_warning(tidings, shop, monitor):
+    """A rule that is wrong would else be quiet for ever."""
+    ran = tidings("add", "--url", shop, "--monitor", monitor.replace("'", '"'), "--select", ".more", "--no-test")
+
+    assert re.search("^warning .*(finds nothing on the page now|matches nothing)", ran.out, re.MULTILINE)
+
+
+def test_values_are_records_too(tidings, shop):
+    """Programs read the number, not its text."""
+    (record,) = tidings("add", "--url", shop, "--monitor", "price", "--json").records
+
+    assert [("price", ["129.00 EUR"], "129.00", "EUR")] == [
+        (one["what"], one["first"], one["number"], one["unit"]) for one in record["now"]
+    ]
+
+
+def test_test_shows_the_value_too(tidings, shop, tmp_path):
+    """`tidings test` says what `add` would."""
+    path = tmp_path / "s.sentinel"
+    path.write_text(f"Create Sentinel s Using {shop} Monitor price")
+
+    assert "    now      129.00 EUR\n" in tidings("test", str(path)).out
+
+
+def test_flags_are_clauses(tidings, shop, server):
+    """Each usual wish has a flag; the text of the sentinel says it."""
+    tidings(
+        "add", "--url", shop, "--name", "k", "--only-added", "--select", "body", "--exclude", "table", "--exclude", "ul",
+        "--tag", "kitchen", "--tag", "gifts", "--header", "Accept-Language: de",
+    )  # fmt: skip
+    (record,) = tidings("list", "--json").records
+    text = record["text"]
+
+    assert "Monitor all words inserted" in text
+    assert 'Select css "body"' in text
+    assert 'Exclude css "table"' in text
+    assert 'Header "Accept-Language" "de"' in text
+    assert "Tags kitchen, gifts" in text
+    assert ["de"] == [seen.headers["accept-language"] for seen in server.seen if seen.path == "/shop"]
+
+
+def test_a_user_is_logged_in_and_the_password_is_shown_nowhere(tidings, shop, server, monkeypatch):
+    """Basic auth: the password is asked for and kept encrypted."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("k4nary\n"))
+    ran = tidings("add", "--url", shop, "--name", "k", "--user", "anna")
+    shown = ran.out + ran.err + tidings("list", "--json").out + tidings("show", "k").out
+
+    sent = {seen.headers.get("authorization") for seen in server.seen if seen.path == "/shop"}
+    assert {f"Basic {base64.b64encode(b'anna:k4nary').decode()}"} == sent
+    assert "k4nary" not in shown
+    assert base64.b64encode(b"anna:k4nary").decode() not in shown
+    assert "not set" not in shown
+
+
+def test_the_password_can_be_a_secret(tidings, shop, server, monkeypatch):
+    """A script asks nobody."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("k4nary"))
+    tidings("secret", "set", "shop-password")
+    tidings("add", "--url", shop, "--user", "anna", "--password", "shop-password")
+
+    sent = {seen.headers.get("authorization") for seen in server.seen if seen.path == "/shop"}
+    assert {f"Basic {base64.b64encode(b'anna:k4nary').decode()}"} == sent
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--header", "nothing"), "is no header; write for example"),
+        (("--user", "a:b"), "has no colon"),
+        (("--password", "x"), "--password goes with --user NAME"),
+        (("--user", "anna", "--password", "none"), "there is no secret none; `tidings secret set none` keeps one"),
+        (("--select", "<<"), "--select: "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_wrong_flag_registers_nothing(tidings, shop, flags, said):
+    """The fault names the flag."""
+    ran = tidings("add", "--url", shop, *flags)
+
+    assert 2 == ran.code
+    assert said in ran.err
+    assert [] == tidings("list", "--json").records
+
+
+def test_flags_of_url_do_not_go_with_a_file(tidings, tmp_path):
+    """They would be ignored without a word."""
+    path = tmp_path / "s.sentinel"
+    path.write_text("Create Sentinel s Using https://example.org/ Monitor any change")
+
+    assert "--tag goes with --url" in tidings("add", str(path), "--tag", "x").err
+
+
+def test_an_address_that_is_watched_already_says_so(tidings, shop):
+    """The second sentinel is made all the same, and how to take it back is said."""
+    tidings("add", "--url", shop, "--name", "first")
+    ran = tidings("add", "--url", shop, "--name", "second")
+
+    assert "already   watched by first too; `tidings drop second` takes this one back" in ran.out
+
+
+def test_names_are_readable_in_any_script(tidings, server):
+    """Made of the title, with hyphens; nobody has to spell it in ASCII."""
+    server.pages["/tokyo"] = Page("<title>東京 ニュース</title><p>今日</p>".encode(), HTML)
+    (record,) = tidings("add", "--url", server.url("/tokyo"), "--json").records
+
+    assert record["name"].endswith("-東京-ニュース")
+    assert 0 == tidings("show", record["name"]).code
