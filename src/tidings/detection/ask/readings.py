@@ -168,7 +168,7 @@ def _seen(interest: Interest, part: Document, label: str, *, is_whole: bool) -> 
 
 
 def label_of(interest: Interest) -> str:
-    """Return what an interest looks at, in words of the language: `table 2 in css "#results"`."""
+    """Return what an interest watches, in words of the language: `table 2 in css "#results"`."""
     what = {"any": "text", "words": "text"}.get(interest.kind, interest.kind)
     if interest.terms:
         what = f"{what} {', '.join(f'{chr(34)}{term}{chr(34)}' for term in interest.terms[:SHOWN])}"

@@ -42,7 +42,15 @@ def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
 def answer(
     connection: Connection, sentinel_id: int, *, settings: Settings, now: Instant, seen_now: SeenNow = NOTHING_SEEN
 ) -> dict[str, Any]:
-    """Return the title, what is watched, the first words, the values now, warnings and the next poll of a sentinel's first page."""
+    """Return the title, what is watched, the first words, the values now, warnings and the next poll of a sentinel's first page.
+
+    Args:
+        connection: The transaction.
+        sentinel_id: The sentinel's number.
+        settings: The settings in use.
+        now: The present (µs).
+        seen_now: What it sees of the page now.
+    """
     row = sentinels.get(connection, sentinel_id)
     sentinel = meaning(row.text)
     (page_id, *_) = page_ids(connection, sentinel_id)

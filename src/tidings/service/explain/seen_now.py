@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SeenNow:
-    """What a sentinel sees of one page; `missing` are the parts that it looks at and the page does not have."""
+    """What a sentinel sees of one page; `missing` are the parts that it watches and the page does not have."""
 
     readings: tuple[Reading, ...] = ()
     missing: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ def lines_of(readings: Sequence[Reading]) -> list[str]:
 
 
 def finds_nothing(seen: SeenNow) -> list[str]:
-    """Return a warning for each change type that sees nothing now, unless the part that it looks in is missing, which is said already."""
+    """Return a warning for each change type that sees nothing now, unless its part of the page is missing, which is said already."""
     found = []
     for reading in seen.readings:
         if reading.problem:
