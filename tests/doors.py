@@ -53,7 +53,7 @@ def write(writer: str, calls: int, urls: Sequence[str], *, cold: bool) -> Iterat
         words, text = [verb, name], ""
         if verb == "add":
             words, text = (
-                ["add", "-"],
+                ["add", "-", "--no-check"],
                 f"Create Sentinel {name} Using {rng.choice(urls)} Monitor any change Fetch every 1 s",
             )
         begun = time.perf_counter()

@@ -2,7 +2,7 @@
 
 ```
 place = Installation(tmp_path / "data", {"TIDINGS_SERVE_TICK_SECONDS": "0.05"})
-place.run("add", "-", text="Create Sentinel s Using http://127.0.0.2:8000/ Monitor any change")
+place.run("add", "-", "--no-check", text="Create Sentinel s Using http://127.0.0.2:8000/ Monitor any change")
 service = place.serve()
 service.wait_ready()
 service.kill()

@@ -104,7 +104,10 @@ class Cycle:
         place = Installation(self._folder / "before", VARIABLES)
         url, hook = self._server.url("/page"), self._server.url("/hook")
         made = place.run(
-            "add", "-", text=f"Create Sentinel s Using {url} Monitor any change Notify By webhook {hook} immediate"
+            "add",
+            "-",
+            "--no-check",
+            text=f"Create Sentinel s Using {url} Monitor any change Notify By webhook {hook} immediate",
         )
         assert 0 == made.returncode, made.stderr
         self._check(place)

@@ -280,7 +280,7 @@ def _use_everything(
     said.append(world.console.getvalue())
     _say_settings(world, monkeypatch)
     words = [
-        ("add", "-"), ("apply", str(tmp_path / "git"), "--dry-run"), ("apply", str(tmp_path / "git")), ("test", "-"),
+        ("add", "-", "--no-check"), ("apply", str(tmp_path / "git"), "--dry-run"), ("apply", str(tmp_path / "git"), "--no-check"), ("test", "-"),
         ("list",), ("list", "--all"), ("plan", "--expert"), ("changes",), ("deliveries",), ("deliveries", "--dead"), ("settings",), ("doctor",), ("gc",), ("gc", "--dry-run"), ("lab", "--pages", "2", "--days", "1"),
         ("doctor", "--deep"), ("secret", "list"), ("secret", "drop", "s1"), ("secret", "rotate"), ("check",), ("check", "plain"),
         ("disable", "plain"), ("enable", "plain"), ("add", "--url", server.url("/plain"), "--no-test"), ("drop", "missing"),

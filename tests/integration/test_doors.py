@@ -38,7 +38,10 @@ def place(tmp_path_factory: pytest.TempPathFactory, web: WebServer) -> Iterator[
         {"TIDINGS_FETCH_ROBOTS": "false", "TIDINGS_FETCH_HOST_GAP_SECONDS": "0"},
     )
     done = made.run(
-        "add", "-", text=f"Create Sentinel news Using {web.url('/0')} Monitor any change Fetch every 1 hour"
+        "add",
+        "-",
+        "--no-check",
+        text=f"Create Sentinel news Using {web.url('/0')} Monitor any change Fetch every 1 hour",
     )
     assert 0 == done.returncode, done.stderr
     made.serve().wait_ready()
@@ -96,7 +99,9 @@ def test_the_service_outlives_a_database_that_is_held(tmp_path: Path, web: WebSe
             "TIDINGS_STORE_BUSY_SECONDS": "0.1",
         },
     )
-    place.run("add", "-", text=f"Create Sentinel s Using {web.url('/0')} Monitor any change Fetch every 1 s")
+    place.run(
+        "add", "-", "--no-check", text=f"Create Sentinel s Using {web.url('/0')} Monitor any change Fetch every 1 s"
+    )
     service = place.serve()
     database = open_database(place.settings)
     try:

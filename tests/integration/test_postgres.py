@@ -46,7 +46,9 @@ def install(tmp_path: Path) -> Iterator[Callable[..., Installation]]:
 
 def watch(place: Installation, web: WebServer) -> None:
     web.pages["/"] = Page(b"<p>one</p>", {"Content-Type": "text/html"})
-    done = place.run("add", "-", text=f"Create Sentinel s Using {web.url('/')} Monitor any change Fetch every 1 s")
+    done = place.run(
+        "add", "-", "--no-check", text=f"Create Sentinel s Using {web.url('/')} Monitor any change Fetch every 1 s"
+    )
     assert 0 == done.returncode, done.stderr
 
 

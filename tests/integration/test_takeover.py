@@ -46,7 +46,9 @@ def web() -> Iterator[WebServer]:
 def place(tmp_path: Path, web: WebServer) -> Iterator[Installation]:
     """An installation with one page, whose lease is short."""
     made = Installation(tmp_path / "data", {"TIDINGS_FETCH_ROBOTS": "false", "TIDINGS_SERVE_LEASE_SECONDS": "1"})
-    made.run("add", "-", text=f"Create Sentinel s Using {web.url('/a')} Monitor all words Fetch on demand")
+    made.run(
+        "add", "-", "--no-check", text=f"Create Sentinel s Using {web.url('/a')} Monitor all words Fetch on demand"
+    )
     yield made
     made.close()
 

@@ -57,6 +57,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument("--user", metavar="NAME", help="log in as this user (basic auth); the password is asked for")
     parser.add_argument("--password", metavar="SECRET", help="the secret that holds the password of --user")
     parser.add_argument("--render", action="store_true", help="watch what a browser shows once scripts have run")
+    parser.add_argument("--no-check", action="store_true", help="do not check new pages now; the service does")
     parser.add_argument("--no-test", action="store_true", help="send no test message to --notify")
     add_json(parser)
 
@@ -121,6 +122,10 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
             write_json(sentinel_record(row))
         else:
             write_line(f"{row.name} {DONE[command.verb]}")
+    if done.made and not arguments.no_check:
+        from tidings.cli.change import first_look  # the poller and its libraries are for those who check
+
+        asyncio.run(first_look.check_new(database, done.made, settings, as_json=arguments.json))
     for gone in done.events_dropped:
         write_dropped(gone.name, as_json=arguments.json)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,12 @@ from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.service.life.apply import Applied, apply
 from tidings.storage.db.database import open_database
+from tidings.storage.watches import sentinels
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
 
 SUFFIXES = (".sentinel", ".sentinel.yaml", ".sentinel.yml")
 IDLE = frozenset({"unchanged", "left alone"})
@@ -31,7 +34,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "--prune", action="store_true", help="drop what an earlier apply made and no file names any more"
     )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done and do nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be done, clause by clause, and do nothing"
+    )
+    parser.add_argument("--no-check", action="store_true", help="do not check new pages now; the service does")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if anything was (or would be) done")
     add_json(parser)
 
@@ -50,8 +56,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         done = database.write(_apply, files, settings, arguments)
     except _TakenBackError as taken_back:
         done = taken_back.done
+    except BaseException:
+        database.close()
+        raise
+    try:
+        return _say(database, done, settings, arguments)
     finally:
         database.close()
+
+
+def _say(database: Database, done: Applied, settings: Settings, arguments: argparse.Namespace) -> int:
+    """Print what was done, then check the pages of what is new; return the exit code."""
     write_warnings(done.warnings, as_json=arguments.json)
     would = "would be " if arguments.dry_run else ""
     for step in done.steps:
@@ -63,6 +78,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                     "action": step.action,
                     "text": step.text,
                     "reason": step.reason,
+                    "difference": step.difference,
                     "dry_run": arguments.dry_run,
                 }
             )
@@ -70,6 +86,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             name = f"event {step.name}" if step.record == "event" else step.name
             reason = f" ({step.reason})" if step.reason else ""
             write_line(f"{name}: {'' if step.action in IDLE else would}{step.action}{reason}")
+            for line in step.difference if arguments.dry_run and step.action != "dropped" else ():
+                write_line(f"    {line}")
+    made = [step.name for step in done.steps if step.record == "sentinel" and step.action in {"created", "replaced"}]
+    if made and not (arguments.dry_run or arguments.no_check):
+        from tidings.cli.change import first_look  # the poller and its libraries are for those who check
+
+        rows = [database.read(sentinels.find, name) for name in made]
+        asyncio.run(first_look.check_new(database, rows, settings, as_json=arguments.json))
     busy = any(step.action not in IDLE for step in done.steps)
     return 1 if arguments.exit_code and busy else 0
 

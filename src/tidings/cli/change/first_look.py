@@ -24,7 +24,7 @@ from tidings.model.watch.sentinel import Sentinel
 from tidings.notification.channels import sendable
 from tidings.presentation.writing import tame
 from tidings.service.explain import add_answer
-from tidings.service.explain.seen_now import lines_of, seen_now
+from tidings.service.explain.seen_now import lines_of, record_of, seen_now
 from tidings.service.life import register, secrets
 from tidings.service.life.secrets import basic
 from tidings.service.notify.rehearse import channels_of, rehearse
@@ -35,7 +35,7 @@ from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.run.senders import senders_alone
 from tidings.service.show.records import problem_record, sentinel_record
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.watches import sentinels
+from tidings.storage.watches import sentinels, subscriptions
 from tidings.storage.write.vault import Vault
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 OF_NAMES = frozenset({"E04", "E21"})
 """What can be wrong with a name."""
+MOST_CHECKED = 20
+"""So many new pages are checked at once; the first checks of more are the service's."""
 PATIENCE_SECONDS = 30.0
 """So long a first answer is waited for; what for is said after two seconds where somebody sees it."""
 
@@ -233,11 +235,68 @@ async def _rehearse(
         )
 
 
+async def check_new(database: Database, made: Sequence[SentinelRow], settings: Settings, *, as_json: bool) -> None:
+    """Check the pages of sentinels that were just made, all at once, and print what each sees; of many pages the service makes the first checks.
+
+    Args:
+        database: Where they are stored.
+        made: The new sentinels.
+        settings: The settings in use.
+        as_json: Whether records are printed.
+    """
+    clock = SystemClock()
+    rows = [row for row in made if row.state != "ended" and (row.start_at is None or row.start_at <= clock.now())]
+    named: dict[int, set[int]] = {}
+    watched = {row.id: database.read(subscriptions.listing, sentinel_id=row.id) for row in rows}
+    for row in rows:
+        for sub in watched[row.id]:
+            named.setdefault(sub.page_id, set()).add(row.id)
+    if not named:
+        return
+    if len(named) > MOST_CHECKED:
+        if not as_json:
+            write_line(f"{len(named):,} new pages: the service makes the first checks, or `tidings check` does")
+        return
+    deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
+    problem = await _look(database, named, rows[0].name, settings, deadline=deadline)
+    runner = open_runner(settings)
+    try:
+        archive = open_archive(settings, dialect=database.dialect)
+        for row in rows:
+            sentinel = meaning(row.text)
+            for sub in watched[row.id]:
+                seen = await seen_now(database, archive, runner, sentinel, sub.page_id, label=sub.label)
+                warnings = database.read(add_answer.page_answer, row.id, sub.page_id, seen, settings)
+                _write_seen(row.name, sub.label, seen, warnings, as_json=as_json)
+    finally:
+        await runner.close()
+    if problem and not as_json:
+        write_line(f"warning   {problem}")
+
+
+def _write_seen(name: str, label: str, seen: SeenNow, warnings: Sequence[str], *, as_json: bool) -> None:
+    """Print what a new sentinel sees of one of its pages."""
+    if as_json:
+        now = [record_of(reading) for reading in seen.readings]
+        write_json({"record": "checked", "sentinel": name, "page": label, "now": now, "warnings": [*warnings]})
+        return
+    who = f"{name} {label}".rstrip()
+    for place, line in enumerate(lines_of(seen.readings)):
+        write_line(f"{' ' * len(who)}      {line}" if place else f"{who}  now {line}")
+    for warning in warnings:
+        write_line(f"{who}  warning {warning}")
+
+
 async def _first_look(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
-    """Check once, ourselves or through the process that polls; return what went wrong, if anything did."""
+    """Check a new page once; return what went wrong, if anything did."""
+    named = {page_id: {row.id} for page_id in database.read(add_answer.page_ids, row.id)}
+    return await _look(database, named, row.name, settings, deadline=deadline)
+
+
+async def _look(database: Database, named: dict[int, set[int]], name: str, settings: Settings, *, deadline: int) -> str:
+    """Check pages once, ourselves or through the process that polls; return what went wrong, if anything did."""
     clock = SystemClock()
     begun = clock.now()
-    named = {page_id: {row.id} for page_id in database.read(add_answer.page_ids, row.id)}
     said = ""
 
     def say(text: str) -> None:
@@ -260,16 +319,19 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
         try:
             found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()), say=say)
         except ServiceError:
-            return f"the running service has not checked the page yet; `tidings show {row.name}` says when it has"
+            return f"the running service has not checked the page yet; `tidings show {name}` says when it has"
     if found.held:
         return next(iter(found.held.values()))
     if found.refused:
         return "the budget is spent; the first check comes as soon as it allows"
-    if found.polls:
+    if len(found.polls) >= len(named):
         return ""
     waited = spell_duration(max(SECOND, (clock.now() - begun) // SECOND * SECOND))
     why = f" ({said})" if said else ""
-    return f"the page has not answered within {waited}{why}; `tidings check {row.name}` or a running service checks it again"
+    if len(named) == 1:
+        return f"the page has not answered within {waited}{why}; `tidings check {name}` or a running service checks it again"
+    left = len(named) - len(found.polls)
+    return f"{left} of {len(named)} pages have not answered within {waited}{why}; `tidings check` or a running service checks them again"
 
 
 def _welcome(name: str, answer: dict[str, Any], problem: str, now: Sequence[str]) -> None:

@@ -78,6 +78,28 @@ def answer(
     }
 
 
+def page_answer(
+    connection: Connection, sentinel_id: int, page_id: int, seen_now: SeenNow, settings: Settings
+) -> list[str]:
+    """Return what a user should know of a page that a new sentinel watches.
+
+    Args:
+        connection: The transaction.
+        sentinel_id: The sentinel's number.
+        page_id: The page's number.
+        seen_now: What it sees of the page now.
+        settings: The settings in use.
+    """
+    facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
+    state = pages.state(connection, page_id)
+    sentinel = meaning(sentinels.get(connection, sentinel_id).text)
+    return [
+        *_warnings(state, {} if facts is None else dict(facts.data), settings),
+        *missing(connection, sentinel_id, page_id, sentinel),
+        *finds_nothing(seen_now),
+    ]
+
+
 def _watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
     what = expressions.to_text(sentinel.monitor)
     if not seen:

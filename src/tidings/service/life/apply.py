@@ -49,13 +49,20 @@ EVENT_APPLIED = EventType.EVENT_APPLIED
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one sentinel or event; `text` is its canonical text after the step, empty if it is dropped."""
+    """What becomes of one sentinel or event; `text` is its canonical text after the step, empty if it is dropped, `before` the one until then."""
 
     name: str
     action: Action
     text: str = ""
     reason: str = ""
     record: Literal["sentinel", "event"] = "sentinel"
+    before: str = ""
+
+    @property
+    def difference(self) -> list[str]:
+        """Return the clauses that go, behind `-`, and those that come, behind `+`."""
+        was, now = (list(map(str.strip, text.splitlines())) for text in (self.before, self.text))
+        return [*(f"- {line}" for line in was if line not in now), *(f"+ {line}" for line in now if line not in was)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,17 +263,17 @@ class _Run:
             return self._make(sentinel, "created")
         if row.state == "ended":
             sentinels.drop(self.connection, row.id, self.now)
-            return self._make(sentinel, "replaced", "the one of that name had ended")
+            return self._make(sentinel, "replaced", "the one of that name had ended", before=row.text)
         wanted = register.canonical(sentinel, by_name.lives(self.connection))
         if row.text == wanted or row.text == self._as_of(file, row):
             self._note(row)
-            return Step(row.name, "unchanged", row.text)
+            return Step(row.name, "unchanged", row.text, before=row.text)
         if _pages_of(meaning(row.text)) != _pages_of(sentinel):
             sentinels.drop(self.connection, row.id, self.now)
-            return self._make(sentinel, "replaced", "its pages are others")
+            return self._make(sentinel, "replaced", "its pages are others", before=row.text)
         altered = register.alter(self.connection, row, sentinel, now=self.now)
         self._note(altered)
-        return Step(row.name, "altered", altered.text)
+        return Step(row.name, "altered", altered.text, before=row.text)
 
     def prune(self, found: _Found) -> Iterator[Step]:
         """Drop what an earlier apply made and no file names any more: sentinels first, since they may wait for events."""
@@ -275,9 +282,9 @@ class _Run:
                 continue
             if row.id in self.notes.sentinels:
                 sentinels.drop(self.connection, row.id, self.now)
-                yield Step(row.name, "dropped", reason=_UNNAMED)
+                yield Step(row.name, "dropped", reason=_UNNAMED, before=row.text)
             else:
-                yield Step(row.name, "left alone", row.text, _NOT_OURS)
+                yield Step(row.name, "left alone", row.text, _NOT_OURS, before=row.text)
         named = {happening.name for happening in found.happenings}
         for source in sources.listing(self.connection):
             if source.name in named:
@@ -313,10 +320,10 @@ class _Run:
             self.meant[file, at] = {s.name: self.known.sentinel(s) for s in found}
         return self.meant[file, at]
 
-    def _make(self, sentinel: Sentinel, action: Action, reason: str = "") -> Step:
+    def _make(self, sentinel: Sentinel, action: Action, reason: str = "", *, before: str = "") -> Step:
         row = register.create(self.connection, sentinel, now=self.now)
         self._note(row)
-        return Step(sentinel.name, action, row.text, reason)
+        return Step(sentinel.name, action, row.text, reason, before=before)
 
     def _note(self, row: SentinelRow) -> None:
         """Remember that files are the truth for this sentinel."""
