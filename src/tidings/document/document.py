@@ -192,6 +192,14 @@ class Document:
         begins = self._start_of_chunk(first)
         return begins + left, (begins if first == last else self._start_of_chunk(last)) + right
 
+    def span_of(self, token: int) -> tuple[int, int]:
+        """Return the characters of `text` that a token takes up, from and up to; no wider, unlike `characters_of`."""
+        ends = self._counted[1]
+        number = bisect_right(ends, token)
+        starts, stops = self._spans(number)
+        place, begins = token - self._before(number), self._chunk_starts[number]
+        return begins + starts[place], begins + stops[place]
+
     def _start_of_chunk(self, number: int) -> int:
         """Return where a chunk begins in `text`; quick for one, while `_chunk_starts` is for many."""
         if "_chunk_starts" in self.__dict__:

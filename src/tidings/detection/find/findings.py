@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from tidings.detection.compare.readable import Side, readable
 from tidings.detection.compare.sequence import compare_sequences
-from tidings.detection.find.moves import moves_of, without
 from tidings.document.document import Document
+from tidings.document.text.moves import moves_of, without
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op
 from tidings.model.watch.sentinel import Direction
 

@@ -1,6 +1,6 @@
 """Moves: a run of words that was deleted here and inserted there.
 
-A move stays a delete and an insert (004 §5.3.1); it is told as one thing because people read it as one.
+A move stays a delete and an insert (004 §5.3.1); it is shown as one thing because people read it as one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SHORTEST = 8
 """Words of the shortest run that counts as moved."""
 
 MOST_TOKENS = 200_000
-"""In edits of more tokens than this no moves are looked for: the page was written anew."""
+"""In edits of more tokens than this no moves are sought: the page was written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Move:
 def moves_of(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> tuple[Move, ...]:
     """Return runs of at least `SHORTEST` tokens that one edit takes out and another puts in; no token is in two of them.
 
-    Linear in the tokens of the edits: only the first place of each window of `SHORTEST` tokens is looked at.
+    Linear in the tokens of the edits: only the first place of each window of `SHORTEST` tokens is kept.
     """
     if sum(edit.new_end - edit.new_start + edit.old_end - edit.old_start for edit in edits) > MOST_TOKENS:
         return ()

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from tests.strategies import edited_pairs, pairs
 from tidings.detection.compare.sequence import compare_sequences
-from tidings.detection.find.moves import SHORTEST, Move, moves_of, without
+from tidings.document.text.moves import SHORTEST, Move, moves_of, without
 
 RUN = [f"run{number}" for number in range(10)]
 REST = [f"rest{number}" for number in range(30)]
