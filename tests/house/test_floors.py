@@ -67,6 +67,10 @@ BREACHES = {
         {"cli/show/planted_upward.py": "import tidings.cli.run"},
         "tidings.cli.show.planted_upward -> tidings.cli.run",
     ),
+    "a room of presentation looks up": (
+        {"presentation/views/planted_upward.py": "import tidings.presentation.safe"},
+        "tidings.presentation.views.planted_upward -> tidings.presentation.safe",
+    ),
     "a room of the model looks up": (
         {"model/watch/planted_upward.py": "import tidings.model.observed"},
         "tidings.model.watch.planted_upward -> tidings.model.observed",

@@ -1,0 +1,141 @@
+"""Two screenshots of a page compared: which part of them differs, and a picture of where.
+
+What reads pictures comes with the browser that takes them (the extra `browser`).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tidings.presentation.marks import escaped
+from tidings.presentation.writing import cut, one_line
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MOST_PIXELS: Final = 12_000_000
+"""Pixels of one screenshot (1,280 wide: 9,375 high); larger ones are not compared."""
+MOST_BYTES: Final = 30_000_000
+SEEN: Final = 24
+"""How far a channel of a pixel (0 to 255) must be off to count: below, it is how letters are smoothed."""
+BAND: Final = 16
+"""Height of the bands of which is said whether anything differs in them, in pixels."""
+MOST_BOXES: Final = 60
+_FORMATS: Final = ("PNG", "WEBP")
+_RED: Final = (173, 33, 25)
+SHEET: Final = (
+    ".slider{position:relative;max-width:100%;overflow:hidden;border:1px solid}.slider img{display:block;width:100%}"
+    ".slider .now{position:absolute;inset:0 auto 0 0;width:50%;min-width:2rem;max-width:100%;height:100%;overflow:hidden;resize:horizontal;"
+    "border-right:2px solid}.slider .now img{width:auto;height:100%;max-width:none}"
+)
+"""What the slider needs of the sheet of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What two screenshots have in common. `problem` says why they could not be compared; then all else is empty.
+
+    `share` is the part of the pixels that differ (0 to 1), of the larger of both; `picture` a PNG of the newer one, pale, with what differs in red and in
+    frames; `boxes` these frames (left, top, right, bottom in pixels).
+    """
+
+    share: float = 0.0
+    picture: bytes = b""
+    size: tuple[int, int] = (0, 0)
+    boxes: tuple[tuple[int, int, int, int], ...] = ()
+    problem: str = ""
+
+
+def compare_screenshots(before: bytes, now: bytes) -> Compared:
+    """Return what differs between two screenshots, PNG or WebP; where one is larger, what lies beyond the other differs.
+
+    Args:
+        before: The older screenshot.
+        now: The newer one.
+    """
+    try:
+        from PIL import Image, ImageChops, ImageDraw, ImageFilter  # an extra, and slow to import
+    except ImportError:
+        return Compared(
+            problem="Screenshots are compared once the extra `browser` is installed: pip install 'tidings[browser]'."
+        )
+    try:
+        old, new = (_read(data, Image.open) for data in (before, now))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        return Compared(problem=f"The screenshots cannot be compared: {cut(one_line(str(error)), 200)}")
+    size = max(old.width, new.width), max(old.height, new.height)
+    sides = []
+    for one in (old, new):
+        side = Image.new("RGB", size, (255, 255, 255))
+        side.paste(one)
+        sides.append(side)
+    bands = ImageChops.difference(*sides).split()
+    most = ImageChops.lighter(ImageChops.lighter(bands[0], bands[1]), bands[2])
+    differs = most.point([0] * (SEEN + 1) + [255] * (255 - SEEN))
+    beyond = Image.new("L", size, 255)
+    beyond.paste(0, (0, 0, min(old.width, new.width), min(old.height, new.height)))
+    differs = ImageChops.lighter(differs, beyond)
+    share = differs.histogram()[255] / (size[0] * size[1])
+    shown = Image.blend(sides[1].convert("L").convert("RGB"), Image.new("RGB", size, (255, 255, 255)), 0.6)
+    shown.paste(_RED, mask=differs.filter(ImageFilter.MaxFilter(3)))
+    boxes = tuple(_boxes(differs))
+    pen = ImageDraw.Draw(shown)
+    for left, top, right, bottom in boxes[:MOST_BOXES]:
+        pen.rectangle((max(0, left - 3), max(0, top - 3), right + 2, bottom + 2), outline=_RED, width=2)
+    written = io.BytesIO()
+    shown.quantize(64).save(written, "PNG")
+    return Compared(share, written.getvalue(), size, boxes[:MOST_BOXES])
+
+
+def slider(before: str, now: str, *, labels: tuple[str, str], difference: str = "") -> str:
+    """Return two screenshots over one another, the edge between them to be drawn by its corner, without JavaScript; below, what differs.
+
+    Args:
+        before: Address of the older screenshot.
+        now: Address of the newer one.
+        labels: What each of them is: which version and of when.
+        difference: Address of the picture of what differs; empty for none.
+    """
+    older, newer = (escaped(cut(one_line(label), 200)) for label in labels)
+    over = (
+        f'<div class="slider"><img src="{escaped(before)}" alt="{older}">'
+        f'<div class="now" tabindex="0" role="group" aria-label="Draw the corner to compare"><img src="{escaped(now)}" alt="{newer}"></div></div>'
+    )
+    caption = f"<figcaption>Left {newer}, right {older}; draw the lower corner of the edge.</figcaption>"
+    picture = f'<img src="{escaped(difference)}" alt="What differs, in red and in frames">' if difference else ""
+    fold = f'<details class="fold"><summary>What differs</summary>{picture}</details>' if picture else ""
+    return f"<figure>{over}{caption}</figure>{fold}"
+
+
+def _read(data: bytes, open_picture: object) -> Image:
+    """Return a picture in RGB; raises `ValueError` for one that is too large, `OSError` for what is none."""
+    if len(data) > MOST_BYTES:
+        message = f"one has more than {MOST_BYTES:,} bytes"
+        raise ValueError(message)
+    picture: Image = open_picture(io.BytesIO(data), formats=_FORMATS)  # type: ignore[operator]  # Image.open, imported by the caller
+    if picture.width * picture.height > MOST_PIXELS:
+        message = f"one has {picture.width:,} × {picture.height:,} pixels, more than {MOST_PIXELS:,}"
+        raise ValueError(message)
+    return picture.convert("RGB")
+
+
+def _boxes(differs: Image) -> Iterator[tuple[int, int, int, int]]:
+    """Yield frames around what differs: bands beside one another are one."""
+    open_box: tuple[int, int, int, int] | None = None
+    for top in range(0, differs.height, BAND):
+        found = differs.crop((0, top, differs.width, min(top + BAND, differs.height))).getbbox()
+        if found is None:
+            if open_box is not None:
+                yield open_box
+            open_box = None
+            continue
+        left, right = found[0], found[2]
+        if open_box is None:
+            open_box = (left, top + found[1], right, top + found[3])
+        else:
+            open_box = (min(left, open_box[0]), open_box[1], max(right, open_box[2]), top + found[3])
+    if open_box is not None:
+        yield open_box

@@ -1,0 +1,253 @@
+"""A parsed page written anew: elements that only say how something is rendered, their harmless attributes, and texts, escaped.
+
+What is not on the lists is written as `span` or `div`, so that its text stays; what holds no text that a reader sees goes. Links become text that shows its
+address; images are taken from stored copies, else their words stand in a box. The walk is that of `document/html/walk`, so each text is found again by
+the number of its piece. What is written goes through nh3, which reads it with another parser and lets through the same lists alone (decision 0055).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import nh3
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from tidings.document.document import Document
+from tidings.document.html.images import image_of
+from tidings.document.html.links import Resolver
+from tidings.document.html.walk import BREAK, IN_LINE, WITHOUT_TEXT
+from tidings.document.text.cents import POINT, has_cents
+from tidings.presentation.safe.css import MOST_CSS, safe_sheet, safe_style
+from tidings.presentation.writing import cut, tame
+
+KEPT: Final = frozenset(
+    """abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd details dfn dir div dl dt em
+    figcaption figure footer font h1 h2 h3 h4 h5 h6 header hgroup hr i img kbd li main mark menu nav ol p pre q rp rt ruby s samp section
+    small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr""".split()
+)
+"""The elements that are written under their own name."""
+_VOID: Final = frozenset(("br", "col", "hr", "img", "wbr"))
+_ANYWHERE: Final = frozenset(
+    ("align", "bgcolor", "class", "color", "dir", "height", "hidden", "id", "lang", "style", "title", "valign", "width")
+)
+_ATTRIBUTES: Final[dict[str, frozenset[str]]] = {
+    "col": frozenset(("span",)),
+    "colgroup": frozenset(("span",)),
+    "details": frozenset(("open",)),
+    "font": frozenset(("face", "size")),
+    "img": frozenset(("alt", "src")),
+    "li": frozenset(("value",)),
+    "ol": frozenset(("reversed", "start", "type")),
+    "table": frozenset(("border", "cellpadding", "cellspacing")),
+    "td": frozenset(("colspan", "nowrap", "rowspan")),
+    "th": frozenset(("colspan", "nowrap", "rowspan", "scope")),
+    "ul": frozenset(("type",)),
+}
+LONGEST_ATTRIBUTE: Final = 2_000
+LONGEST_ADDRESS: Final = 300
+"""Characters of an address that is shown."""
+MOST_OPEN: Final = 200
+"""How deep elements are written in one another; deeper ones leave their text alone, since parsers give up at depths of their own."""
+_MARKS: Final = frozenset(("ins", "del"))
+_STAND_INS: Final = dict.fromkeys(("textarea", "listing", "xmp", "plaintext"), "pre") | {"ins": "u", "del": "s"}
+"""What is written for an element, so that it is rendered alike: `ins` and `del` are our marks."""
+_FOREIGN: Final = frozenset(("svg", "math"))
+_PICTURE: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp);base64,[A-Za-z0-9+/=\s]*")
+LONGEST_PICTURE: Final = 100_000
+"""Characters of a picture that the page itself holds."""
+_NAME: Final = re.compile(r"[\w:.\-]+(?: +[\w:.\-]+)*")
+_ID: Final = re.compile(r"[\w:.\-]+")
+
+Mark = Callable[[int, str], str]
+"""Writes a text node: from the number of its piece and its text."""
+
+
+@dataclass(slots=True)
+class Written:
+    """A page written anew: `body` is what stands in it, `css` its own styles, `attributes` those of `html` and `body` that are kept."""
+
+    body: str = ""
+    css: str = ""
+    title: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+def written(
+    tree: LexborHTMLParser | LexborNode | None, document: Document, images: Mapping[str, str], mark: Mark | None = None
+) -> Written:
+    """Return a page written anew, through nh3.
+
+    Args:
+        tree: The root of what was parsed; None for nothing.
+        document: What was read of it, for its base address and its pieces.
+        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:` address; others stand as their words in a box.
+        mark: Writes the texts; None for as they are.
+    """
+    root = tree.root if isinstance(tree, LexborHTMLParser) else tree
+    writer = _Writer(document, images, mark)
+    if root is not None:
+        writer.write(root)
+    return Written(cleaned("".join(writer.out)), "".join(writer.css), document.title, writer.attributes)
+
+
+def cleaned(markup: str) -> str:
+    """Return markup of a fragment with what is allowed alone, as nh3 reads it."""
+    return _CLEANER.clean(markup)
+
+
+class _Writer:
+    """Writes while it walks as `walk` does; `piece` counts the pieces that `walk` made on the way."""
+
+    def __init__(self, document: Document, images: Mapping[str, str], mark: Mark | None) -> None:
+        self.document, self.images, self.mark = document, images, mark
+        self.out: list[str] = []
+        self.css: list[str] = []
+        self.attributes: dict[str, str] = {}
+        self.resolver = Resolver(document.base)
+        self.piece = 0
+        self.foreign = 0
+        self.left_of_css = MOST_CSS
+
+    def write(self, root: LexborNode) -> None:
+        """Write everything below a root."""
+        open_elements: list[tuple[LexborNode, str, bool]] = []
+        node: LexborNode | None = root
+        while node is not None:
+            child = None
+            if node.is_text_node:
+                self._text(node.text_content or "")
+            elif node.is_element_node:
+                child = self._open(node, open_elements)
+            if child is not None:
+                node = child
+                continue
+            following = node.next
+            while following is None:
+                if not open_elements:
+                    return
+                node, end, is_block = open_elements.pop()
+                self.out.append(end)
+                self.piece += is_block
+                self.foreign -= self.foreign > 0 and node.tag in _FOREIGN
+                following = node.next
+            node = following
+
+    def _text(self, text: str) -> None:
+        self.out.append(self.mark(self.piece, text) if self.mark is not None else escaped(text))
+        self.piece += 1
+
+    def _open(self, node: LexborNode, open_elements: list[tuple[LexborNode, str, bool]]) -> LexborNode | None:
+        """Write how an element begins; return its first child if it has any that is walked."""
+        tag = node.tag or ""
+        if tag in WITHOUT_TEXT:
+            if tag == "style" and not self.foreign:
+                self._style(node)
+            return None
+        is_block = tag not in IN_LINE
+        if is_block or (tag == "sup" and self._is_cents(node)):
+            self.piece += 1
+        begin, end = self._element(node, tag, is_block, len(open_elements))
+        self.out.append(begin)
+        child = node.first_child
+        if child is not None:
+            open_elements.append((node, end, is_block))
+            self.foreign += tag in _FOREIGN
+        else:
+            self.out.append(end)
+        return child
+
+    def _is_cents(self, node: LexborNode) -> bool:
+        pieces = self.document.pieces
+        if self.piece >= len(pieces) or pieces[self.piece] != POINT:
+            return False
+        return has_cents(node, pieces[max(0, self.piece - _NEAR) : self.piece], BREAK, IN_LINE)
+
+    def _element(self, node: LexborNode, tag: str, is_block: bool, deep: int) -> tuple[str, str]:
+        """Return how an element begins and ends."""
+        if tag in {"html", "body"}:
+            self.attributes |= {name: text for name, text in _kept("div", node.attributes).items() if name != "height"}
+            return "", ""
+        if tag == "head" or self.foreign or deep > MOST_OPEN:
+            return ("\n", "\n") if is_block else ("", "")
+        if tag == "img":
+            return self._image(node), ""
+        attributes = node.attributes
+        name = tag if tag in KEPT else _STAND_INS.get(tag) or ("div" if is_block else "span")
+        kept = _kept(name, attributes)
+        if tag in {"a", "area"} and (address := attributes.get("href")) is not None:
+            kept["class"] = "tidings-link"
+            kept["title"] = cut(tame(" ".join(address.split())), LONGEST_ADDRESS)
+        return f"<{name}{_written(kept)}>", "" if name in _VOID else f"</{name}>"
+
+    def _image(self, node: LexborNode) -> str:
+        kept = _kept("img", node.attributes)
+        address = image_of(node) or ""
+        if _PICTURE.fullmatch(address):
+            copy = address if len(address) <= LONGEST_PICTURE else None
+        else:
+            (name,) = self.resolver.each_image([address])
+            copy = self.images.get(name) if name else None
+        copy = copy if copy and copy.startswith("data:image/") else None
+        kept.pop("src", None)
+        if copy is not None:
+            kept["src"] = copy
+        else:
+            kept["class"] = "tidings-image"
+            kept = {name: text for name, text in kept.items() if name in {"class", "alt", "title"}}
+        kept.setdefault("alt", "")
+        return f"<img{_written(kept)}>"
+
+    def _style(self, node: LexborNode) -> None:
+        text = node.text(deep=True)[: self.left_of_css]
+        self.left_of_css -= len(text)
+        self.css.append(safe_sheet(text))
+
+
+_NEAR: Final = 60
+"""Pieces before a `sup` that are asked whether it holds cents."""
+
+
+def _kept(name: str, attributes: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the attributes of an element that are harmless."""
+    allowed = _ATTRIBUTES.get(name, frozenset())
+    kept: dict[str, str] = {}
+    for key, value in attributes.items():
+        text = value or ""
+        if (key not in _ANYWHERE and key not in allowed) or len(text) > LONGEST_ATTRIBUTE:
+            continue
+        if key == "style":
+            text = safe_style(text)
+            if not text:
+                continue
+        elif (key == "class" and not _NAME.fullmatch(text.strip())) or (key == "id" and not _ID.fullmatch(text)):
+            continue
+        kept[key] = text
+    if "class" in kept and "tidings" in kept["class"].lower():
+        del kept["class"]
+    return kept
+
+
+def _written(attributes: Mapping[str, str]) -> str:
+    return "".join(f' {name}="{escaped(text)}"' for name, text in attributes.items())
+
+
+def escaped(text: str) -> str:
+    """Return a text of a page as it stands in an element or an attribute; what no parser keeps is gone."""
+    return html.escape(text.replace("\0", ""))
+
+
+_CLEANER: Final = nh3.Cleaner(
+    tags=set(KEPT | _MARKS),
+    clean_content_tags={"script", "style", "template", "noscript", "iframe", "object", "embed", "title", "svg", "math"},
+    attributes={"*": set(_ANYWHERE), "ins": {"id"}, "del": {"id"}}
+    | {tag: set(names) for tag, names in _ATTRIBUTES.items()},
+    url_schemes={"data"},
+    url_relative="deny",
+    link_rel=None,
+    strip_comments=True,
+)
+"""The second reader: another parser, the same lists."""

@@ -1,0 +1,138 @@
+"""The single frame of the thesis: one page of two versions that still renders, with what went and what came where it stands (004 §3.7.1, §5.5).
+
+Without its `<del>` it has the words of the new version, without its `<ins>` those of the old one. Marks stand inside elements, around texts alone.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from tidings.document.document import Document
+from tidings.document.html.walk import BREAK
+from tidings.model.observed.change import Edit
+from tidings.presentation.safe.frame import page, rewritten
+from tidings.presentation.safe.markup import cleaned, escaped
+from tidings.presentation.views.script import Mark, script_of
+
+_OPEN: Final = {
+    "inserted": '<ins class="tidings" title="added">',
+    "moved": '<ins class="tidings tidings-moved" title="moved here">',
+    "deleted": '<del class="tidings" title="removed">',
+    "away": '<del class="tidings tidings-moved" title="moved elsewhere">',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A merged page; `html` is empty where none can be made, and then `why_not` says why."""
+
+    html: str
+    why_not: str = ""
+
+
+def merged_page(edits: Sequence[Edit], old: Document, new: Document, images: Mapping[str, str] | None = None) -> Merged:
+    """Return two versions of a page as one that renders like the new one, safe as `shown_page`.
+
+    Raises `ValueError` for edits that reach beyond the documents.
+
+    Args:
+        edits: All edits of the words of the whole pages.
+        old: The version before.
+        new: The version now, parsed with its tree.
+        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:` address; None for none.
+    """
+    marks = _Marks(script_of(edits, old, new).marks, old, new)
+    made = rewritten(new, images, marks.text)
+    if made is None:
+        is_part = not new.extraction.is_whole
+        return Merged("", "Only a part of the page is watched." if is_part else "This is no web page with words.")
+    made.body += cleaned(marks.rest())
+    return Merged(page(made))
+
+
+class _Marks:
+    """Writes the texts of the new version with what changed in them."""
+
+    def __init__(self, marks: Sequence[Mark], old: Document, new: Document) -> None:
+        self.old, self.new = old, new
+        self.starts = list(accumulate(map(len, new.pieces), initial=0))
+        self.at: dict[int, list[Mark]] = defaultdict(list)
+        """number of a piece → the marks in it, in order"""
+        self.homeless: list[Mark] = []
+        for mark in marks:
+            if mark.kind in {"inserted", "moved"}:
+                for piece in self._pieces(mark.start, mark.end):
+                    self.at[piece].append(mark)
+            elif (home := self._home(mark)) is not None:
+                self.at[home].append(mark)
+            else:
+                self.homeless.append(mark)
+
+    def text(self, piece: int, text: str) -> str:
+        """Return a text node, which is piece `piece`, with its marks."""
+        marks = self.at.pop(piece, None)
+        if not marks:
+            return escaped(text)
+        start = self.starts[piece]
+        out: list[str] = []
+        at = 0
+        for mark in marks:
+            first = min(max(at, mark.start - start), len(text))
+            out.append(escaped(text[at:first]))
+            if mark.kind in {"inserted", "moved"}:
+                at = max(first, min(mark.end - start, len(text)))
+                inside = text[first:at]
+                out.append(f"{_OPEN[mark.kind]}{escaped(inside)}</ins>" if inside.strip() else escaped(inside))
+            else:
+                at = first
+                out.append(self._gone(mark))
+        out.append(escaped(text[at:]))
+        return "".join(out)
+
+    def rest(self) -> str:
+        """Return what went from a page in which no text is left to stand beside."""
+        left = [
+            *self.homeless,
+            *(mark for marks in self.at.values() for mark in marks if mark.kind in {"deleted", "away"}),
+        ]
+        return "".join(f"<p>{self._gone(mark)}</p>" for mark in left)
+
+    def _gone(self, mark: Mark) -> str:
+        shown = "<br>".join(escaped(part) for part in self._parts(self.old.text[mark.old_start : mark.old_end]))
+        space = " " if mark.before else ""
+        return f"{space}{_OPEN[mark.kind]}{shown}</del>{' ' if mark.behind else ''}"
+
+    def _parts(self, text: str) -> list[str]:
+        """Return the paragraphs of a text; one that begins or ends with white space keeps a space there."""
+        parts = [" ".join(part.split()) for part in text.split(BREAK)]
+        lead, trail = text[:1].isspace(), text[-1:].isspace()
+        kept = [part for part in parts if part] or [""]
+        kept[0] = f" {kept[0]}" if lead else kept[0]
+        kept[-1] = f"{kept[-1]} " if trail else kept[-1]
+        return kept
+
+    def _pieces(self, start: int, end: int) -> Iterator[int]:
+        """Yield the texts that hold some of characters `start:end`."""
+        piece = bisect_right(self.starts, start) - 1
+        while piece < len(self.new.pieces) and self.starts[piece] < end:
+            if self.new.pieces[piece] is not BREAK:
+                yield piece
+            piece += 1
+
+    def _home(self, mark: Mark) -> int | None:
+        """Return the text in which something that went stands: the one it followed, if it did, else the one it stood before; None if there is none."""
+        here = min(bisect_right(self.starts, mark.start) - 1, len(self.new.pieces) - 1)
+        before = min(bisect_right(self.starts, mark.start - 1) - 1, len(self.new.pieces) - 1) if mark.start else here
+        for piece in (before, here) if mark.before else (here, before):
+            if piece >= 0 and self.new.pieces[piece] is not BREAK and self.new.pieces[piece].strip():
+                return piece
+        words = (at for at in (*range(here + 1, len(self.new.pieces)), *range(here, -1, -1)) if self._has_text(at))
+        return next(words, None)
+
+    def _has_text(self, piece: int) -> bool:
+        return self.new.pieces[piece] is not BREAK and bool(self.new.pieces[piece].strip())

@@ -1,0 +1,271 @@
+"""Paragraphs drawn: changes only, both versions in one page, both side by side (004 §5.5); markup and classes are those of the web page's sheet.
+
+What came is `<ins>`, underlined; what went `<del>`, struck; each with words for screen readers; beside a changed paragraph stands what kind of
+edit it is. No colour is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from tidings.presentation.edits import more
+from tidings.presentation.marks import escaped
+from tidings.presentation.views.jump import Cell, cell
+from tidings.presentation.views.rows import Piece, Row
+from tidings.presentation.writing import cut
+
+AROUND: Final = 12
+"""Words beside a change that are shown where only the changes are."""
+NEAR: Final = 1
+"""Unchanged paragraphs that stay open before and behind a changed one."""
+MOST_EDITED: Final = 400
+"""Changed paragraphs that one page shows."""
+MOST_FOLDED: Final = 40
+"""Unchanged paragraphs that a fold shows when it is opened."""
+LONGEST: Final = 20_000
+"""Characters of one text that are shown."""
+_MOVE: Final = '<svg class="i" aria-hidden="true"><use href="#i-move"/></svg>'
+_MARKS: Final = {"inserted": ("ins", "added: "), "deleted": ("del", "removed: "), "away": ("del", "moved away: ")}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A view as HTML, and the cells of its jump bar. `left` is how many changed paragraphs have no room."""
+
+    html: str
+    cells: tuple[Cell, ...] = ()
+    left: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    row: Row
+    number: int
+    """of a changed paragraph, from 1; 0 for others"""
+    start: float
+    end: float
+
+
+def only(rows: Sequence[Row], ignore: str = "") -> Drawn:
+    """Return the changed paragraphs alone, long ones cut around what changed. `ignore` is as in `one_page`."""
+    numbered, cells, left = _numbered(rows)
+    parts: list[str] = []
+    heading = ""
+    for one in numbered:
+        if not one.number:
+            continue
+        if one.row.heading != heading and not one.row.is_heading:
+            heading = one.row.heading
+            parts.append(f'<h2 dir="auto">{escaped(cut(heading, LONGEST))}</h2>\n' if heading else "")
+        parts.append(_paragraph(one, ignore, short=True))
+    return Drawn(_article("".join(parts), left), cells, left)
+
+
+def one_page(rows: Sequence[Row], ignore: str = "") -> Drawn:
+    """Return both versions in one page: changed paragraphs with their marks, unchanged ones far from them folded.
+
+    `ignore` is where *Not relevant* leads, to which the number of the edit is added; empty for no such link.
+    """
+    numbered, cells, left = _numbered(rows)
+    parts = [
+        _folded(run) if is_far else "".join(_paragraph(one, ignore) for one in run) for is_far, run in _runs(numbered)
+    ]
+    return Drawn(_article("".join(parts), left), cells, left)
+
+
+def two_pages(rows: Sequence[Row], before: str, now: str, *, folds: bool = True) -> Drawn:
+    """Return both versions side by side, a row of a table a paragraph, so that they scroll together and stay beside one another.
+
+    `rows` are both versions; `before` and `now` are what stands above the sides. Without `folds` unchanged paragraphs stand there too.
+    """
+    numbered, cells, left = _numbered(rows)
+    parts: list[str] = []
+    heading = ""
+    for is_far, run in _runs(numbered):
+        if folds and is_far:
+            parts.append(_gap(len(run)))
+            continue
+        for one in run:
+            if folds and one.row.heading and one.row.heading != heading and not one.row.is_heading:
+                heading = one.row.heading
+                parts.append(_group(heading))
+            parts.append(_pair(one))
+            heading = one.row.text if one.row.is_heading else heading
+    head = "".join(f'<th scope="col">{escaped(cut(one, LONGEST))}</th>' for one in (before, now))
+    body = "".join(parts)
+    rest = f'<p class="small soft">{escaped(more(left, "change"))}</p>' if left else ""
+    table = f'<table class="pair"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return Drawn(
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Both versions, side by side">{table}</div>{rest}',
+        cells,
+        left,
+    )
+
+
+def _numbered(rows: Sequence[Row]) -> tuple[list[_Numbered], tuple[Cell, ...], int]:
+    """Return the rows with the numbers of those that changed and where they stand, the cells of these, and how many have no room."""
+    sizes = [max(1, len(row.text)) for row in rows]
+    whole = sum(sizes) or 1
+    found: list[_Numbered] = []
+    cells: list[Cell] = []
+    at = changed = 0
+    for row, size in zip(rows, sizes, strict=True):
+        start, at = at / whole, at + size
+        is_changed = row.kind != "same"
+        changed += is_changed
+        if changed > MOST_EDITED and is_changed:
+            continue
+        found.append(_Numbered(row, changed if is_changed else 0, start, at / whole))
+        if is_changed:
+            heading = row.text if row.is_heading else row.heading
+            cells.append(cell(changed, heading, row.kind, start, at / whole))
+    return found, tuple(cells), max(0, changed - MOST_EDITED)
+
+
+def _runs(rows: Sequence[_Numbered]) -> Iterator[tuple[bool, list[_Numbered]]]:
+    """Yield runs of rows with whether they are far from all that changed and from the headings above it; two of these and more fold."""
+    near: set[int] = set()
+    heading = -1
+    for place, one in enumerate(rows):
+        heading = place if one.row.is_heading else heading
+        if one.number:
+            near.update((heading, *range(place - NEAR, place + NEAR + 1)))
+    for is_far, places in groupby(range(len(rows)), lambda place: place not in near):
+        run = [rows[place] for place in places]
+        yield is_far and len(run) > 1, run
+
+
+def _article(inside: str, left: int) -> str:
+    rest = f'<p class="small soft">{escaped(more(left, "change"))}</p>\n' if left else ""
+    return f'<article class="doc" aria-label="The page with its edits">\n{inside}{rest}</article>'
+
+
+def _folded(run: Sequence[_Numbered]) -> str:
+    shown = " ".join(_text(one.row.pieces) for one in run[:MOST_FOLDED])
+    rest = f" {escaped(more(len(run) - MOST_FOLDED, 'paragraph'))}" if len(run) > MOST_FOLDED else ""
+    return (
+        f'<details class="fold"><summary>{len(run):,} unchanged paragraphs</summary>'
+        f'<p class="soft" dir="auto">{shown}{rest}</p></details>\n'
+    )
+
+
+def _gap(number: int) -> str:
+    return f'<tr><td colspan="2" class="soft">{number:,} unchanged paragraphs</td></tr>'
+
+
+def _group(heading: str) -> str:
+    return f'<tr class="grp"><th colspan="2" scope="colgroup" dir="auto">{escaped(cut(heading, LONGEST))}</th></tr>'
+
+
+def _paragraph(one: _Numbered, ignore: str, *, short: bool = False) -> str:
+    row = one.row
+    tag = "h2" if row.is_heading and not one.number else "p"
+    if not one.number:
+        return f'<{tag} dir="auto">{_text(row.pieces)}</{tag}>\n'
+    pieces = near(row.pieces) if short else row.pieces
+    at = " at" if one.number == 1 else ""
+    return f'<p class="ch{at}" id="e{one.number}" dir="auto">{_note(row, ignore)}{_text(pieces)}</p>\n'
+
+
+def _note(row: Row, ignore: str) -> str:
+    """Return the marginal note of a changed paragraph: what kind of edit, and the way to leave such ones out."""
+    link = f'<br><a href="{escaped(ignore + str(row.edits[0]))}">Not relevant</a>' if ignore and row.edits else ""
+    return f'<small class="mn">{kind_of_edit(row)}{link}</small>'
+
+
+def kind_of_edit(row: Row) -> str:
+    """Return what kind of edit a changed paragraph is, in words."""
+    came, went = row.words("inserted"), row.words("deleted")
+    other = escaped(cut(row.other, 60))
+    match row.kind:
+        case "inserted":
+            return f"new paragraph, {_words(came)}"
+        case "deleted":
+            return f"paragraph removed, {_words(went)}"
+        case "moved":
+            return f"{_MOVE} moved here{f' from {other}' if other else ''}"
+        case "away":
+            return f"{_MOVE} moved {f'to {other}' if other else 'elsewhere'}"
+        case _:
+            values = [piece for piece in row.pieces if piece.kind == "inserted"]
+            if came == went == len(values) and all(any(c.isdigit() for c in piece.text) for piece in values):
+                return f"{came} value{'' if came == 1 else 's'} updated"
+            moved = row.words("moved") + row.words("away")
+            said = [
+                f"{came:,} in" if came else "",
+                f"{went:,} out" if went else "",
+                f"{moved:,} moved" if moved else "",
+            ]
+            return "reworded, words: " + ", ".join(part for part in said if part)
+
+
+def _words(count: int) -> str:
+    return f"{count:,} word{'' if count == 1 else 's'}"
+
+
+def _pair(one: _Numbered) -> str:
+    row = one.row
+    if not one.number:
+        text = _text(row.pieces)
+        if row.is_heading:
+            return f'<tr class="grp"><th colspan="2" scope="colgroup" dir="auto">{text}</th></tr>'
+        return f'<tr><td dir="auto">{text}</td><td dir="auto">{text}</td></tr>'
+    was, now = _text(row.was), _text(row.now)
+    if row.kind == "inserted":
+        was = '<span class="soft">nothing</span>'
+    if row.kind == "deleted":
+        now = '<span class="soft">nothing</span>'
+    if row.kind == "moved":
+        was = f'<span class="soft">{_MOVE} stood {_under(row)}</span>'
+    if row.kind == "away":
+        now = f'<span class="soft">{_MOVE} stands {_under(row)} now</span>'
+    return f'<tr id="e{one.number}"><td dir="auto">{was}</td><td dir="auto">{now}</td></tr>'
+
+
+def _under(row: Row) -> str:
+    return f"in {escaped(cut(row.other, 60))}" if row.other else "elsewhere"
+
+
+def near(pieces: Sequence[Piece]) -> Iterable[Piece]:
+    """Return pieces of which unchanged text far from a change is left out."""
+    for place, piece in enumerate(pieces):
+        words = piece.text.split()
+        if piece.kind != "same" or len(words) <= 2 * AROUND:
+            yield piece
+            continue
+        head = " ".join(words[:AROUND]) if place else ""
+        tail = " ".join(words[-AROUND:]) if place < len(pieces) - 1 else ""
+        lead = " " if head and piece.text[:1].isspace() else ""
+        trail = " " if tail and piece.text[-1:].isspace() else ""
+        yield Piece("same", f"{lead}{head} … {tail}{trail}".replace("  ", " "))
+
+
+def _text(pieces: Iterable[Piece]) -> str:
+    return "".join(_piece(piece) for piece in _spaced(pieces))
+
+
+def _spaced(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield pieces with the white space at the ends of marks outside of them."""
+    for piece in pieces:
+        inner = piece.text.strip()
+        if piece.kind == "same" or not inner or inner == piece.text:
+            yield piece
+            continue
+        if piece.text[0].isspace():
+            yield Piece("same", " ")
+        yield Piece(piece.kind, inner)
+        if piece.text[-1].isspace():
+            yield Piece("same", " ")
+
+
+def _piece(piece: Piece) -> str:
+    text = escaped(cut(piece.text, LONGEST))
+    if piece.kind == "same" or not piece.text.strip():
+        return text
+    if piece.kind == "moved":
+        return f'<span class="sr">moved here: </span><bdi class="moved">{text}</bdi>'
+    tag, said = _MARKS[piece.kind]
+    return f'<span class="sr">{said}</span><{tag}>{text}</{tag}>'

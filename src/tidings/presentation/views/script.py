@@ -1,0 +1,228 @@
+"""The edit script of a change laid on the texts of both versions: at which characters something went, came or was moved.
+
+Whoever takes out what went has the words of the new version, whoever takes out what came those of the old one. For that the marks also take in
+what stands between words (`A-5`, `$5`) wherever it would make other words of what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from tidings.document.document import Document
+from tidings.document.text.moves import Move, moves_of
+from tidings.model.observed.change import Edit
+
+MarkKind = Literal["deleted", "inserted", "moved", "away"]
+
+_MINUS: Final = frozenset("-\u2212")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One stretch of text that differs; `edit` is the number of its edit.
+
+    What came (`inserted`) or stands here now (`moved`) is characters `start:end` of the new text. What went (`deleted`) or stands elsewhere
+    now (`away`) is characters `old_start:old_end` of the old text, and `start` (equal to `end`) where it would stand in the new one. `before` and
+    `behind`: a space may be set there to keep it apart, which makes no other words.
+    """
+
+    kind: MarkKind
+    edit: int
+    start: int
+    end: int
+    old_start: int = 0
+    old_end: int = 0
+    before: bool = False
+    behind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The marks of a change in the order of the new text, with the numbers of words that went, came and moved."""
+
+    marks: tuple[Mark, ...]
+    went: int
+    came: int
+    moved: int
+
+
+def script_of(edits: Sequence[Edit], old: Document, new: Document) -> Script:
+    """Return the marks of edits on the texts that they index.
+
+    Of edits that lie over one another the first is marked. Raises `ValueError` for edits that reach beyond a text: they are of other versions.
+    """
+    if any(edit.old_end > len(old.tokens) or edit.new_end > len(new.tokens) for edit in edits):
+        message = "the edits are not of these two documents: they reach beyond their words"
+        raise ValueError(message)
+    old.note_chunks()
+    new.note_chunks()
+    apart = list(_apart(edits))
+    moves = moves_of([edit for _, edit in apart], old.tokens, new.tokens)
+    marks = [mark for number, edit in apart for mark in _Laid(number, edit, old, new, moves).marks()]
+    went = sum(edit.old_end - edit.old_start for _, edit in apart)
+    came = sum(edit.new_end - edit.new_start for _, edit in apart)
+    moved = sum(move.length for move in moves)
+    moved += sum(edit.new_end - edit.new_start for _, edit in apart if edit.op == "move")
+    return Script(tuple(marks), max(0, went - moved), max(0, came - moved), moved)
+
+
+def _apart(edits: Sequence[Edit]) -> Iterator[tuple[int, Edit]]:
+    """Yield edits with their numbers in the order of the new text, without those that lie over others."""
+    gone: set[int] = set()
+    until = 0
+    for number in sorted(range(len(edits)), key=lambda one: (edits[one].new_start, edits[one].old_start)):
+        edit = edits[number]
+        taken = range(edit.old_start, edit.old_end)
+        if edit.new_start < until or not gone.isdisjoint(taken):
+            continue
+        gone.update(taken)
+        until = max(until, edit.new_end)
+        yield number, edit
+
+
+class _Laid:
+    """One edit on both texts. What stands between two words is a gap; the first and the last have nothing on one side."""
+
+    def __init__(self, number: int, edit: Edit, old: Document, new: Document, moves: Iterable[Move]) -> None:
+        self.number, self.edit, self.old, self.new = number, edit, old, new
+        is_move = edit.op == "move"
+        self.away = [
+            (move.old_start, move.old_start + move.length)
+            for move in moves
+            if edit.old_start <= move.old_start < edit.old_end
+        ] or ([(edit.old_start, edit.old_end)] if is_move else [])
+        self.here = sorted(
+            (move.new_start, move.new_start + move.length)
+            for move in moves
+            if edit.new_start <= move.new_start < edit.new_end
+        ) or ([(edit.new_start, edit.new_end)] if is_move else [])
+
+    def marks(self) -> Iterator[Mark]:
+        """Yield the marks: first what went, then what came."""
+        edit = self.edit
+        if edit.old_start == edit.old_end:
+            yield from self._inserted()
+        elif edit.new_start == edit.new_end:
+            yield from self._deleted()
+        else:
+            yield from self._replaced()
+
+    def _replaced(self) -> Iterator[Mark]:
+        edit, old, new = self.edit, self.old, self.new
+        left = _gap(old, edit.old_start), _gap(new, edit.new_start)
+        right = _gap(old, edit.old_end), _gap(new, edit.new_end)
+        parts_left, parts_right = (_parts(gap) and _parts(other) for gap, other in (left, right))
+        keeps_left = parts_left or left[0] == left[1]
+        keeps_right = parts_right or (right[0] == right[1] and not self._breaks())
+        ends = edit.old_end == len(old.tokens) and edit.new_end == len(new.tokens)
+        went = _span(old, edit.old_start, edit.old_end, keeps_left, keeps_right or ends)
+        came = _span(new, edit.new_start, edit.new_end, keeps_left, keeps_right or ends)
+        may_part = parts_left and (parts_right or ends)
+        yield from self._went(went, came[0], before=False, behind=may_part)
+        yield from self._came(came)
+
+    def _breaks(self) -> bool:
+        """Return whether what came goes over a border of paragraphs, which stays where the words are taken out."""
+        start, end = _span(self.new, self.edit.new_start, self.edit.new_end, False, False)
+        return "\n\n" in self.new.text[start:end]
+
+    def _inserted(self) -> Iterator[Mark]:
+        edit, old, new = self.edit, self.old, self.new
+        was, left, right = _gap(old, edit.old_start), _gap(new, edit.new_start), _gap(new, edit.new_end)
+        if _parts(was) and _parts(left):
+            came = _span(new, edit.new_start, edit.new_end, True, _parts(right) or edit.new_end == len(new.tokens))
+        elif _parts(was) and _parts(right):
+            came = _span(new, edit.new_start, edit.new_end, False, True)
+        elif was == left:
+            came = _span(new, edit.new_start, edit.new_end, True, False)
+        elif was == right and not self._breaks():
+            came = _span(new, edit.new_start, edit.new_end, False, True)
+        else:
+            came = _span(new, edit.new_start, edit.new_end, False, False)
+            at = _gap_span(old, edit.old_start)
+            yield Mark("deleted", self.number, came[0], came[0], *at)
+        yield from self._came(came)
+
+    def _deleted(self) -> Iterator[Mark]:
+        edit, old, new = self.edit, self.old, self.new
+        left, right, now = _gap(old, edit.old_start), _gap(old, edit.old_end), _gap(new, edit.new_start)
+        ends = edit.old_end == len(old.tokens)
+        first, last = _gap_span(new, edit.new_start)
+        if _parts(left) and (_parts(right) or ends) and _parts(now):
+            went = _span(old, edit.old_start, edit.old_end, True, True)
+            stays_behind = edit.old_start > 0 and edit.new_start > 0 and "\n\n" not in left
+            if stays_behind or ends:
+                yield from self._went(went, first, before=True, behind=False)
+            else:
+                yield from self._went(went, last, before=False, behind=True)
+            return
+        went = _span(old, edit.old_start, edit.old_end, False, False)
+        yield from self._went(went, first, before=False, behind=False)
+        if first < last:
+            yield Mark("inserted", self.number, first, last)
+
+    def _went(self, span: tuple[int, int], at: int, *, before: bool, behind: bool) -> Iterator[Mark]:
+        pieces = list(_pieces(self.old, span, self.away))
+        for place, (is_moved, start, end) in enumerate(pieces):
+            yield Mark(
+                "away" if is_moved else "deleted",
+                self.number,
+                at,
+                at,
+                start,
+                end,
+                before=before and place == 0,
+                behind=behind and place == len(pieces) - 1,
+            )
+
+    def _came(self, span: tuple[int, int]) -> Iterator[Mark]:
+        for is_moved, start, end in _pieces(self.new, span, self.here):
+            yield Mark("moved" if is_moved else "inserted", self.number, start, end)
+
+
+def _pieces(
+    document: Document, span: tuple[int, int], moved: Sequence[tuple[int, int]]
+) -> Iterator[tuple[bool, int, int]]:
+    """Yield a stretch cut where moved words (of which `moved` are the tokens) begin and end: whether they are, from and up to."""
+    at, until = span
+    for first, last in moved:
+        start, end = document.span_of(first)[0], document.span_of(last - 1)[1]
+        if last < len(document.tokens):
+            following = document.span_of(last)[0]
+            end = following if following < until else end
+        if at < start:
+            yield False, at, start
+        yield True, max(at, start), min(end, until) if last < len(document.tokens) else until
+        at = min(end, until) if last < len(document.tokens) else until
+    if at < until:
+        yield False, at, until
+
+
+def _gap_span(document: Document, token: int) -> tuple[int, int]:
+    """Return the characters between a token and the one before it."""
+    start = document.span_of(token - 1)[1] if token else 0
+    end = document.span_of(token)[0] if token < len(document.tokens) else len(document.text)
+    return start, end
+
+
+def _gap(document: Document, token: int) -> str:
+    """Return what stands between a token and the one before it; where there is none before it, as if a space were there."""
+    start, end = _gap_span(document, token)
+    return document.text[start:end] if token else f" {document.text[start:end]}"
+
+
+def _span(document: Document, first: int, last: int, keeps_left: bool, keeps_right: bool) -> tuple[int, int]:
+    """Return the characters of tokens `first:last`, with the gaps on a side where they are not kept outside."""
+    start = document.span_of(first)[0] if keeps_left else _gap_span(document, first)[0]
+    end = document.span_of(last - 1)[1] if keeps_right else _gap_span(document, last)[1]
+    return start, end
+
+
+def _parts(gap: str) -> bool:
+    """Return whether a gap keeps words apart whatever stands before it: there is white space in it, and no sign belongs to what follows."""
+    words = gap.split()
+    if not words:
+        return bool(gap)
+    return any(c.isspace() for c in gap) and (gap[-1].isspace() or _MINUS.isdisjoint(words[-1]))

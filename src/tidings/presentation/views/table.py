@@ -1,0 +1,152 @@
+"""Values and objects that changed as a table: where, what, how it was and is, and by how much (004 Figures 5.12 and 5.13)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from tidings.model.observed.change import ChangeSet, Context
+from tidings.presentation.edits import more
+from tidings.presentation.marks import escaped, thing
+from tidings.presentation.views.pages import Drawn
+from tidings.presentation.writing import cut, one_line
+
+MOST_ROWS: Final = 500
+LONGEST: Final = 2_000
+"""Characters of a text that a cell shows."""
+_LISTS: Final = ("updated", "inserted", "deleted", "moved")
+_SORTS: Final = {"links": "link", "images": "image", "keywords": "keyword", "phrases": "phrase", "table": "row", "list": "item",
+                 "items": "entry", "regex": "match", "body": "body"}  # fmt: skip
+_NUMBER: Final = re.compile(r"[-\u2212]?\d+(?:,\d{3})*(?:\.\d+)?")
+_KEYED: Final = re.compile(r"([^\s:][^:\n]{0,80}): (.+)", re.DOTALL)
+_NOWHERE: Final = Context("", 0)
+
+
+class Line(NamedTuple):
+    """A line of the table. `place` is the heading it stands under, `name` its label or sort; `old` or `new` is empty where there is none."""
+
+    place: str
+    name: str
+    old: str
+    new: str
+    difference: str
+    unit: str = ""
+    is_object: bool = False
+
+
+def table(found: ChangeSet) -> Drawn:
+    """Return all that a change found as a table; what went is struck, what came underlined."""
+    lines = list(lines_of(found))
+    body = "".join(_row(line) for line in lines[:MOST_ROWS])
+    left = max(0, len(lines) - MOST_ROWS)
+    rest = f'<p class="small soft">{escaped(more(left, "change"))}</p>' if left else ""
+    heads = ("where", "what", "was → is", "difference", "unit")
+    head = "".join(f'<th scope="col"{_CLASS.get(name, "")}>{name}</th>' for name in heads)
+    return Drawn(
+        '<div class="scroll" tabindex="0" role="region" aria-label="Values that changed">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{rest}",
+        (),
+        left,
+    )
+
+
+_CLASS: Final = {"difference": ' class="r"'}
+
+
+def lines_of(found: ChangeSet) -> Iterator[Line]:
+    """Yield the lines of a change: texts in the order of its lists, then objects that stand in no list."""
+    contexts = {(one.of, one.number): one for one in found.contexts}
+    rows = {row.object: row for row in found.objects}
+    told: set[str] = set()
+    for of in _LISTS:
+        for number, text in enumerate(getattr(found, of)):
+            context = contexts.get((of, number), _NOWHERE)
+            row = rows.get(text) if isinstance(text, str) else None
+            if row is not None and row.old != row.new:
+                if text not in told:
+                    told.add(text)
+                    yield _counted(row.kind, text, row.old, row.new)
+            else:
+                yield _line(of, text, context)
+    for row in found.objects:
+        if row.object not in told and row.old != row.new and not _is_told(found, row.kind):
+            yield _counted(row.kind, row.object, row.old, row.new)
+
+
+def _is_told(found: ChangeSet, kind: str) -> bool:
+    """Return whether a thing of which there is one stands among the updates."""
+    return kind in {"status", "body"} and bool(found.updated)
+
+
+def _counted(kind: str, name: str, old: int, new: int) -> Line:
+    sort = _SORTS.get(kind, kind)
+    was, now = name if old else "", name if new else ""
+    if old and new:
+        return Line("", sort, name, name, f"{old:,} → {new:,}", "times", is_object=True)
+    count = max(old, new)
+    return Line(
+        "", sort, was, now, ("new" if new else "gone") + (f", {count:,} times" if count > 1 else ""), is_object=True
+    )
+
+
+def _line(of: str, text: str | tuple[str, str], context: Context) -> Line:
+    place = context.heading
+    name = context.label or context.above
+    if isinstance(text, tuple):
+        was, now = (_KEYED.fullmatch(one[:LONGEST]) for one in text)
+        if was is not None and now is not None and was[1] == now[1]:  # a value of data, behind its key
+            name, text = was[1], (was[2], now[2])
+        difference, unit = _difference(*text)
+        return Line(place, name, text[0], text[1], difference, unit or _unit(context))
+    match of:
+        case "deleted":
+            return Line(place, name, text, "", "gone")
+        case "moved":
+            return Line(place, name, "", text, "moved")
+        case _:
+            return Line(place, name, "", text, "new")
+
+
+def _unit(context: Context) -> str:
+    """Return what stands right behind a value, if that is a word like a unit."""
+    words = context.after.split()
+    return words[0] if words and len(words[0]) <= 4 and not words[0][0].isdigit() and words[0].isupper() else ""
+
+
+def _difference(old: str, new: str) -> tuple[str, str]:
+    """Return by how much a number changed, in percent, and what stands beside it; empty for what is no single number."""
+    was, now = _NUMBER.findall(old), _NUMBER.findall(new)
+    beside = tuple(" ".join(_NUMBER.sub(" ", text).split()) for text in (old, new))
+    if len(was) != 1 or len(now) != 1 or beside[0] != beside[1] or len(old) > 60:
+        return "", ""
+    before, after = (float(one[0].replace(",", "").replace("\u2212", "-")) for one in (was, now))
+    if not before or before == after:
+        return "", beside[0]
+    change = (after - before) / abs(before) * 100
+    if abs(change) >= 1_000_000:
+        return "", beside[0]
+    said = f"{change:+,.1f}".removesuffix(".0") if abs(change) < 1_000 else f"{change:+,.0f}"
+    return said.replace("-", "\u2212") + "\u00a0%", beside[0]
+
+
+def _row(line: Line) -> str:
+    old, new = (escaped(cut(one_line(text[: 4 * LONGEST]), LONGEST)) for text in (line.old, line.new))
+    if line.is_object:
+        old, new = (thing(cut(one_line(text[: 4 * LONGEST]), LONGEST), one_line(text)) for text in (line.old, line.new))
+    shown: list[str] = []
+    if line.is_object and line.old == line.new:
+        shown.append(f"<bdi>{new}</bdi>")
+    else:
+        if line.old:
+            shown.append(f'<span class="sr">was: </span><del>{old}</del>')
+        if line.new:
+            shown.append(
+                f'<span class="sr">is: </span><ins>{new}</ins>' if line.difference != "moved" else f"<bdi>{new}</bdi>"
+            )
+    cells = " → ".join(shown) if len(shown) > 1 else "".join(shown)
+    place, name, unit = (escaped(cut(one_line(text), 200)) for text in (line.place, line.name, line.unit))
+    return (
+        f'<tr><th scope="row" class="b" dir="auto">{place}</th><td dir="auto">{name}</td><td dir="auto">{cells}</td>'
+        f'<td class="r nw">{escaped(line.difference)}</td><td class="soft">{unit}</td></tr>'
+    )

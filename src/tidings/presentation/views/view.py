@@ -1,0 +1,233 @@
+"""One change in any of its views: `view_of` draws one, and which is first is chosen by kind and by what it costs to read (004 §5.5.3).
+
+All of it is pure and bounded, and reads pages: let it run where pages are read, in a worker (`isolation/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final, Literal
+
+from tidings.document.document import Document
+from tidings.document.html.walk import BREAK
+from tidings.errors import UsageError
+from tidings.model.observed.change import ChangeSet
+from tidings.presentation.marks import escaped
+from tidings.presentation.views import pages
+from tidings.presentation.views.jump import jump
+from tidings.presentation.views.rows import Row, rows_of
+from tidings.presentation.views.script import Script, script_of
+from tidings.presentation.views.table import table
+from tidings.presentation.writing import cut, one_line
+
+ViewName = Literal["only", "page", "two", "table", "rendered"]
+
+NAMES: Final[dict[ViewName, str]] = {
+    "only": "Changes only",
+    "page": "One page",
+    "two": "Two pages",
+    "table": "Table",
+    "rendered": "Rendered",
+}
+"""Each view with what a reader sees of it, in the order of the switch."""
+REWRITTEN: Final = 0.5
+"""The share of the words from which on a page counts as written anew: one page with marks cannot be read then."""
+MOST_PARTS: Final = 30
+"""Changed paragraphs from which on the changes alone are quicker to read than the page."""
+_DATA: Final = frozenset(("json", "csv", "xml"))
+_TABLES: Final = frozenset(("links", "images", "table", "list", "items", "numbers", "offers", "status", "body"))
+_TWO: Final = frozenset(("phrases", "keywords"))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A view that a reader may switch to; `why_not` is empty where it shows something."""
+
+    view: ViewName
+    name: str
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view, drawn. `html` is the comparison without its jump bar, `jump` that as SVG (empty without places).
+
+    `choices` are all views in the order of the switch; `view` says which one this is, `first` which one is chosen for who asks for none. `words` are how many words
+    came, went and moved, `edits` how many paragraphs changed, `left` how many of them have no room. `notice` is said above the view, if anything is.
+    """
+
+    view: ViewName
+    first: ViewName
+    html: str
+    jump: str
+    choices: tuple[Choice, ...]
+    words: tuple[int, int, int]
+    edits: int
+    left: int = 0
+    notice: str = ""
+
+    @property
+    def whole(self) -> str:
+        """Return the comparison with its bar, as it stands in the page."""
+        return f'<div class="diff">{self.jump}{self.html}</div>' if self.jump else self.html
+
+
+def view_of(
+    change: ChangeSet,
+    old: Document,
+    new: Document,
+    view: str = "",
+    *,
+    captions: tuple[str, str] = ("Before", "Now"),
+    ignore: str = "",
+    rendered: str = "",
+) -> View:
+    """Return a change in one of its views, its texts escaped and without anything that acts.
+
+    Raises `UsageError` for a view that there is not, `ValueError` for documents of which the edits are not.
+
+    Args:
+        change: What was found, as it is stored.
+        old: The version before, the part of it whose words the edits index (`whole_page` for a page with frames).
+        new: The version now, the same part.
+        view: `only`, `page`, `two`, `table` or `rendered`; empty for the one that is chosen.
+        captions: What stands above the two sides: which version it is and of when.
+        ignore: Where *Not relevant* leads, to which the number of the edit (its place in `change.edits`, from 0) is added; empty for no link.
+        rendered: The frame that shows the rendered page (`frame`); empty if there is none.
+    """
+    if view and view not in NAMES:
+        message = f'there is no view "{cut(one_line(view), 40)}": choose {", ".join(NAMES)}'
+        raise UsageError(message)
+    script = script_of(change.edits, old, new)
+    rows = rows_of(script, old, new)
+    edited = sum(row.kind != "same" for row in rows)
+    choices = _choices(change, edited, has_frame=bool(rendered))
+    first = _first(change, script, rows, choices, (old, new))
+    chosen: ViewName = next((name for name in NAMES if name == view), first)
+    drawn = _drawn(chosen, change, rows, captions, ignore, rendered)
+    why_not = next(choice.why_not for choice in choices if choice.view == chosen)
+    html = (
+        f'<p class="soft">{escaped(why_not)}</p>'
+        if why_not
+        else drawn.html + (_ignored(change) if chosen != "table" else "")
+    )
+    is_rewritten = bool(edited) and share(script, old, new) > REWRITTEN
+    return View(
+        view=chosen,
+        first=first,
+        html=html,
+        jump=jump(drawn.cells),
+        choices=choices,
+        words=(script.came, script.went, script.moved),
+        edits=edited,
+        left=drawn.left,
+        notice="The page was rewritten: more than half of its words are others." if is_rewritten else "",
+    )
+
+
+def whole_page(parts: Sequence[Document]) -> Document:
+    """Return a page and its frames as one document, whose words are those of its parts one after the other, as its edits index them."""
+    pieces = tuple(chain.from_iterable((*part.pieces, BREAK) for part in parts))
+    media = "html" if len(parts) > 1 else parts[0].media
+    return replace(
+        parts[0], media=media, pieces=pieces, marks=(), link_places=(), image_places=(), frames=(), tree=None
+    )
+
+
+def share(script: Script, old: Document, new: Document) -> float:
+    """Return the share of the words of the longer version that changed, 0 to 1."""
+    return min(1.0, (max(script.came, script.went) + script.moved) / max(1, len(old.tokens), len(new.tokens)))
+
+
+def costs(script: Script, rows: Sequence[Row]) -> dict[ViewName, float]:
+    """Return what each view of words costs to read, in words: what is read, and what a reader loses who lacks what is around it."""
+    changed = script.came + script.went + script.moved
+    edited = [row for row in rows if row.kind != "same"]
+    lost = sum(_LOST for row in edited if row.kind == "changed" and len(row.text.split()) <= _SHORT)
+    beside = 2 * pages.NEAR * _NEIGHBOUR * len(edited)
+    paragraphs = sum(len(row.text.split()) for row in edited)
+    broken = sum(_BROKEN for row in edited if len(row.pieces) > _MANY_PIECES)
+    return {
+        "only": changed + 2 * pages.AROUND * len(edited) + lost,
+        "page": paragraphs + beside + broken,
+        "two": 2 * (paragraphs + beside),
+    }
+
+
+_LOST: Final = 60
+"""Words that the context is worth of a change in a paragraph that says little by itself."""
+_SHORT: Final = 6
+_NEIGHBOUR: Final = 8
+"""Words that are read of an unchanged paragraph beside a changed one."""
+_BROKEN: Final = 80
+"""What a paragraph costs in which old and new alternate all the time."""
+_MANY_PIECES: Final = 24
+
+
+def _first(
+    change: ChangeSet, script: Script, rows: Sequence[Row], choices: Sequence[Choice], pair: tuple[Document, Document]
+) -> ViewName:
+    """Return the view that a change begins with: by its kind, else the one that costs least to read."""
+    there = {choice.view for choice in choices if not choice.why_not}
+    kinds = frozenset(change.kinds)
+    if "page" not in there or pair[1].media in _DATA or (kinds and kinds <= _TABLES):
+        return "table" if "table" in there else "only"
+    if kinds and kinds <= _TWO:
+        return "two"
+    if share(script, *pair) > REWRITTEN:
+        return "two"
+    price = costs(script, rows)
+    if sum(row.kind != "same" for row in rows) > MOST_PARTS or price["page"] > 2 * price["only"] + _LONG:
+        return "only"
+    return "page" if price["page"] <= price["two"] else "two"
+
+
+_LONG: Final = 400
+"""Words of a page that are read without minding, even if the changes alone are shorter."""
+
+
+def _choices(change: ChangeSet, edited: int, *, has_frame: bool) -> tuple[Choice, ...]:
+    no_words = "" if edited else "No words changed: the table shows what did."
+    no_values = (
+        ""
+        if change.objects or any((change.updated, change.inserted, change.deleted, change.moved))
+        else "Nothing was found."
+    )
+    no_frame = "" if has_frame else "The page cannot be rendered."
+    why: dict[ViewName, str] = {
+        "only": no_words, "page": no_words, "two": no_words, "table": no_values, "rendered": no_frame,
+    }  # fmt: skip
+    return tuple(Choice(view, name, why[view]) for view, name in NAMES.items())
+
+
+def _drawn(
+    view: ViewName, change: ChangeSet, rows: Sequence[Row], captions: tuple[str, str], ignore: str, rendered: str
+) -> pages.Drawn:
+    match view:
+        case "only":
+            return pages.only(rows, ignore)
+        case "page":
+            return pages.one_page(rows, ignore)
+        case "two":
+            return pages.two_pages(rows, *captions)
+        case "table":
+            return table(change)
+        case _:
+            return pages.Drawn(rendered)
+
+
+def _ignored(change: ChangeSet) -> str:
+    """Return what was left out as noise, with the mask that says so."""
+    if not change.masked:
+        return ""
+    shown = "; ".join(
+        f"“<s>{escaped(cut(one_line(one.old[:400]), 80))}</s> {escaped(cut(one_line(one.new[:400]), 80))}”, {escaped(cut(one_line(one.mask), 60))}"
+        for one in change.masked[:_MOST_MASKED]
+    )
+    rest = len(change.masked) - _MOST_MASKED
+    return f'\n<p class="small soft">Ignored: {shown}{f" and {rest:,} more" if rest > 0 else ""}</p>'
+
+
+_MOST_MASKED: Final = 5
