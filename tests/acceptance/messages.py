@@ -1,6 +1,31 @@
-"""Thirty changes as people meet them, and the messages that they get: (what it is, media type, change type, the page, before, now)."""
+"""Thirty changes as people meet them, and the messages that they get, channel by channel; `docs/messages/` has them.
+
+    PYTHONPATH=. python -m tests.acceptance.messages
+
+writes them anew, after a change of how messages read; whoever does that reads them.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidings.detection.ask.summary import summary
+from tidings.detection.job.contract import Body
+from tidings.detection.job.examiner import compare_bodies
+from tidings.model.interval import MINUTE, Instant
+from tidings.model.observed.change import ChangeSet
+from tidings.model.observed.unit import ChangeRow
+from tidings.model.watch.sentinel import Interest
+from tidings.notification.channel import Message
+from tidings.notification.mail import compose, read_sender
+from tidings.notification.rendering import News, Rendered, render
+from tidings.presentation.atom import FeedHead, feed
+from tidings.presentation.hypertext import STYLE
+from tidings.service.show.records import Record, change_record
+
+FOLDER = Path(__file__).parents[2] / "docs" / "messages"
 
 HTML, JSON, TEXT, CSV, FEED = "text/html", "application/json", "text/plain", "text/csv", "application/rss+xml"
 
@@ -31,11 +56,12 @@ _CSV = "city,temperature\nOslo,{0}\nRome,21\n"
 _CHANGELOG = "Version 2.1\n\nRequires Python {0} or newer.\n"
 _RSS = (
     '<rss version="2.0"><channel><title>Harbour news</title>{0}<item><title>Ferry runs again</title>'
-    "<link>https://a.example/1</link><guid>1</guid></item></channel></rss>"
+    "<link>https://harbour.example/1</link><guid>1</guid></item></channel></rss>"
 )
 _ITEM = (
-    "<item><title>Pier closed until June</title><link>https://a.example/2</link><guid>2</guid>"
-    "<description>The pier is closed for repairs.</description></item>"
+    "<item><title>Pier closed until {0}</title><link>https://harbour.example/2</link><guid>2</guid>"
+    "<description>The pier is closed for {1}.</description><author>post@harbour.example (Harbour office)</author>"
+    "<pubDate>Fri, 27 Nov 2026 07:40:00 GMT</pubDate></item>"
 )
 _MANY = (
     "<h1>Shop</h1><p>Opening soon: {0}</p><h2>Kettle</h2><p>Now {1} EUR</p><footer><p>Page made in {2} ms</p></footer>"
@@ -47,7 +73,7 @@ def pages(frame: str, before: str, now: str) -> tuple[str, str]:
     return frame.format(*before.split("|")), frame.format(*now.split("|"))
 
 
-ROWS = [
+CHANGES = [
     ("a status in a list of definitions", HTML, "any", *pages(_STATUS, "ok", "degraded")),
     ("a status in boxes", HTML, "any", *pages(_BOXES, "idle", "full")),
     ("a price with a label", HTML, "any", *pages(_SHOP, "129.00 EUR", "99.00 EUR")),
@@ -71,140 +97,234 @@ ROWS = [
     ("a limit in a contract", HTML, "any", *pages(_LICENCE, "10,000", "5,000")),
     ("CSV", CSV, "any", *pages(_CSV, "4", "-11")),
     ("plain text", TEXT, "any", *pages(_CHANGELOG, "3.11", "3.12")),
-    ("a feed", FEED, "items", *pages(_RSS, "", _ITEM)),
+    ("a feed", FEED, "items", *pages(_RSS, "", _ITEM.format("June", "repairs"))),
     ("a cell of a table", HTML, "table", *pages(_TIMES, "07:27", "07:35")),
-    ("an item of a list", HTML, "list", *pages(_JOBS, "", "<li>Electrician, part time</li>")),
+    ("an entry that was edited", FEED, "items", *pages(_RSS, _ITEM.format("June", "repairs"), _ITEM.format("July", "repairs of its lamps"))),
     ("a price that is asked for", HTML, "words", *pages(_SHOP, "129.00 EUR", "sold out")),
     ("several at once, the price first", HTML, "any", *pages(_MANY, "May|49.00|31", "June|39.00|44")),
     ("a link that is another", HTML, "links", _LINK.format("form"), _LINK.format("form").replace("form.pdf", "form-2.pdf")),
     ("only the footer", HTML, "any", *pages(_COUNT, "310|7", "310|9")),
 ]  # fmt: skip
-
-SAID = [
-    [  # a status in a list of definitions
-        'Status page: Database "ok" → "degraded"',
-        "Status page › Database: [-ok-]{+degraded+}",
-    ],
-    [  # a status in boxes
-        'Status: Queue / "idle" → "full"',
-        'Status › below "Queue": [-idle-]{+full+}',
-    ],
-    [  # a price with a label
-        'Steel kettle 1.7 l: Price "129.00" → "99.00" EUR',
-        "Steel kettle 1.7 l: Price: [-129.00-]{+99.00+} EUR",
-    ],
-    [  # stock
-        'Steel kettle 1.7 l: "Out of" → "In" stock',
-        "Steel kettle 1.7 l: [-Out of-]{+In+} stock",
-    ],
-    [  # a timetable
-        'Line 12 to Harbour: Old Town, Weekdays "07:27" → "07:35"',
-        "Line 12 to Harbour › Old Town, Weekdays: [-07:27-]{+07:35+}",
-    ],
-    [  # free seats, no heads
-        'Shows in May: Hamlet "12" → "3"',
-        "Shows in May › Hamlet: [-12-]{+3+}",
-    ],
-    [  # a rate under a caption
-        'Savings rates: 12 months, Rate "2.4" → "2.75" %',
-        "Savings rates › 12 months, Rate: [-2.4-]{+2.75+} %",
-    ],
-    [  # a fee in prose
-        'Fees: The fee is "5" → "7" € per day, paid at the gate.',
-        "Fees: The fee is [-5-]{+7+} € per day, paid at the gate.",
-    ],
-    [  # a new job
-        '1 text added: Open positions: +"Electrician, part time"',
-        "Open positions: {+Electrician, part time+}",
-    ],
-    [  # a job that is gone
-        '1 text removed: Open positions: -"Driver, early shift"',
-        "Open positions: [-Driver, early shift-]",
-    ],
-    [  # an hour in prose
-        'Visiting hours: …may come from 14:00 to "18:00" → "17:30".',
-        "Visiting hours: Visitors may come from 14:00 to [-18:00-]{+17:30+}.",
-    ],
-    [  # a new notice
-        '1 text added: Notices: +"Water is off on Mill Lane on Friday"',
-        "Notices: {+Water is off on Mill Lane on Friday+}.",
-    ],
-    [  # JSON
-        '1 text updated: "service.state: green" → "service.state: red"',
-        "[-service.state: green-]{+service.state: red+}",
-    ],
-    [  # a date behind a colon
-        'Passport office: Next free appointment "14 May" → "2 March"',
-        "Passport office: Next free appointment: [-14 May-]{+2 March+}",
-    ],
-    [  # a name in a list of definitions
-        'Board: Chair "M. Sato" → "R. Lind"',
-        "Board › Chair: [-M. Sato-]{+R. Lind+}",
-    ],
-    [  # the words of a link
-        'Downloads: The form for 2026 "not yet" → "ready"',
-        "Downloads: The form for 2026: [-not yet-]{+ready+} (link https://a.example/form.pdf)",
-    ],
-    [  # a number beside one in the footer
-        '2 texts updated: Survey: "310" → "325" people answered.; footer: Visits today "7" → "9"',
-        "Survey: [-310-]{+325+} people answered.",
-        "in the footer: Visits today: [-7-]{+9+}",
-    ],
-    [  # a dish
-        'Tuesday: "Fish and rice" → "Pancakes"',
-        "Tuesday: [-Fish and rice-]{+Pancakes+}",
-    ],
-    [  # a warning
-        '1 text added: +"Kettle 1.7 l Stop using it: the handle may break"',
-        "{+Kettle 1.7 l Stop using it: the handle may break+}.",
-    ],
-    [  # Japanese
-        '1 text added, 1 text removed: 駅のお知らせ: 中央線 +"見合わせ"; 駅のお知らせ: 中央線 -"平常"運転',
-        "駅のお知らせ › 中央線: [-平常-]運転",
-        "駅のお知らせ › 中央線: 運転{+見合わせ+}",
-    ],
-    [  # a limit in a contract
-        '3. Liability: …is liable for damage up to "10,000" → "5,000" EUR per case and year.',
-        "3. Liability: The provider is liable for damage up to [-10,000-]{+5,000+} EUR per case and year.",
-    ],
-    [  # CSV
-        '1 text updated: "Oslo, temperature: 4" → "Oslo, temperature: -11"',
-        "[-Oslo, temperature: 4-]{+Oslo, temperature: -11+}",
-    ],
-    [  # plain text
-        'Requires Python "3.11" → "3.12" or newer.',
-        "Requires Python [-3.11-]{+3.12+} or newer.",
-    ],
-    [  # a feed
-        '1 entry added: +"Pier closed until June https://a.example/2"',
-        "entry added: Pier closed until June https://a.example/2",
-    ],
-    [  # a cell of a table
-        '1 cell updated: "Old Town, Weekdays: 07:27" → "Old Town, Weekdays: 07:35"',
-        "[-Old Town, Weekdays: 07:27-]{+Old Town, Weekdays: 07:35+}",
-    ],
-    [  # an item of a list
-        '1 item added: +"Electrician, part time"',
-        "item added: Electrician, part time",
-    ],
-    [  # a price that is asked for
-        'Steel kettle 1.7 l: Price "129.00 EUR" → "sold out"',
-        "Steel kettle 1.7 l: Price: [-129.00 EUR-]{+sold out+}",
-    ],
-    [  # several at once, the price first
-        '3 texts updated: Shop: Opening soon "May" → "June"; Kettle: Now "49.00" → "39.00" EUR; footer: Page made in "31" → "44" ms',
-        "Kettle: Now [-49.00-]{+39.00+} EUR",
-        "Shop: Opening soon: [-May-]{+June+}",
-        "in the footer: Page made in [-31-]{+44+} ms",
-    ],
-    [  # a link that is another
-        '1 link added, 1 link removed: +"https://a.example/form-2.pdf"; -"https://a.example/form.pdf"',
-        "link removed: https://a.example/form.pdf (Downloads The form for 2026 [form])",
-        "link added: https://a.example/form-2.pdf (Downloads The form for 2026 [form])",
-    ],
-    [  # only the footer
-        'footer: Visits today "7" → "9"',
-        "in the footer: Visits today: [-7-]{+9+}",
-    ],
+"""What it is, media type, change type, the page before and now."""
+PAGES = [
+    ("bike-rental", "https://status.bikes.example/", "Bike rental: is it working?"),
+    ("print-queue", "https://status.print-shop.example/", "Print shop: is it working?"),
+    ("kettle", "https://kettles.example/steel-17", "Steel kettle 1.7 l – Kettle shop"),
+    ("kettle-stock", "https://kettles.example/steel-17", "Steel kettle 1.7 l – Kettle shop"),
+    ("bus-12", "https://buses.example/line-12", "Timetable of line 12 – Town buses"),
+    ("theatre", "https://theatre.example/seats", "Free seats – Town theatre"),
+    ("savings", "https://bank.example/savings", "Savings accounts – First Bank"),
+    ("lake-parking", "https://lake.example/parking", "Parking – Lake park"),
+    ("clinic-jobs", "https://clinic.example/jobs", "Jobs – Hill clinic"),
+    ("clinic-jobs", "https://clinic.example/jobs", "Jobs – Hill clinic"),
+    ("clinic-visits", "https://clinic.example/visits", "Visiting – Hill clinic"),
+    ("millbrook", "https://millbrook.example/", "Town hall of Millbrook"),
+    ("search-service", "https://api.books.example/health", ""),
+    ("passport", "https://passports.example/", "Passport office – appointments"),
+    ("rowing-board", "https://rowing.example/board", "The board – Rowing club"),
+    ("allotment-form", "https://millbrook.example/allotments", "Allotments – Millbrook"),
+    ("park-survey", "https://millbrook.example/survey", "Survey on the new park – Millbrook"),
+    ("canteen", "https://canteen.example/week", "This week – Canteen"),
+    ("kettle-recalls", "https://kettle-maker.example/recalls", "Product recalls – Kettle maker"),
+    ("chuo", "https://station.example/", "運行情報 – 中央駅"),
+    ("host-terms", "https://host.example/terms", "Terms of use – Web host"),
+    ("temperatures", "https://weather.example/now.csv", ""),
+    ("tool-releases", "https://tool.example/CHANGES.txt", ""),
+    ("harbour", "https://harbour.example/news.rss", ""),
+    ("bus-12-table", "https://buses.example/line-12", "Timetable of line 12 – Town buses"),
+    ("harbour", "https://harbour.example/news.rss", ""),
+    ("kettle-price", "https://kettles.example/steel-17", "Steel kettle 1.7 l – Kettle shop"),
+    ("kettle-shop", "https://kettles.example/", "Kettle shop"),
+    ("allotment-link", "https://millbrook.example/allotments", "Allotments – Millbrook"),
+    ("park-survey-2", "https://millbrook.example/survey", "Survey on the new park – Millbrook"),
 ]
-"""What each of them says: the line by itself, and the text below it."""
+"""Who watches it, where, and what the page is called, in the order of `CHANGES`."""
+AT: Instant = 1_795_766_400_000_000
+"""27 November 2026, 08:00 UTC."""
+
+ASKED = {"any": "any change", "words": "all words", "items": "items", "table": "table", "links": "all links"}
+"""Change types as a Monitor clause says them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A change of the table."""
+
+    what: str
+    media: str
+    kind: str
+    old: str
+    new: str
+    sentinel: str
+    url: str
+    title: str
+
+    @property
+    def found(self) -> ChangeSet:
+        """Return what is found between the two pages."""
+        head = f"<title>{self.title}</title>" if self.media == HTML else ""
+        before, after = (
+            Body(data=f"{head}{text}".encode(), content_type=self.media, url=self.url) for text in (self.old, self.new)
+        )
+        change, problem = compare_bodies(before, after, Interest(self.kind))
+        assert "" == problem
+        return change
+
+    def record(self, number: int) -> Record:
+        """Return the record of the change, the one of this number in the table."""
+        found = self.found
+        row = ChangeRow(
+            id=f"{number:032x}",
+            sentinel_id=number,
+            subscription_id=number,
+            page_id=number,
+            revision=1,
+            kind=ASKED[self.kind],
+            from_seq=1,
+            to_seq=2,
+            rules_version=1,
+            extraction="page",
+            found=found,
+            summary=summary(found),
+            quiet=False,
+            modified_at=None,
+            polled_at=AT,
+            detected_at=AT,
+        )
+        return change_record(row, sentinel=self.sentinel, url=self.url)
+
+
+ROWS = [Row(*change, *page) for change, page in zip(CHANGES, PAGES, strict=True)]
+
+
+def message(kind: str, row: Row, number: int, scheme: str = "") -> Rendered:
+    """Return what a channel of a kind is sent of a change."""
+    return render(kind, News(sentinel=row.sentinel, scheme=scheme, records=[row.record(number)], at=AT))
+
+
+def parts_of_letter(rendered: Rendered) -> tuple[str, str]:
+    """Return the text and the HTML of a letter."""
+    import email
+    from email.message import EmailMessage
+    from email.policy import default
+
+    head = f"Content-Type: {rendered.content_type}\r\n\r\n".encode()
+    letter = email.message_from_bytes(head + rendered.body, policy=default)
+    assert isinstance(letter, EmailMessage)
+    text, html = (letter.get_body((sort,)) for sort in ("plain", "html"))
+    assert text is not None
+    assert html is not None
+    whole = (str(part.get_content()).replace("\r\n", "\n") for part in (text, html))
+    return next(whole), next(whole)
+
+
+def _letters() -> str:
+    return _joined("Letters as plain text", lambda row, n: _lettered(message("email", row, n)))
+
+
+def _lettered(rendered: Rendered) -> str:
+    return f"Subject: {rendered.subject}\n\n{parts_of_letter(rendered)[0].rstrip()}"
+
+
+def _chats() -> str:
+    return _joined(
+        "Chats and phones: a service with titles (ntfy)", lambda row, n: _titled(message("apprise", row, n, "ntfy"))
+    )
+
+
+def _short() -> str:
+    return _joined(
+        "A service without titles, 160 characters (SMS)",
+        lambda row, n: message("apprise", row, n, "twilio").body.decode(),
+    )
+
+
+def _titled(rendered: Rendered) -> str:
+    return f"{rendered.subject}\n{rendered.body.decode()}"
+
+
+def _console() -> str:
+    return "".join(message("console", row, n).body.decode() for n, row in enumerate(ROWS, 1))
+
+
+def _lines(kind: str) -> str:
+    return "".join(f"{message(kind, row, n).body.decode().rstrip()}\n" for n, row in enumerate(ROWS, 1))
+
+
+def _feed() -> str:
+    head = FeedHead(
+        id="urn:tidings:example",
+        title="All changes",
+        updated="2026-11-27T08:00:00Z",
+        address="https://tidings.example/feeds/all",
+        generator="Tidings",
+    )
+    return feed(head, [message("feed", row, n).body.decode() for n, row in enumerate(ROWS, 1)])
+
+
+def _html() -> str:
+    """Return the HTML of all letters on one page, each as it stands in its letter."""
+    import re
+
+    bodies = []
+    for number, row in enumerate(ROWS, 1):
+        rendered = message("email", row, number)
+        main = re.search(r"<main>\n(.*?)</main>", parts_of_letter(rendered)[1], re.DOTALL)
+        assert main is not None
+        bodies.append(f"<main>\n{main[1]}</main>\n<hr>\n")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>The HTML of thirty letters</title>\n<style>{STYLE}</style>\n'
+        f"</head>\n<body>\n{''.join(bodies)}</body>\n</html>\n"
+    )
+
+
+def _headers() -> str:
+    """Return the headers of two letters of one sentinel, which are one thread."""
+    sender = read_sender("Tidings <tidings@example.org>", "")
+    made = []
+    for number in (9, 10):
+        row = ROWS[number - 1]
+        rendered = message("email", row, number)
+        sent = Message(
+            id=f"dlv_{number}", address="anna@example.org", subject=rendered.subject, content_type=rendered.content_type,
+            body=rendered.body, attempt=1, sent_at=AT + number * MINUTE, sequence=number, sentinel=row.sentinel, thread="9",
+        )  # fmt: skip
+        letter = compose(sent, sender=sender, recipient="anna@example.org", instance="home")
+        made.append(letter.partition(b"\r\n\r\n")[0].decode().replace("\r\n", "\n"))
+    return "\n\n".join(made) + "\n"
+
+
+def _joined(title: str, written: Callable[[Row, int], str]) -> str:
+    blocks = (f"## {number}\n\n```text\n{written(row, number).rstrip()}\n```\n" for number, row in enumerate(ROWS, 1))
+    return f"# {title}\n\n" + "\n".join(blocks)
+
+
+FILES: dict[str, Callable[[], str]] = {
+    "mail.md": _letters,
+    "mail.html": _html,
+    "mail-headers.txt": _headers,
+    "chat.md": _chats,
+    "sms.md": _short,
+    "console.txt": _console,
+    "webhook.jsonl": lambda: _lines("webhook"),
+    "stream.jsonl": lambda: _lines("stream"),
+    "feed.atom": _feed,
+}
+"""Each file of `docs/messages/` and what makes it."""
+
+
+def table() -> str:
+    """Return the table of the changes: their number, what they are, and what of the page is another."""
+    lines = (f"| {number} | {row.what} | `{row.kind}` | {row.url} |" for number, row in enumerate(ROWS, 1))
+    return "\n".join(["| number | what | Monitor | page |", "|---|---|---|---|", *lines])
+
+
+def main() -> None:
+    """Write all files."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, made in FILES.items():
+        (FOLDER / name).write_text(made(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from html import escape
 from typing import Any, Final
 
 from tidings.clock import Instant
-from tidings.notification import mail, payload
+from tidings.model.watch.wording import Wording
+from tidings.notification import mail, payload, templates
 from tidings.notification.addresses import limit_of_scheme
 from tidings.presentation import atom
-from tidings.presentation.edits import Record, in_zone, summary
+from tidings.presentation.edits import Record, headline, host_of, in_zone, minute, summary
 from tidings.presentation.hypertext import document
 from tidings.presentation.net import newest_first
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
-from tidings.presentation.writing import length, subject_line, unmentioning
+from tidings.presentation.writing import cut, headline_in, length, one_line, subject_line, unmentioning
 from tidings.registry import Registry
 
 FRAME: Final = 16
@@ -28,7 +29,9 @@ MOST_TEXT: Final = 60_000
 MOST_HTML: Final = 90_000
 """Bytes: some mail readers clip a message at 102 kB."""
 LONGEST_SUBJECT: Final = 78
-"""Characters of the subject of a letter: as many as a line of a letter should have (RFC 5322 §2.1.1)."""
+"""Characters of a subject: as many as a line of a letter should have (RFC 5322 §2.1.1)."""
+LONGEST_NAME: Final = 24
+"""Characters of the name of a sentinel that stands in a subject; a longer one leaves the room to what changed."""
 _TEXT: Final = PRESENTERS["changes-as-text"]
 
 
@@ -37,6 +40,7 @@ class News:
     """What is to be told: change records of one sentinel, to one endpoint, made at `at`.
 
     `scheme` is that of a service of Apprise, empty where it is not known; `presentation` is how letters show them, `zone` the time zone in which people read when things happened.
+    `wording` are the templates of its Notify clause, None for the usual message; `tags` are those of the sentinel.
     """
 
     sentinel: str
@@ -45,13 +49,24 @@ class News:
     at: Instant
     presentation: str = "only_change"
     zone: tzinfo = UTC
+    wording: Wording | None = None
+    tags: Sequence[str] = ()
 
     @property
     def subject(self) -> str:
-        """Return one line that says what the message is about."""
-        if len(self.records) == 1:
-            return subject_line(f"{self.sentinel}: {summary(self.records[0])}")
-        return subject_line(f"{self.sentinel}: {len(self.records):,} changes")
+        """Return one line that says what the message is about: what changed, and whose it is as far as there is room.
+
+        Of several changes it says the newest.
+        """
+        rest = f" (+{len(self.records) - 1:,} more)" if len(self.records) > 1 else ""
+        whose = f" · {self.sentinel}" if 0 < length(self.sentinel) <= LONGEST_NAME else ""
+        room = LONGEST_SUBJECT - length(rest) - length(whose)
+        return subject_line(f"{headline_in(summary(self.records[-1]), room)}{rest}{whose}", most=LONGEST_SUBJECT)
+
+    @property
+    def is_worded(self) -> bool:
+        """Say whether its own words are used: a message of notices alone is as usual."""
+        return self.wording is not None and any(record.get("record") == "change" for record in self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +82,18 @@ Renderer = Callable[[News], tuple[str, bytes]]
 
 
 def render(kind: str, news: News) -> Rendered:
-    """Return what a channel of this kind is told."""
+    """Return what a channel of this kind is sent, in the words of its Notify clause if that has some."""
     content_type, body = RENDERERS[kind](news)
-    subject = subject_line(news.subject, most=LONGEST_SUBJECT) if kind == "email" else news.subject
+    if not news.is_worded or news.wording is None:
+        return Rendered(content_type, body, news.subject)
+    values = values_of(news)
+    subject = templates.title(news.wording, values) or news.subject
+    if kind == "feed":
+        body = _worded_entry(news, subject, values)
+    elif news.wording.text and kind in WORDED:
+        content_type, body = WORDED[kind](news.wording, values, _limit(kind, news))
+    elif kind == "email" and news.wording.title:
+        content_type, body = _email(news, heading=subject)
     return Rendered(content_type, body, subject)
 
 
@@ -81,10 +105,42 @@ def _console(news: News) -> tuple[str, bytes]:
     return payload.TEXT_TYPE, payload.console_body(news.records, news.zone)
 
 
-def _email(news: News) -> tuple[str, bytes]:
-    caption = Caption(heading=news.subject, sentinel=news.sentinel)
+def foot(news: News, *, narrows: bool = True) -> tuple[tuple[str, str], ...]:
+    """Return what one can do about a message, with the commands: see the comparison, get less, stop it; nothing for what no sentinel sends."""
+    changes = [record for record in news.records if record.get("record") == "change"]
+    if not news.sentinel or not changes:
+        return ()
+    return (
+        ("Comparison", comparison(changes, news.sentinel)),
+        *(_narrower(changes, news.sentinel) if narrows else ()),
+        ("Stop these messages", f"tidings disable {news.sentinel}"),
+    )
+
+
+def _narrower(changes: Sequence[Record], sentinel: str) -> Iterator[tuple[str, str]]:
+    """Yield the command that watches less of a page of HTML: without the footer or menu if all of the change stands there."""
+    places = [one for record in changes for one in record.get("context") or ()]
+    areas = {str(one.get("area") or "") for one in places}
+    if len(areas) == 1 and (area := areas.pop()):
+        yield f"Leave the {'menu' if area == 'nav' else area} out", f"tidings alter {sentinel} 'Exclude css \"{area}\"'"
+    elif any(one.get("heading") for one in places):
+        yield "Watch only the main part of the page", f"tidings alter {sentinel} 'Select css \"main\"'"
+
+
+def comparison(changes: Sequence[Record], sentinel: str) -> str:
+    """Return the command that shows the comparison of a change, or all changes where there are several."""
+    ends = [(record.get("from_version"), record.get("to_version")) for record in changes if not record.get("parts")]
+    if len(changes) == 1 and ends and all(ends[0]) and ends[0][0] != ends[0][1]:
+        return f"tidings diff {sentinel} {ends[0][0]} {ends[0][1]}"
+    return f"tidings changes {sentinel}"
+
+
+def _email(news: News, heading: str = "") -> tuple[str, bytes]:
+    heading = heading or _heading(news)
+    caption = Caption(heading=heading, sentinel=news.sentinel, foot=foot(news))
     records = [in_zone(record, news.zone) for record in newest_first(news.records, net=True)]
-    text = _TEXT.present(records, caption, most=MOST_TEXT)
+    marks = (("Marks", "[-removed-] {+added+}"),) if caption.foot else ()
+    text = _TEXT.present(records, replace(caption, foot=(*caption.foot, *marks)), most=MOST_TEXT)
     views = {view_of(news.presentation, record) for record in news.records}
     drawing = presenter(views.pop() if len(views) == 1 else "changes", "html")
     return mail.body_of(f"{text}\n", drawing.present(records, caption, most=MOST_HTML))
@@ -92,11 +148,12 @@ def _email(news: News) -> tuple[str, bytes]:
 
 def _apprise(news: News) -> tuple[str, bytes]:
     limit = limit_of_scheme(news.scheme)
+    below = foot(news, narrows=False)
     if limit.title:
         room = limit.body - min(len(news.subject), limit.title) - FRAME
-        text = _calling_nobody(news, Caption(), most=max(room, limit.body // 2))
+        text = _calling_nobody(news, Caption(foot=below), most=max(room, limit.body // 2))
     else:
-        text = _calling_nobody(news, Caption(heading=news.subject), most=limit.body)
+        text = _calling_nobody(news, Caption(heading=news.subject, foot=below), most=limit.body)
     return payload.TEXT_TYPE, text.encode(errors="backslashreplace")
 
 
@@ -106,6 +163,102 @@ def _calling_nobody(news: News, caption: Caption, *, most: int) -> str:
     while length(text := unmentioning(_TEXT.present(records, caption, most=room))) > most:
         room -= length(text) - most
     return text
+
+
+def _heading(news: News) -> str:
+    """Return what stands above a letter: what changed in full, of several changes the subject."""
+    return headline(news.records[0]) if len(news.records) == 1 else news.subject
+
+
+def values_of(news: News) -> dict[str, templates.Value]:
+    """Return what stands in the place of each placeholder, as text and as HTML."""
+    changes = [record for record in news.records if record.get("record") == "change"]
+    shown = [in_zone(record, news.zone) for record in newest_first(changes)]
+    newest, text, html = shown[0], PRESENTERS["changes-as-text"], PRESENTERS["changes-as-html"]
+    edits = {name: [line for record in shown for line in _sides(record, name)] for name in ("inserted", "deleted")}
+    seen, published = (minute(newest.get(name), news.zone) for name in ("detected_at", "modified_at"))
+    plain = {
+        "watch_title": news.sentinel,
+        "page_title": str(newest.get("title") or ""),
+        "watch_url": str(newest["url"]),
+        "host": host_of(str(newest["url"])),
+        "summary": headline(newest),
+        "diff_added": "\n".join(edits["inserted"]),
+        "diff_removed": "\n".join(edits["deleted"]),
+        "diff_url": comparison(changes, news.sentinel),
+        "current_snapshot": str(newest.get("snapshot") or ""),
+        "changes": f"{len(changes)}",
+        "detected_at": seen,
+        "published_at": published,
+        "tags": ", ".join(news.tags),
+    }
+    values = {name: templates.Value(value) for name, value in plain.items()}
+    most = templates.MOST_VALUE
+    values["diff"] = templates.Value(
+        "\n\n".join(text.fragment(record, most=most) for record in shown),
+        "".join(html.fragment(record, most=most) for record in shown),
+    )
+    return values
+
+
+def _sides(record: Record, name: str) -> Iterator[str]:
+    """Yield the texts that came (`inserted`) or went, those of updates among them."""
+    side = "new" if name == "inserted" else "old"
+    yield from (one_line(str(pair[side])) for pair in record.get("updated") or ())
+    yield from (one_line(str(text)) for text in record.get(name) or ())
+
+
+def _worded_entry(news: News, subject: str, values: Mapping[str, templates.Value]) -> bytes:
+    """Return the entry of a feed in one's own words; several changes are one entry each, as usual, under this title."""
+    text = news.wording.text if news.wording is not None else ""
+    content = templates.html(text, values) if text else ""
+    newest = news.records[-atom.MOST_ENTRIES :]
+    shown = [in_zone(record, news.zone) for record in reversed(newest)]
+    entries = (
+        atom.entry(record, presentation=news.presentation, title=subject, content=content if number == 0 else "")
+        for number, record in enumerate(shown)
+    )
+    return "".join(entries).encode()
+
+
+def _limit(kind: str, news: News) -> int:
+    return limit_of_scheme(news.scheme).body if kind == "apprise" else templates.MOST_BYTES
+
+
+Worded = Callable[[Wording, Mapping[str, templates.Value], int], tuple[str, bytes]]
+
+
+def _letter_in_words(wording: Wording, values: Mapping[str, templates.Value], most: int) -> tuple[str, bytes]:
+    text = templates.plain(wording.text, values)
+    page = document([templates.html(wording.text, values)], Caption(heading=templates.title(wording, values)))
+    return mail.body_of(f"{cut(text, most)}\n", page)
+
+
+def _hook_in_words(wording: Wording, values: Mapping[str, templates.Value], most: int) -> tuple[str, bytes]:
+    if wording.is_json:
+        return payload.JSON_TYPE, templates.json_text(wording.text, values, most).encode(errors="backslashreplace")
+    return _text_in_words(wording, values, most)
+
+
+def _text_in_words(wording: Wording, values: Mapping[str, templates.Value], most: int) -> tuple[str, bytes]:
+    return payload.TEXT_TYPE, cut(templates.plain(wording.text, values), most).encode(errors="backslashreplace")
+
+
+def _chat_in_words(wording: Wording, values: Mapping[str, templates.Value], most: int) -> tuple[str, bytes]:
+    room = most
+    while length(text := unmentioning(cut(templates.plain(wording.text, values), room))) > most:
+        room -= length(text) - most
+    return payload.TEXT_TYPE, text.encode(errors="backslashreplace")
+
+
+WORDED: Final[Mapping[str, Worded]] = {
+    "email": _letter_in_words,
+    "webhook": _hook_in_words,
+    "url": _hook_in_words,
+    "console": _text_in_words,
+    "apprise": _chat_in_words,
+}
+"""How the text of a Notify clause is written for each kind of channel; feeds have theirs in `_worded_entry`."""
 
 
 def _feed(news: News) -> tuple[str, bytes]:
@@ -133,8 +286,37 @@ RENDERERS: Final[Registry[Renderer]] = Registry(
 )
 
 
-def rehearsal(kind: str, sentinel: str, *, at: Instant) -> Rendered:
-    """Return a message that only shows that messages arrive."""
+EXAMPLE: Final[Mapping[str, Any]] = {
+    "record": "change",
+    "url": "https://www.example.org/",
+    "title": "Example page",
+    "kind": "words",
+    "updated": [{"old": "5", "new": "7"}],
+    "context": [{"of": "updated", "number": 0, "heading": "Fees", "before": "The fee is ", "after": " € per day."}],
+    "summary": 'Fees: The fee is "5" → "7" € per day.',
+    "snapshot": "Fees\nThe fee is 7 € per day.",
+}
+"""The change that a test message of one's own words shows."""
+
+
+def rehearsal(
+    kind: str, sentinel: str, *, at: Instant, wording: Wording | None = None, tags: Sequence[str] = (), scheme: str = ""
+) -> Rendered:
+    """Return a message that only shows that messages arrive; one in one's own words shows an example of them.
+
+    Args:
+        kind: The kind of channel.
+        sentinel: The name that the message gives.
+        at: When it is made (µs).
+        wording: The templates of title and text; None for the usual message.
+        tags: The tags of the sentinel.
+        scheme: That of a service of Apprise, empty where it is not known.
+    """
+    if wording is not None:
+        record = {**EXAMPLE, "sentinel": sentinel, "detected_at": payload.stamp(at), "modified_at": payload.stamp(at)}
+        news = News(sentinel=sentinel, scheme=scheme, records=[record], at=at, wording=wording, tags=tags)
+        shown = render(kind, news)
+        return replace(shown, subject=subject_line(f"Test: {shown.subject}", most=LONGEST_SUBJECT))
     subject = subject_line(f"{sentinel}: this is a test")
     text = f"{subject}\nChanges that {sentinel} finds will be sent here."
     if kind in {"webhook", "url"}:

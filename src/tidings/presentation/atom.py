@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import Record, summary
+from tidings.presentation.edits import Record, page_line, summary
 from tidings.presentation.presenters import presenter, view_of
 from tidings.presentation.writing import cut, one_line, subject_line
 
@@ -51,11 +51,20 @@ def feed(head: FeedHead, entries: Iterable[str]) -> str:
     )
 
 
-def entry(record: Record, *, presentation: str = "only_change") -> str:
-    """Return the entry of a change record or a notice, by itself; its id is the change's."""
-    title = subject_line(f"{record['sentinel']}: {summary(record)}") or "changed"
+def entry(record: Record, *, presentation: str = "only_change", title: str = "", content: str = "") -> str:
+    """Return the entry of a change record or a notice, by itself; its id is the change's.
+
+    Args:
+        record: The record.
+        presentation: How its edits are shown.
+        title: The title in one's own words, empty for the usual one.
+        content: The content in one's own words, as HTML; empty for the usual one.
+    """
+    title = title or subject_line(f"{record['sentinel']}: {summary(record)}") or "changed"
     at = str(record["detected_at"])
-    shown = presenter(view_of(presentation, record), "html").fragment(record, most=MOST_CONTENT)
+    shown = content or _page(record) + presenter(view_of(presentation, record), "html").fragment(
+        record, most=MOST_CONTENT
+    )
     content = shown or f"<p>{html.escape(cut(one_line(summary(record)), LONGEST_WORDS))}</p>\n"
     url = str(record.get("url") or "")
     is_linked = url.lower().startswith(_WEB) and len(url) <= LONGEST_WORDS
@@ -66,6 +75,11 @@ def entry(record: Record, *, presentation: str = "only_change") -> str:
         f"<entry>\n<id>{identity(record)}</id>\n<title>{_text(title)}</title>\n<updated>{_text(at)}</updated>\n"
         f'<published>{_text(at)}</published>\n{link}{categories}<content type="html">{_text(content)}</content>\n</entry>\n'
     )
+
+
+def _page(record: Record) -> str:
+    """Return which page it is, for one that has a title."""
+    return f"<p>{html.escape(page_line(record))}</p>\n" if record.get("title") else ""
 
 
 def identity(record: Record) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from itertools import chain, islice
 from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
-from tidings.document.text.excerpts import excerpts
+from tidings.document.text.excerpts import excerpts, label_of
 from tidings.model.observed.change import Context
 from tidings.presentation.writing import ELLIPSIS, one_line
 
@@ -23,6 +24,8 @@ LONGEST: Final = 8_000
 """Characters of a text that are looked at where a view is bounded; no message shows more of one."""
 EXCERPT: Final = 200
 """Characters of each side of an update that a bounded view shows, around what differs."""
+LONGEST_TITLE: Final = 120
+"""Characters of the title of a page that a message shows."""
 MOST_PLACES: Final = 3
 """Occurrences of one object that are shown where they stand."""
 NOTHING: Final = "no difference in what is watched"
@@ -47,6 +50,17 @@ _WHOLES: Final = frozenset({"status", "body"})
 
 
 @dataclass(frozen=True, slots=True)
+class EntryText:
+    """What an entry says beside its title, tamed: where it leads, who wrote it and when, how its text begins; and what of it is another now."""
+
+    title: str
+    link: str = ""
+    by: str = ""
+    text: str = ""
+    edits: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class EditLine:
     """A line of a view: what went (`old`), what came (`new`), tamed and in one line each.
 
@@ -54,7 +68,8 @@ class EditLine:
     `image`, …), empty for words of the page. `frame` is the address of the frame or, among several, of the page that it lies in,
     empty for a page by itself. `said`: in `new`, what is to be said of a page among several. `hunk`: in `pieces`, a stretch of the page
     as it was and is, with what stands around its changes. `before` and `now` are how often an object was and is there, `where` which of
-    its occurrences came or went; `context` is where a text of the page stands, tamed as it is.
+    its occurrences came or went; `context` is where a text of the page stands, tamed as it is. `entry` is what an entry says, whose title stands in the
+    place of its text.
     """
 
     kind: EditKind
@@ -67,6 +82,7 @@ class EditLine:
     now: int | None = field(default=None, compare=False)
     where: str = ""
     context: Context = field(default=NOWHERE, compare=False)
+    entry: EntryText | None = field(default=None, compare=False)
 
     @property
     def place(self) -> str:
@@ -126,6 +142,22 @@ def _contexts(record: Record) -> dict[tuple[str, int], Context]:
         said["before"] = one_line(before) + (" " if before[-1:].isspace() else "")
         said["after"] = (" " if after[:1].isspace() else "") + one_line(after)
         found[str(one["of"]), int(one["number"])] = Context(str(one["of"]), int(one["number"]), **said)
+    return found
+
+
+def _entries(record: Record) -> dict[tuple[str, int], EntryText]:
+    """Return what the entries of a record say, by their list and their number in it."""
+    found: dict[tuple[str, int], EntryText] = {}
+    for one in record.get("entries") or ():
+        said = {name: one_line(str(one.get(name) or "")) for name in ("title", "link", "author", "text")}
+        by = (minute(one.get("published_at"), record.get("zone")), f"by {said['author']}" if said["author"] else "")
+        edits = tuple(
+            (one_line(str(edit["part"])), one_line(str(edit["old"])), one_line(str(edit["new"])))
+            for edit in one.get("edits") or ()
+        )
+        found[str(one["of"]), int(one["number"])] = EntryText(
+            said["title"], said["link"], " ".join(filter(None, by)), said["text"], edits
+        )
     return found
 
 
@@ -219,22 +251,31 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
         return
     if "status" in record:
         yield EditLine("said", new=read(_said(record)), frame=frame)
-    contexts = _contexts(record)
+    contexts, entries = _contexts(record), _entries(record)
     for number, pair in enumerate(record.get("updated") or ()):
         old, new = str(pair["old"]), str(pair["new"])
+        context, entry = contexts.get(("updated", number), NOWHERE), entries.get(("updated", number))
+        if entry is None and not context.label and (label := label_of(old, new)):
+            old, new = old[len(label) + 2 :], new[len(label) + 2 :]
+            context = replace(context, label=one_line(label), before="", after="")
         old, new = (old, new) if longest is None else excerpts(old, new, EXCERPT)
-        context = contexts.get(("updated", number), NOWHERE)
-        yield EditLine("updated", read(old), read(new), frame=frame, context=context)
+        yield EditLine("updated", read(old), read(new), frame=frame, context=context, entry=entry)
     for number, text in objects.left(record, "deleted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("deleted", text)
-        context = contexts.get(("deleted", number), NOWHERE)
-        yield EditLine("deleted", read(text), "", sort, frame, before=before, now=now, where=place, context=context)
+        context, entry = contexts.get(("deleted", number), NOWHERE), entries.get(("deleted", number))
+        shown = read(text) if entry is None else entry.title
+        yield EditLine(
+            "deleted", shown, "", sort, frame, before=before, now=now, where=place, context=context, entry=entry
+        )
     for number, text in objects.left(record, "inserted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("inserted", text)
-        context = contexts.get(("inserted", number), NOWHERE)
-        yield EditLine("inserted", "", read(text), sort, frame, before=before, now=now, where=place, context=context)
+        context, entry = contexts.get(("inserted", number), NOWHERE), entries.get(("inserted", number))
+        shown = read(text) if entry is None else entry.title
+        yield EditLine(
+            "inserted", "", shown, sort, frame, before=before, now=now, where=place, context=context, entry=entry
+        )
     for number, text in enumerate(record.get("moved") or ()):
         yield EditLine("moved", new=read(text), frame=frame, context=contexts.get(("moved", number), NOWHERE))
     for row in objects.counted:
@@ -298,9 +339,28 @@ def summary(record: Record) -> str:
     return counts or str(record.get("kind") or "changed")
 
 
-def seen_at(record: Record) -> str:
-    """Return when the change was seen, as `2026-11-27 08:00 UTC` or in the zone of the record (`in_zone`); empty if the record does not say."""
-    return minute(record.get("detected_at"), record.get("zone"))
+def page_line(record: Record) -> str:
+    """Return the title of the page and its host: `Steel kettle – Kettle shop · shop.example`; the host alone where there is no title."""
+    host = host_of(str(record.get("url") or ""))
+    title = one_line(str(record.get("title") or "")[:LONGEST_TITLE])
+    return " · ".join(part for part in (title, one_line(host)) if part)
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address, empty if it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def times(record: Record) -> str:
+    """Return when a change was seen and when it was published: `seen 2026-11-27 08:00 UTC`, or in the zone of the record (`in_zone`).
+
+    Empty if the record says neither.
+    """
+    seen, published = (minute(record.get(name), record.get("zone")) for name in ("detected_at", "modified_at"))
+    return ", ".join(part for part in (seen and f"seen {seen}", published and f"published {published}") if part)
 
 
 def in_zone(record: Record, zone: tzinfo) -> Record:

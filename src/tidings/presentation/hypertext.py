@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import Record, edits_of, headline, in_place, more, nothing, seen_at, starts_of_frames
+from tidings.presentation.edits import (
+    Record,
+    edits_of,
+    headline,
+    in_place,
+    more,
+    nothing,
+    page_line,
+    starts_of_frames,
+    times,
+)
 from tidings.presentation.marks import LIST, EditShape, address, escaped
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.writing import cut, most_that_fit, one_line
@@ -26,6 +36,7 @@ h1,h2,p,li{overflow-wrap:anywhere;word-break:break-word}
 article{margin:0 0 24px;padding:0 0 16px;border-bottom:1px solid #d1d9e0}
 p{margin:0 0 12px}
 .where,footer{color:#59636e;font-size:14px}
+code{font:13px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 a{color:#0550ae}
 a:focus-visible{outline:2px solid;outline-offset:2px}
 ul{list-style:none;margin:0;padding:0}
@@ -46,6 +57,8 @@ table{width:100%;border-collapse:collapse;margin:0 0 8px}
 th,td{text-align:start;vertical-align:top;padding:4px 8px;border-bottom:1px solid #d1d9e0}
 td:first-child,td:nth-child(2):last-child{overflow-wrap:anywhere}
 .tag{font-size:13px;color:#59636e}
+.place{font-weight:600}
+footer{line-height:1.7}
 .said{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media(prefers-color-scheme:dark){
 body{background:#0d1117;color:#e6edf3}
@@ -127,8 +140,12 @@ class ChangesAsHtml:
     ) -> str:
         shown = escaped(cut(headline(record), LONGEST_HEADING))
         title = f'<h2 dir="auto">{shown}</h2>\n' if titled else ""
+        page = escaped(page_line(record)) if record.get("title") else ""
+        page = f'<p class="where"><bdi>{page}</bdi></p>\n' if page else ""
         where, edits = _where(record, caption), self._edits(record, characters, most)
-        return f'<article>\n{title}<p class="where">{where}</p>\n{edits}</article>\n'
+        where = f'<p class="where">{where}</p>\n'
+        around = (where, edits) if caption.between else (edits, where)
+        return f"<article>\n{title}{page}{''.join(around)}</article>\n"
 
     def _edits(self, record: Record, characters: int | None, most: int | None) -> str:
         record = in_place(record) if self.shows_places else record
@@ -156,6 +173,7 @@ def document(articles: Sequence[str], caption: Caption, *, missing: int = 0) -> 
     rest = f"<p>{more(missing, 'change')}</p>\n" if missing else ""
     whose = escaped(cut(one_line(caption.sentinel), LONGEST_HEADING))
     why = f"Sent by Tidings: the sentinel <bdi>{whose}</bdi> watches for this." if whose else "Sent by Tidings."
+    why += "".join(f'<br>{escaped(what)}: <code dir="ltr">{escaped(how)}</code>' for what, how in caption.foot)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -167,7 +185,7 @@ def document(articles: Sequence[str], caption: Caption, *, missing: int = 0) -> 
 
 
 def _where(record: Record, caption: Caption) -> str:
-    when = one_line(caption.between) or seen_at(record)
+    when = one_line(caption.between) or times(record)
     kind = cut(one_line(str(record.get("kind") or "")), LONGEST_HEADING)
     line = " · ".join(escaped(part) for part in (when, kind) if part)
     url = address(one_line(str(record["url"])), LONGEST_SHOWN_ADDRESS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tidings.presentation.edits import EditLine, PieceKind
+from tidings.presentation.edits import EditLine, EntryText, PieceKind
 from tidings.presentation.writing import cut
 
 Line = Callable[[EditLine, int | None], str]
@@ -20,15 +20,20 @@ CHANGES: Final = {"updated": "updated", "deleted": "removed", "inserted": "added
 def edit_line(edit: EditLine, longest: int | None) -> str:
     """Return an edit as it is shown among only the changes."""
     old, new = cut(edit.old, longest), cut(edit.new, longest)
+    place = f"{cut(edit.place, longest)}: " if edit.place else ""
     match edit.kind:
+        case "updated" if edit.entry is not None and edit.entry.edits:
+            return _entry_lines(f"{place}entry updated: {cut(edit.entry.title, longest)}", edit.entry, longest)
         case "updated":
             return _standing(edit, f"{_went(old)}{_came(new)}", longest)
+        case "deleted" if edit.sort:
+            return _entry_lines(f"{place}{edit.sort} removed: {old}{_where(edit, longest)}", edit.entry, longest)
+        case "inserted" if edit.sort:
+            return _entry_lines(f"{place}{edit.sort} added: {new}{_where(edit, longest)}", edit.entry, longest)
         case "deleted":
-            thing = f"{edit.sort} removed: {old}{_where(edit, longest)}" if edit.sort else ""
-            return thing or _standing(edit, _went(old), longest)
+            return _standing(edit, _went(old), longest)
         case "inserted":
-            thing = f"{edit.sort} added: {new}{_where(edit, longest)}" if edit.sort else ""
-            return thing or _standing(edit, _came(new), longest)
+            return _standing(edit, _came(new), longest)
         case "moved":
             return f"moved: {_standing(edit, new, longest)}"
         case "counted":
@@ -37,6 +42,15 @@ def edit_line(edit: EditLine, longest: int | None) -> str:
             return new
         case "hunk":
             return " ".join(_piece(kind, cut(text, longest)) for kind, text in edit.pieces)
+
+
+def _entry_lines(first: str, entry: EntryText | None, longest: int | None) -> str:
+    """Return a line and, below it, what an entry says or what of it is another."""
+    if entry is None:
+        return first
+    below = [cut(part, longest) for part in (entry.by, entry.text) if part]
+    below += [f"{name}: {_went(cut(old, longest))}{_came(cut(new, longest))}" for name, old, new in entry.edits]
+    return "\n".join([first, *(f"  {line}" for line in (*below, entry.link) if line)])
 
 
 def _standing(edit: EditLine, shown: str, longest: int | None) -> str:

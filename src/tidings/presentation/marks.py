@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import EditLine, Piece
+from tidings.presentation.edits import EditLine, EntryText, Piece
 from tidings.presentation.writing import cut, length
 
 LONG: Final = 120
@@ -35,15 +35,22 @@ def listed(edit: EditLine, characters: int | None) -> str:
     old, new = cut(edit.old, characters), cut(edit.new, characters)
     sort = f"{tag(edit.sort)} " if edit.sort else ""
     match edit.kind:
+        case "updated" if edit.entry is not None and edit.entry.edits:
+            title = f'<bdi lang="">{_entry_title(edit.entry, edit.entry.title, characters)}</bdi>'
+            return (
+                f"<li>{placed(edit, characters)}{tag('entry updated')} {title}{_entry(edit.entry, characters)}</li>\n"
+            )
         case "updated":
             kind = ' class="long"' if length(old) + length(new) > LONG else ""
             return f"<li{kind}>{standing(edit, f'{removed(escaped(old))} {added(escaped(new))}', characters)}</li>\n"
         case "deleted":
-            went = removed(thing(old, edit.old) if sort else escaped(old))
-            return f"<li>{sort}{standing(edit, went, characters)}{where(edit, characters)}</li>\n"
+            went = removed(_thing(edit, old, edit.old, characters) if sort else escaped(old))
+            ends = f"{where(edit, characters)}{_entry(edit.entry, characters)}"
+            return f"<li>{sort}{standing(edit, went, characters)}{ends}</li>\n"
         case "inserted":
-            came = added(thing(new, edit.new) if sort else escaped(new))
-            return f"<li>{sort}{standing(edit, came, characters)}{where(edit, characters)}</li>\n"
+            came = added(_thing(edit, new, edit.new, characters) if sort else escaped(new))
+            ends = f"{where(edit, characters)}{_entry(edit.entry, characters)}"
+            return f"<li>{sort}{standing(edit, came, characters)}{ends}</li>\n"
         case "moved":
             return f"<li>{standing(edit, moved(escaped(new)), characters)}</li>\n"
         case "counted":
@@ -55,6 +62,29 @@ def listed(edit: EditLine, characters: int | None) -> str:
             return f"<li>{inline(edit.pieces, characters)}</li>\n"
 
 
+def _thing(edit: EditLine, shown: str, whole: str, characters: int | None) -> str:
+    return thing(shown, whole) if edit.entry is None else _entry_title(edit.entry, whole, characters)
+
+
+def _entry_title(entry: EntryText, title: str, characters: int | None) -> str:
+    """Return the title of an entry, which leads where the entry does."""
+    shown = escaped(cut(title, characters))
+    return linked(shown, entry.link) if entry.link else shown
+
+
+def _entry(entry: EntryText | None, characters: int | None) -> str:
+    """Return what an entry says below its title, and what of it is another."""
+    if entry is None:
+        return ""
+    lines = [tag(cut(entry.by, characters))] if entry.by else []
+    lines += [f'<bdi lang="">{escaped(cut(entry.text, characters))}</bdi>'] if entry.text else []
+    lines += [
+        f"{tag(f'{name}:')} {removed(escaped(cut(old, characters)))} {added(escaped(cut(new, characters)))}"
+        for name, old, new in entry.edits
+    ]
+    return "".join(f"<br>{line}" for line in lines)
+
+
 def where(edit: EditLine, characters: int | None) -> str:
     """Return which occurrence of an object it is, behind it."""
     return f' <span class="tag"><bdi lang="">{escaped(cut(edit.where, characters))}</bdi></span>' if edit.where else ""
@@ -63,15 +93,20 @@ def where(edit: EditLine, characters: int | None) -> str:
 def standing(edit: EditLine, shown: str, characters: int | None) -> str:
     """Return a text where it stands: behind its heading and label, between the words of its sentence; `shown` is it with its marks."""
     one = edit.context
-    place = f"{above(edit.place, characters)}: " if edit.place else ""
+    place = placed(edit, characters)
     before, after = (_beside(text, characters) for text in (one.before, one.after))
     link = f" {tag('link')} {address(one.link, characters)}" if one.link else ""
     return f"{place}{before}{shown}{after}{link}"
 
 
+def placed(edit: EditLine, characters: int | None) -> str:
+    """Return the heading and the label under which a text stands, with a colon; empty if they are not known."""
+    return f"{above(edit.place, characters)}: " if edit.place else ""
+
+
 def above(place: str, characters: int | None) -> str:
     """Return the heading and the label of a text."""
-    return f'<span class="tag"><bdi lang="">{escaped(cut(place, characters))}</bdi></span>'
+    return f'<span class="place"><bdi lang="">{escaped(cut(place, characters))}</bdi></span>'
 
 
 def _beside(text: str, characters: int | None) -> str:
@@ -123,10 +158,17 @@ def thing(shown: str, whole: str) -> str:
 
 def address(url: str, characters: int | None) -> str:
     """Return an address, linked if it is one of the web; whoever is followed to learns nothing of where from."""
-    shown, target = escaped(cut(url, characters)), escaped(url)
+    shown = escaped(cut(url, characters))
+    link = linked(shown, url)
+    return link if link != shown else f'<span dir="ltr">{shown}</span>'
+
+
+def linked(inside: str, url: str) -> str:
+    """Return HTML that leads to an address of the web, or alone for any other address."""
+    target = escaped(url)
     if not url.lower().startswith(_WEB) or len(target.encode()) > LONGEST_LINK:
-        return f'<span dir="ltr">{shown}</span>'
-    return f'<a href="{target}" rel="noreferrer nofollow">{shown}</a>'
+        return inside
+    return f'<a href="{target}" rel="noreferrer nofollow">{inside}</a>'
 
 
 def escaped(text: str) -> str:

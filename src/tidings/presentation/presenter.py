@@ -21,12 +21,13 @@ class Caption:
     """What stands around changes.
 
     `heading` comes first, and a single change below it does not repeat its summary. `sentinel` is who watches. `between` says
-    which versions were compared; it stands where else the time would.
+    which versions were compared; it stands where else the time would. `foot` comes last, once: what one can do, and the command that does it.
     """
 
     heading: str = ""
     sentinel: str = ""
     between: str = ""
+    foot: tuple[tuple[str, str], ...] = ()
 
 
 NO_CAPTION = Caption()

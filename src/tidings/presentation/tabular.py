@@ -8,12 +8,12 @@ from tidings.presentation.edits import EditLine, PieceKind
 from tidings.presentation.lines import CHANGES
 from tidings.presentation.marks import (
     EditShape,
-    above,
     added,
     escaped,
     inline,
     listed,
     moved,
+    placed,
     removed,
     tag,
     thing,
@@ -40,7 +40,7 @@ def side_by_side(edit: EditLine, characters: int | None) -> str:
     old, new = cut(edit.old, characters), cut(edit.new, characters)
     match edit.kind:
         case "updated":
-            return _row(_place(edit, characters) + removed(escaped(old)), added(escaped(new)))
+            return _row(placed(edit, characters) + removed(escaped(old)), added(escaped(new)))
         case "deleted":
             return _row(_entry(edit, characters), "")
         case "inserted":
@@ -62,7 +62,7 @@ def _row(left: str, right: str) -> str:
 def _entry(edit: EditLine, characters: int | None) -> str:
     old, new = cut(edit.old, characters), cut(edit.new, characters)
     sort = f"{tag(edit.sort)} " if edit.sort else ""
-    place = _place(edit, characters)
+    place = placed(edit, characters)
     match edit.kind:
         case "updated":
             return f"{place}{removed(escaped(old))} {added(escaped(new))}"
@@ -76,11 +76,6 @@ def _entry(edit: EditLine, characters: int | None) -> str:
             return place + moved(escaped(new))
         case _:
             return _inside(edit, characters)
-
-
-def _place(edit: EditLine, characters: int | None) -> str:
-    """Return the heading and the label under which a text stands; the sentence around it has no room in a cell."""
-    return f"{above(edit.place, characters)}: " if edit.place else ""
 
 
 def _inside(edit: EditLine, characters: int | None) -> str:

@@ -17,14 +17,17 @@ from tidings.presentation.edits import (
     in_place,
     more,
     nothing,
-    seen_at,
+    page_line,
     starts_of_frames,
+    times,
 )
 from tidings.presentation.lines import Line, edit_line
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.writing import cut, length, most_that_fit, one_line
 
 LEAST_LINE: Final = 6
+TAIL: Final = 0.4
+"""The share of a message that what stands below its edits may take."""
 STEPS: Final = (2_000, 400, 120)
 """Tried in turn: how long one text of an edit may be."""
 
@@ -33,7 +36,7 @@ STEPS: Final = (2_000, 400, 120)
 class ChangesAsText:
     """The edits, each written by `line`, under what happened, where and when. Bounds are in units of UTF-16, as services count.
 
-    A single change without a heading begins with its address: its title stands elsewhere, as in chats.
+    What happened comes first, then the edits; where and when come below them, as far as there is room.
     """
 
     view: View = "changes"
@@ -58,7 +61,8 @@ class ChangesAsText:
         kept = records if most is None else records[: most // LEAST_LINE]
         step = None if most is None else STEPS[0]
         blocks = [self._block(record, [headline(record)], caption, longest=step, room=most) for record in kept]
-        whole = _joined(top, blocks, len(records) - len(blocks))
+        foot = _foot(caption)
+        whole = _joined(top, [*blocks, *foot], len(records) - len(blocks))
         if most is None or length(whole) <= most:
             return whole
         return self._shortened(records, top, caption, most, blocks)
@@ -89,21 +93,31 @@ class ChangesAsText:
         return f"{first}\n\n{rest}"
 
     def _one(self, record: Record, top: Sequence[str], caption: Caption, most: int | None) -> str:
-        """Return one change under its heading: whole, else with shorter edits, else with fewer, else without."""
+        """Return one change under its heading: whole, else with shorter edits, else with fewer, else without.
+
+        Where it stands and what one can do is left out rather than much of what changed.
+        """
+        above = [*_apart(top, caption), *_page(record)]
+        where, foot = _where(record, caption), _foot(caption)
         if most is None:
-            return self._block(record, top, caption, longest=None, room=None)
-        where = _where(record, caption)
-        if text := self._fitted(record, [*top, *where], most):
-            return text
-        for short in ([*top, *where], [*top, *where[:1]], [*top]):
-            if short and length("\n".join(short)) <= most:
+            lines = self._lines(record, longest=None, room=None)
+            return "\n".join([*above, *_around(lines, _below(where, foot), caption)])
+        whole = _below(where, foot)
+        for below in (whole if length("\n".join(whole)) <= most * TAIL else where, where, where[:1]):
+            for head in (above, top):
+                if text := self._fitted(record, head, most, below=below):
+                    return text
+        for short in ([*top, *where], [*top, *where[:1]], [*top]) if top else ():
+            if length("\n".join(short)) <= most:
                 return "\n".join(short)
+        if text := self._fitted(record, top, most):
+            return text
         return cut(" ".join(top) or headline(record), most)
 
-    def _fitted(self, record: Record, above: Sequence[str], most: int) -> str:
-        """Return the edits below some lines: whole, else shorter, else fewer; empty if not even one fits."""
+    def _fitted(self, record: Record, above: Sequence[str], most: int, *, below: Sequence[str] = ()) -> str:
+        """Return the edits between some lines: whole, else shorter, else fewer; empty if not even one fits."""
         for longest in STEPS:
-            whole = "\n".join([*above, *self._lines(record, longest=longest, room=most)])
+            whole = "\n".join([*above, *self._lines(record, longest=longest, room=most), *below])
             if length(whole) <= most:
                 return whole
         edits, rest = edits_of(record, most=most // LEAST_LINE + 1)
@@ -111,7 +125,7 @@ class ChangesAsText:
 
         def kept(number: int) -> str:
             left = len(lines) - number + rest
-            return "\n".join([*above, *lines[:number], *([more(left)] if left else [])])
+            return "\n".join([*above, *lines[:number], *([more(left)] if left else []), *below])
 
         number = most_that_fit(len(lines), lambda count: length(kept(count)), most)
         return kept(number) if number else ""
@@ -119,7 +133,8 @@ class ChangesAsText:
     def _block(
         self, record: Record, top: Sequence[str], caption: Caption, *, longest: int | None, room: int | None
     ) -> str:
-        return "\n".join([*top, *_where(record, caption), *self._lines(record, longest=longest, room=room)])
+        lines = self._lines(record, longest=longest, room=room)
+        return "\n".join([*top, *_page(record), *_around(lines, _where(record, caption), caption)])
 
     def _lines(self, record: Record, *, longest: int | None, room: int | None) -> list[str]:
         if room is None:
@@ -139,5 +154,29 @@ def _joined(top: Sequence[str], blocks: Sequence[str], missing: int) -> str:
     return "\n\n".join([*top, *blocks, *([more(missing, "change")] if missing else [])])
 
 
+def _page(record: Record) -> list[str]:
+    """Return the line that says which page it is, for one that has a title; the address of others says as much."""
+    return [page_line(record)] if record.get("title") else []
+
+
 def _where(record: Record, caption: Caption) -> list[str]:
-    return [line for line in (one_line(str(record["url"])), one_line(caption.between) or seen_at(record)) if line]
+    return [line for line in (one_line(str(record["url"])), one_line(caption.between) or times(record)) if line]
+
+
+def _foot(caption: Caption) -> list[str]:
+    return ["\n".join(f"{what}: {how}" for what, how in caption.foot)] if caption.foot else []
+
+
+def _around(lines: Sequence[str], where: Sequence[str], caption: Caption) -> list[str]:
+    """Return edits with where they stand below them; what was compared on demand is said above."""
+    return [*where, *lines] if caption.between else [*lines, *where]
+
+
+def _apart(top: Sequence[str], caption: Caption) -> list[str]:
+    """Return the heading of a whole message with an empty line below it."""
+    return [*top, ""] if top and caption.foot else [*top]
+
+
+def _below(where: Sequence[str], foot: Sequence[str]) -> list[str]:
+    """Return what stands below the edits: what one can do after an empty line."""
+    return ["", *where, "", *foot] if foot else [*where]

@@ -18,6 +18,10 @@ SUBJECT_CHARACTERS: Final = 200
 ELLIPSIS: Final = "…"
 _STEERING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _UNPLACED: Final = frozenset({"Mn", "Me", "Cf"})
+LONGEST_HEADLINE: Final = 400
+_EXAMPLES: Final = re.compile(r'; (?=(?:[^"]*"[^"]*")*[^"]*$)')
+"""What stands between two texts of a line, outside of quotes."""
+_TOLD: Final = re.compile(r'(?:(?:added|removed|moved) )?"[^"]*"(?: → "[^"]*")?')
 _MENTION: Final = re.compile(r"@(?=(?:everyone|here|channel|all)\b)|<(?=[!@#])", re.IGNORECASE)
 
 
@@ -40,6 +44,24 @@ def subject_line(text: str, *, most: int = SUBJECT_CHARACTERS) -> str:
     """Return a line for a subject: control and format characters are gone, not spelled. It may be empty."""
     kept = (" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text if not _unseen(c))
     return cut(" ".join("".join(kept).split()), most)
+
+
+def headline_in(text: str, most: int) -> str:
+    """Return a line that says what changed in at most `most` characters: what stands before the first text in quotes is cut first.
+
+    So that two lines about one place differ where the texts differ.
+    """
+    text = subject_line(text, most=LONGEST_HEADLINE)
+    parts = _EXAMPLES.split(text)
+    while len(parts) > 1 and length(text) > most:
+        parts.pop()
+        text = f"{'; '.join(parts)}; {ELLIPSIS}"
+    if length(text) <= most or (found := _TOLD.search(text)) is None:
+        return cut(text, most)
+    lead, core = text[: found.start()], text[found.start() :]
+    room = max(most // 4, most - length(found[0]) - 2)
+    near = cut(lead.rstrip(), room)
+    return cut(f"{near} {core}" if near else core, most)
 
 
 def unmentioning(text: str) -> str:

@@ -1,5 +1,5 @@
 from tests.unit.presentation.records import record
-from tidings.presentation.edits import EditLine, edits_of, headline, more, seen_at, starts_of_frames
+from tidings.presentation.edits import EditLine, edits_of, headline, more, starts_of_frames, times
 
 
 def test_edits_come_in_the_order_people_read():
@@ -80,7 +80,7 @@ def test_there_is_always_a_headline():
 
 def test_the_minute_is_shown():
     """Times are in UTC and say so; a record without one shows none."""
-    assert ("2023-11-14 22:13 UTC", "") == (seen_at(record()), seen_at({}))
+    assert ("seen 2023-11-14 22:13 UTC", "") == (times(record()), times({}))
 
 
 def test_counts_have_their_number():

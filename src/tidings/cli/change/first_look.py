@@ -219,7 +219,8 @@ async def _rehearse(
     if arguments.no_test or not arguments.notify:
         return []
     clock = SystemClock()
-    channels = channels_of(meaning(row.text), sendable(settings.notify))
+    sentinel = meaning(row.text)
+    channels = channels_of(sentinel, sendable(settings.notify))
     if not channels:
         return []
     async with senders_alone(settings, database) as senders:
@@ -232,6 +233,7 @@ async def _rehearse(
             now=clock.now(),
             patience=patience,
             address_of=lambda stored: database.read(address_of, vault, stored),
+            told=sentinel,
         )
 
 

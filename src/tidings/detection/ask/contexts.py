@@ -1,6 +1,7 @@
-"""Where the texts of a change stand: what a reader needs to know what changed without opening the page (`Context`).
+"""What a reader needs to know what changed without opening the page: where texts stand (`Context`), what entries say (`EntryNote`), the title.
 
 Computed once, for a change that people are notified of, and for its first texts only. What is not found has no context; nothing here fails.
+Texts that say little by themselves are shown with the rest of their short line: `Out of stock` → `In stock`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
+from tidings.detection.ask.entry_notes import notes_of_entries
 from tidings.detection.ask.pair import Pair
 from tidings.document.document import Document
 from tidings.document.html.links import links_of
 from tidings.document.select.extraction import Extraction
 from tidings.document.structures.outline import LONGEST, Standing, standings
+from tidings.document.text.words import tokens_of
 from tidings.model.observed.change import ChangeSet, Context, Edit
 
 FEW = 6
@@ -31,6 +34,12 @@ _WINDOW = 8
 """Tokens on each side of a text by which it is found again in the whole page."""
 _MOST_EDITS = 2_000
 """Edits among which the texts are sought."""
+SHORT_LINE = 40
+"""Characters of a line that is shown whole where what changed in it is words."""
+LONGEST_SNAPSHOT = 20_000
+"""Characters of the text that is watched, for a message that shows it."""
+_THINGS = frozenset({"table", "list", "items"})
+_HAS_DIGIT = re.compile(r"\d")
 _SENTENCE = re.compile(r"[.!?。！？]\s+")
 _LABEL = re.compile(r"([^\s:][^:]{0,60}):\s*$")
 
@@ -60,12 +69,35 @@ class _Spot:
         return cls(place.document, start, end, place.document.piece_of(start), place.end - place.start)
 
 
-def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction]) -> ChangeSet:
-    """Return a change set with where its first texts stand; `scopes` are the parts of the page that were compared, in their order."""
-    places = dict(islice(_places(found, _parts(page, scopes)), MOST))
-    if not places:
+def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction], *, shows: bool = False) -> ChangeSet:
+    """Return a change set with where its first texts stand, what its entries say, and the title of the page.
+
+    Args:
+        found: What was found; nothing is noted of no change.
+        page: The pair of documents.
+        scopes: The parts of the page that were compared, in their order.
+        shows: Whether a message shows the text that is watched now.
+    """
+    if not found:
         return found
-    whole = {key: _in_page(place, page) for key, place in places.items()}
+    parts = _parts(page, scopes)
+    found = replace(found, title=page.new.title, entries=notes_of_entries(found, [part for part, _, _ in parts]))
+    if shows:
+        found = replace(found, snapshot="\n".join(_text_of(part.new) for part, _, _ in parts)[:LONGEST_SNAPSHOT])
+    return _as_read(replace(found, contexts=_contexts(found, page, parts)))
+
+
+def _text_of(document: Document) -> str:
+    lines = (" ".join(line.split()) for line in document.text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _contexts(found: ChangeSet, page: Pair, parts: Sequence[tuple[Pair, int, int]]) -> tuple[Context, ...]:
+    places = dict(islice(_places(found, parts), MOST))
+    things = dict(islice(_things(found, page, places), FEW))
+    whole = {key: _in_page(place, page) for key, place in places.items()} | things
+    if not whole:
+        return ()
     if len(whole) > FEW:
         for place in whole.values():
             place.document.note_chunks()
@@ -75,8 +107,63 @@ def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction]) ->
         for document in (page.old, page.new)
         if document.marks
     }
-    contexts = tuple(_context(*key, spot, outlines) for key, spot in zip(whole, spots, strict=True))
-    return replace(found, contexts=tuple(one for one in contexts if one != Context(one.of, one.number)))
+    contexts = (_context(*key, spot, outlines) for key, spot in zip(whole, spots, strict=True))
+    known = (
+        Context(one.of, one.number, heading=one.heading, area=one.area) if (one.of, one.number) in things else one
+        for one in contexts
+    )
+    return tuple(one for one in known if one != Context(one.of, one.number))
+
+
+def _things(
+    found: ChangeSet, page: Pair, known: Mapping[tuple[str, int], _Place]
+) -> Iterator[tuple[tuple[str, int], _Place]]:
+    """Yield where things stand that are not compared by their place (cells, items), as far as their words stand there once."""
+    if not page.new.marks or {row.kind for row in found.objects} - _THINGS:
+        return
+    sides = (("updated", page.new, [new for _, new in found.updated]), ("inserted", page.new, found.inserted),
+             ("deleted", page.old, found.deleted))  # fmt: skip
+    for of, document, texts in sides:
+        for number, text in enumerate(texts[:FEW]):
+            if (of, number) in known:
+                continue
+            words = tokens_of(text) if of != "updated" else tokens_of(re.split(r", |: ", text, maxsplit=1)[0])
+            if words and (at := _found_once(document.tokens, words)) is not None:
+                yield (of, number), _Place(document, at, at + len(words))
+
+
+def _as_read(found: ChangeSet) -> ChangeSet:
+    """Return a change set whose short texts stand with the rest of their line, where they say little by themselves."""
+    contexts = {(one.of, one.number): one for one in found.contexts}
+    found = _joined_words(found, contexts)
+    updated = list(found.updated)
+    for number, (old, new) in enumerate(updated[:MOST]):
+        one = contexts.get(("updated", number))
+        if one is None or one.label or not (one.before + one.after).strip() or _HAS_DIGIT.search(old + new):
+            continue
+        lines = [" ".join(f"{one.before}{text}{one.after}".split()) for text in (old, new)]
+        if max(map(len, lines)) <= SHORT_LINE:
+            updated[number] = (lines[0], lines[1])
+            contexts[one.of, number] = replace(one, before="", after="")
+    return replace(found, updated=tuple(updated), contexts=tuple(contexts.values()))
+
+
+def _joined_words(found: ChangeSet, contexts: dict[tuple[str, int], Context]) -> ChangeSet:
+    """Return a change set in which one text that went and one that came in the same short line are one update of the line."""
+    went, came = contexts.get(("deleted", 0)), contexts.get(("inserted", 0))
+    if went is None or came is None or found.objects or not len(found.deleted) == len(found.inserted) == 1:
+        return found
+    is_one_place = (went.heading, went.label, went.above) == (came.heading, came.label, came.above)
+    rest = {(one.before + one.after).strip() for one in (went, came)}
+    lines = tuple(
+        f"{one.before}{text}{one.after}".strip() for one, text in ((went, found.deleted[0]), (came, found.inserted[0]))
+    )
+    if not is_one_place or len(rest) > 1 or max(map(len, lines)) > SHORT_LINE:
+        return found
+    del contexts["deleted", 0], contexts["inserted", 0]
+    number = len(found.updated)
+    contexts["updated", number] = replace(came, of="updated", number=number, before="", after="")
+    return replace(found, inserted=(), deleted=(), updated=(*found.updated, (lines[0], lines[1])))
 
 
 def _parts(page: Pair, scopes: Sequence[Extraction]) -> list[tuple[Pair, int, int]]:

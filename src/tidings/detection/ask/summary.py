@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tidings.document.text.excerpts import excerpts
+from tidings.document.text.excerpts import excerpts, label_of
 from tidings.document.text.words import shown as as_read
-from tidings.model.observed.change import ChangeSet, Context
+from tidings.model.observed.change import ChangeSet, Context, EntryNote
 
 _NOUNS = {
     "words": ("text", "texts"),
@@ -35,36 +36,51 @@ _UPDATED = {"table": ("cell", "cells")}
 _LONGEST_TEXT = 60
 _LONGEST_NAME = 40
 _EXAMPLES = 3
+_WEIGHED = 200
+"""Texts of each list among which the weightiest are sought."""
+_REST = 1
+_PRICE = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
+_COUNTED = frozenset({"status", "header", "price", "availability", "number"})
+"""Change types of which it is said what they are before the texts."""
+_NAMED = frozenset({"keywords", "phrases", "regex", "table", "list", "items", "links", "images", "body"})
+"""Things that are named by what they are: a link, an entry."""
 _VALUE = 24
 """Characters of a text that says little without the words around it."""
 _UNIT = 8
 """Characters of what stands behind a value, such as a currency."""
 _BESIDE = 30
 """Characters of these words on each side."""
+_AREAS = {"footer": "in the footer", "nav": "in the menu"}
 _NO_CONTEXT = Context("", 0)
 _JOINERS = "\u200c\u200d"
 
 
 def summary(change: ChangeSet, *, most: int = 200) -> str:
-    """Return counts and the first texts in at most `most` characters: `1 text updated: "5" → "6"`. Empty for no change.
+    """Return what changed in at most `most` characters, what weighs most first: `Status: Database "ok" → "degraded"; and 2 more`.
 
-    Of a page with frames it says in which: `1 text updated in menu.html: "5" → "6"`. A text stands behind its heading and label as far as they
-    are known, and one that is all that was updated stands alone: `Status: Database "ok" → "degraded"`.
+    Empty for no change. A text stands behind its heading and label as far as they are known. Prices come first, footers last. Of a page with
+    frames it says in which: `menu.html: "5" → "6"`. What a page has once is named: `price changed: "129" → "99"`.
     """
     if not change:
         return ""
-    if _is_one_update(change) and (line := next(_examples(change))) and not line.startswith('"'):
-        return line if len(line) <= most else line[: most - 1].rstrip() + "…"
-    counts = ", ".join(_counts(change)) + _where(change)
-    examples = "; ".join(text for _, text in zip(range(_EXAMPLES), _examples(change), strict=False))
-    line = f"{counts}: {examples}" if examples else counts
+    every = list(_examples(change))
+    examples = every[:1] if len(every) == 1 else [line.removesuffix(".") for line in every[:_EXAMPLES]]
+    if set(change.kinds) & _COUNTED or not examples:
+        counts = ", ".join(_counts(change))
+        line = f"{counts}: {'; '.join(examples)}" if examples else counts
+        line += _where(change)
+    else:
+        texts = len(change.updated) + len(change.inserted) + len(change.deleted) + len(change.moved)
+        rest = (texts if len(every) > _EXAMPLES else len(every)) - len(examples)
+        line = _in_frame(change) + "; ".join([*examples, *([f"and {rest:,} more"] if rest > 0 else [])])
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def _is_one_update(change: ChangeSet) -> bool:
-    """Return whether one text was updated and nothing else happened."""
-    others = (*change.inserted, *change.deleted, *change.moved, *change.objects, *change.frames)
-    return change.kinds == ("words",) and len(change.updated) == 1 and not others
+def _in_frame(change: ChangeSet) -> str:
+    """Return the frame in which all of a change lies, or in how many parts of the page it lies."""
+    if len(change.frames) > 1:
+        return f"in {len(change.frames)} parts of the page: "
+    return f"{_name(change.frames[0].url)}: " if change.frames else ""
 
 
 def _where(change: ChangeSet) -> str:
@@ -117,39 +133,93 @@ def _counted(verb: str, counts: dict[str, int]) -> Iterator[str]:
 
 
 def _examples(change: ChangeSet) -> Iterator[str]:
-    numbers = {
-        row.object: row
-        for row in change.objects
-        if row.kind in {"keywords", "regex", "links", "images"} and row.old and row.new
-    }
-    is_words = "words" in change.kinds
-    contexts = {
-        (one.of, one.number): one if is_words else replace(one, above="", before="", after="")
-        for one in change.contexts
-    }
-    areas = {one.number for one in change.contexts if one.area and one.of == "updated"}
-    for number, (old, new) in sorted(enumerate(change.updated), key=lambda each: each[0] in areas):
+    """Yield the texts of a change in the order of their weight, each as a few words that mean something alone."""
+    contexts = {(one.of, one.number): one for one in change.contexts}
+    if "words" not in change.kinds:
+        contexts = {key: replace(one, above="", before="", after="") for key, one in contexts.items()}
+    told = [*_updates(change, contexts), *_one_sided(change, contexts)]
+    told += [(_REST, f"moved {_quoted(text)}") for text in change.moved]
+    yield from (text for _, text in sorted(told, key=lambda each: each[0]))
+
+
+def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -> Iterator[tuple[int, str]]:
+    """Yield (weight, text) of what was updated."""
+    notes = {one.number: one for one in change.entries if one.of == "updated"}
+    for number, pair in enumerate(change.updated[:_WEIGHED]):
+        context = contexts.get(("updated", number), _NO_CONTEXT)
+        if (note := notes.get(number)) is not None:
+            yield _weight(context, ""), _entry_update(note)
+            continue
+        old, new = pair
+        if not context.label and (label := label_of(old, new)):
+            old, new = (side[len(label) + 2 :] for side in pair)
+            context = replace(context, label=label, before="", after="")
         update = " → ".join(_quoted(side) for side in excerpts(old, new, _LONGEST_TEXT))
-        yield _standing(update, max(old, new, key=len), contexts.get(("updated", number), _NO_CONTEXT))
-    for sign, of, texts in (("+", "inserted", change.inserted), ("-", "deleted", change.deleted)):
-        for number, text in enumerate(texts):
-            row = numbers.get(text)
-            if row is not None:
-                yield f"{_quoted(text)} {row.old:,} → {row.new:,}"
+        yield _weight(context, old + new), _standing(update, max(old, new, key=len), context)
+
+
+def _entry_update(note: EntryNote) -> str:
+    """Return an entry that says something else: its titles if they differ, else the first part that does."""
+    if not note.edits:
+        return f"entry updated {_quoted(note.title)}"
+    part, old, new = note.edits[0]
+    sides = " → ".join(map(_quoted, excerpts(old, new, _LONGEST_TEXT)))
+    return f"entry {sides}" if part == "title" else f"entry {_quoted(note.title)}: {part} {sides}"
+
+
+def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -> Iterator[tuple[int, str]]:
+    """Yield (weight, text) of what came and what went."""
+    rows = {(row.object, row.new > row.old): row for row in change.objects if row.new != row.old}
+    notes = {(one.of, one.number): one for one in change.entries}
+    if (line := _led_elsewhere(change)) is not None:
+        yield _REST, line
+        return
+    for verb, of, texts in (("added", "inserted", change.inserted), ("removed", "deleted", change.deleted)):
+        for number, text in enumerate(texts[:_WEIGHED]):
+            row, context = rows.get((text, of == "inserted")), contexts.get((of, number), _NO_CONTEXT)
+            noun = _NOUNS[row.kind][0] if row is not None and row.kind in _NAMED else ""
+            note = notes.get((of, number))
+            shown = _quoted(note.title if note is not None else text)
+            if row is not None and row.old and row.new:
+                yield _REST, f"{noun} {shown} {row.old:,} → {row.new:,}".lstrip()
                 continue
-            yield _standing(f"{sign}{_quoted(text)}", text, contexts.get((of, number), _NO_CONTEXT))
-    for text in change.moved:
-        yield f"moved {_quoted(text)}"
+            weight, said = _weight(context, text), f"{noun} {verb} {shown}".lstrip()
+            yield weight, _standing(said, text, context)
+
+
+def _led_elsewhere(change: ChangeSet) -> str | None:
+    """Return what is said of one link that leads elsewhere now; None if something else happened."""
+    sides = change.deleted, change.inserted
+    if change.kinds != ("links",) or any(len(side) != 1 for side in sides) or change.updated:
+        return None
+    names = {(place.op, place.object): place.text for place in change.places}
+    was, now = names.get(("delete", sides[0][0])), names.get(("insert", sides[1][0]))
+    if not was or was != now:
+        return None
+    return f"link {_quoted(was)} leads to {_quoted(sides[1][0])}, before to {_quoted(sides[0][0])}"
+
+
+def _weight(context: Context, text: str) -> int:
+    """Return where a text comes: prices first, what stands in footers and menus last."""
+    if context.area:
+        return _REST + 1
+    return _REST - 1 if _PRICE.search(f"{text}{context.before[-4:]}{context.after[:4]}") else _REST
 
 
 def _standing(shown: str, text: str, context: Context) -> str:
     """Return a text as it is shown behind its heading and label, a short one without a label between the words around it."""
-    heading = f"{_printable(context.heading)}: " if context.heading else f"{context.area}: " if context.area else ""
+    heading = (
+        f"{_printable(context.heading)}: "
+        if context.heading
+        else f"{_AREAS.get(context.area, '')}: "
+        if context.area
+        else ""
+    )
     if context.label:
         unit = context.after if len(context.after) <= _UNIT and len(text) <= _VALUE else ""
         return f"{heading}{_printable(context.label)} {shown}{_spaced(unit)}"
     if context.above and context.of == "updated":
-        return f"{heading}{_printable(context.above)} / {shown}"
+        return f"{heading}{_printable(context.above)}: {shown}"
     if len(text) > _VALUE:
         return heading + shown
     lead, tail = context.before, context.after

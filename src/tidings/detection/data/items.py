@@ -70,7 +70,7 @@ class Items:
         """Return what is news of what came of the entries."""
         if not self.seen or not is_window(new):
             return matched
-        shared = _shared_ids(_resolved(new))
+        shared = _shared_ids(resolved_entries(new))
         come = [entry for entry in matched.come if not self.seen.intersection(_names(entry, shared))]
         updated = [pair for pair in matched.updated if not self._is_shown_in_turn(*pair)]
         gone = matched.gone if entries_of(new) else []  # a feed that is empty for once
@@ -89,7 +89,7 @@ def marks_of(document: Document) -> tuple[str, ...]:
     """
     if document.textless or not is_window(document):
         return ()
-    entries = _resolved(document)
+    entries = resolved_entries(document)
     shared = _shared_ids(entries)
     marks = (mark for entry in reversed(entries) for mark in (*_names(entry, shared), *_titles(entry)))
     return tuple(dict.fromkeys(marks))
@@ -111,7 +111,7 @@ class _Matched:
 
 
 def _matched(old: Document, new: Document) -> _Matched:
-    before, after = _resolved(old), _resolved(new)
+    before, after = resolved_entries(old), resolved_entries(new)
     if not is_window(new) and (counted := _counted(before, after)) is not None:
         return counted
     left, fresh = list(range(len(before))), list(range(len(after)))
@@ -167,7 +167,8 @@ def _without_id(entry: Entry) -> list[str]:
     return said
 
 
-def _resolved(document: Document) -> list[Entry]:
+def resolved_entries(document: Document) -> list[Entry]:
+    """Return the entries of a document with whole addresses; raises `RefusedError` as `entries_of` does."""
     resolver = Resolver(document.base)
     entries = []
     for entry in entries_of(document):

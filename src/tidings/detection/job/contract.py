@@ -66,7 +66,7 @@ class Wanted:
     """A comparison that somebody waits for: `key` is the subscription's id, `reference` a version number of `Job.references`, or 0 if there is
     nothing to compare with yet and only what is looked at is sought. `seen` are the marks of entries of a feed that were there before. `targets`
     is what is known of what its selectors found, None if nothing is to be known; with `mends` what they miss is looked for. `extraction` is what the sentinel selects of the page. `number` tells
-    several comparisons of one subscription apart. `doubted` is what the look before missed and may have been there all the same (`Absent.names`).
+    several comparisons of one subscription apart. With `shows` the text that is watched comes back with a change. `doubted` is what the look before missed and may have been there all the same (`Absent.names`).
     """
 
     key: int

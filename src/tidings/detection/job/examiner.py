@@ -115,7 +115,7 @@ class _Examiner:
         self.documents: dict[Body, Document] = {}
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
-        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...], tuple[str, ...]], Heard | Refused] = {}
+        self.changes: dict[tuple[object, ...], Heard | Refused] = {}
         self.names = self._names()
         self.parts: dict[Extraction, Digest] = {}
         self.absent: list[Absent] = []
@@ -202,9 +202,12 @@ class _Examiner:
                 if not is_absent and self.keep_tree:
                     self._note_selected(wanted, scopes)
                 continue
-            asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.seen, wanted.doubted)
+            asked = (
+                *(wanted.reference, wanted.expression, wanted.extraction, wanted.seen, wanted.doubted),
+                wanted.shows,
+            )
             if asked not in self.changes:
-                self.changes[asked] = self._with_contexts(self._change(wanted, scopes), wanted.reference, scopes)
+                self.changes[asked] = self._with_contexts(self._change(wanted, scopes), wanted, scopes)
             change = self.changes[asked]
             if isinstance(change, Refused):
                 self.refused.append(replace(change, key=wanted.key))
@@ -256,11 +259,12 @@ class _Examiner:
             return Refused(key=wanted.key, reason=reason_of(error))
 
     def _with_contexts(
-        self, change: Heard | Refused, reference: int, scopes: tuple[Extraction, ...]
+        self, change: Heard | Refused, wanted: Wanted, scopes: tuple[Extraction, ...]
     ) -> Heard | Refused:
         if isinstance(change, Refused) or change.is_quiet or not change.found:
             return change
-        return replace(change, found=with_contexts(change.found, self._pair(reference), scopes))
+        pair = self._pair(wanted.reference)
+        return replace(change, found=with_contexts(change.found, pair, scopes, shows=wanted.shows))
 
     def _pair(self, reference: int) -> Pair:
         if reference not in self.pairs:

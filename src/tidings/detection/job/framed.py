@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 from urllib.parse import quote
 
 from tidings.detection.ask.contexts import with_contexts
@@ -40,7 +41,7 @@ from tidings.document.extract import extract
 from tidings.document.html.frames import ALONE, addresses_of
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import WHOLE, Extraction, named
-from tidings.model.observed.change import ChangeSet, Context, Edit, FrameShare
+from tidings.model.observed.change import ChangeSet, Context, Edit, EntryNote, FrameShare
 from tidings.model.observed.version import Digest
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import Expression
@@ -170,15 +171,21 @@ def _joined(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
         objects=tuple(row for change in changes for row in change.objects),
         places=tuple(place for change in changes for place in change.places),
         frames=tuple(_share(url, change) for url, _, _, change in parts),
-        contexts=tuple(_contexts(changes)),
+        contexts=tuple(_numbered([(change, change.contexts) for change in changes])),
+        entries=tuple(_numbered([(change, change.entries) for change in changes])),
+        title=next((change.title for change in changes if change.title), ""),
+        snapshot="\n".join(change.snapshot for change in changes if change.snapshot),
     )
 
 
-def _contexts(changes: Sequence[ChangeSet]) -> Iterator[Context]:
-    """Yield where texts stand, numbered as in the lists of all members together."""
+Note = TypeVar("Note", Context, EntryNote)
+
+
+def _numbered(notes: Sequence[tuple[ChangeSet, Sequence[Note]]]) -> Iterator[Note]:
+    """Yield what is noted of texts, numbered as in the lists of all members together."""
     at = dict.fromkeys(("updated", "deleted", "inserted", "moved"), 0)
-    for change in changes:
-        yield from (replace(one, number=one.number + at[one.of]) for one in change.contexts)
+    for change, noted in notes:
+        yield from (replace(one, number=one.number + at[one.of]) for one in noted)
         for name in at:
             at[name] += len(getattr(change, name))
 

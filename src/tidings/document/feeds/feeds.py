@@ -43,6 +43,12 @@ _BODIES: Final = (
 _ENCLOSURE: Final = "enclosure"
 _LINKS: Final = ((_OWN, "link"), (_IN_ATOM, "link"))
 _IDS: Final = ((_OWN, "guid"), (_OWN, "id"), (_IN_ATOM, "id"))
+_AUTHORS: Final = ((_DC, "creator"), (_OWN, "author"), (_IN_ATOM, "author"), (_ITUNES, "author"))
+_DATES: Final = (
+    (_OWN, "pubDate"), (_OWN, "published"), (_OWN, "issued"), (_DC, "date"), (_IN_ATOM, "published"), (_OWN, "updated"), (_OWN, "modified"),
+)  # fmt: skip
+"""Elements that say when an entry was published, the best first."""
+_MAILED: Final = re.compile(r"\S+@\S+ \((.+)\)")
 _ALTERNATE: Final = frozenset({"", "alternate", "http://www.iana.org/assignments/relation/alternate"})
 _PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _PLAIN: Final = frozenset({"", "text", "text/plain"})
@@ -59,13 +65,18 @@ _HTML: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """An entry as its feed gives it: its id, where it leads, its title, the fullest of its texts, each empty if it has none, and its enclosures."""
+    """An entry as its feed gives it: its id, where it leads, its title, the fullest of its texts, each empty if it has none, and its enclosures.
+
+    `author` is who wrote it, `published` when it says that it was published, as it is written there.
+    """
 
     id: str
     link: str
     title: str
     body: str
     enclosures: tuple[str, ...] = ()
+    author: str = ""
+    published: str = ""
 
 
 def entries_in(root: Any) -> Iterator[Any]:
@@ -102,7 +113,17 @@ def entry_of(element: Any, children: Sequence[Any], base: str, shown: Callable[[
     id_ = next((text for child in named.all(_IDS) if (text := _line(child.text))), "") or element.get(_RDF_ABOUT, "")
     title = named.title(shown, is_of_atom=is_of_atom)
     body = next((text for child in named.all(_BODIES) if (text := text_of(child, shown, is_of_atom=is_of_atom))), "")
-    return FeedEntry(id_, _link_of(named, base), title, body, _enclosures(named, base))
+    published = next((text for child in named.all(_DATES) if (text := _line(child.text))), "")
+    return FeedEntry(id_, _link_of(named, base), title, body, _enclosures(named, base), _author(named), published)
+
+
+def _author(named: _Named) -> str:
+    """Return who wrote an entry: of `anna@example.org (Anna)`, as RSS has it, the name."""
+    for child in named.all(_AUTHORS):
+        inner = next((one for one in child if local_name(one) == "name"), child)
+        if text := _line(inner.text):
+            return found[1] if (found := _MAILED.fullmatch(text)) else text
+    return ""
 
 
 def _enclosures(named: _Named, base: str) -> tuple[str, ...]:

@@ -29,7 +29,13 @@ def entry_of_json(item: Mapping[str, Any], shown: Callable[[str], str]) -> FeedE
     """Return an item as an entry: its text is the content, HTML before plain, else the summary. `shown` returns what HTML shows."""
     html = _said(item, "content_html")
     body = shown(html) if html else _said(item, "content_text") or _said(item, "summary")
-    return FeedEntry(_said(item, "id"), _link_of(item), _said(item, "title"), body, _enclosures(item))
+    published = _said(item, "date_published") or _said(item, "date_modified")
+    named = (item.get("authors"), [item.get("author")])
+    authors = [_said(one, "name") for many in named if isinstance(many, list) for one in many if isinstance(one, dict)]
+    author = next(filter(None, authors), "")
+    return FeedEntry(
+        _said(item, "id"), _link_of(item), _said(item, "title"), body, _enclosures(item), author, published
+    )
 
 
 def links_of_json_feed(value: Mapping[str, Any]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,12 +22,14 @@ from tidings.document.data.structured import local_name
 from tidings.document.data.xml_tree import XmlTree
 from tidings.document.document import Document
 from tidings.document.extract import cleaned, taken
+from tidings.document.feeds.dated import instant_of
 from tidings.document.feeds.feeds import FeedEntry, entries_in, entry_of, is_entry, words_of
 from tidings.document.feeds.json_feed import entry_of_json, is_json_feed, items_of_json_feed
 from tidings.document.html.links import Resolver
 from tidings.document.parse import text_of_fragment
 from tidings.document.select.chosen import RefusedError
 from tidings.document.structures.lists import items_of
+from tidings.model.interval import Instant
 
 MOST_ENTRIES = 50_000
 """Most entries of one document: what a sitemap may have."""
@@ -42,6 +44,8 @@ _MOVING = frozenset(
     "published updated date date_published date_modified pubDate modified created updated_at created_at lastmod timestamp".split()
 )
 """Fields that say when: an entry that is dated anew is the same entry."""
+_PUBLISHED = ("published", "date_published", "published_at", "created_at", "created", "date", "timestamp")
+"""Fields that say when an object was published, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,8 @@ class Entry:
     """One entry: its own id, the address it leads to and its title, each empty if it has none; `text` is all that it says.
 
     `enclosures` are the addresses of what it encloses, without host and query. `plain` is all that an object of JSON says
-    with equal numbers in one notation, by which it is compared with another that has it.
+    with equal numbers in one notation, by which it is compared with another that has it. `author` and `published` (µs, None if it does
+    not say) are for people: no two entries differ by them.
     """
 
     id: str
@@ -58,6 +63,8 @@ class Entry:
     text: str
     enclosures: tuple[str, ...] = ()
     plain: str = ""
+    author: str = field(default="", compare=False)
+    published: Instant | None = field(default=None, compare=False)
 
     @property
     def label(self) -> str:
@@ -117,7 +124,13 @@ def _of_broken_feed(document: Document) -> Iterator[Entry]:
         title = title if said.get("type") == "text/plain" else text_of_fragment(title)
         enclosures = tuple(str(one.get("href", "")) for one in entry.get("enclosures", ()))
         read = FeedEntry(
-            str(entry.get("id", "")), str(entry.get("link", "")), title, text_of_fragment(content), enclosures
+            str(entry.get("id", "")),
+            str(entry.get("link", "")),
+            title,
+            text_of_fragment(content),
+            enclosures,
+            text_of_fragment(str(entry.get("author", ""))),
+            str(entry.get("published", "") or entry.get("updated", "")),
         )
         yield _of_feed(read, document)
 
@@ -195,7 +208,9 @@ def _of_json(value: Any, document: Document) -> Entry:
     text, plain = (" ".join(words(fixed)) for words in (words_of_json, in_one_notation))
     title = _first(value, _TITLES) or "".join(parts_of_json(fixed))
     entry = _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)
-    return replace(entry, plain=cleaned(plain, document.extraction))
+    at = instant_of(next((said for name in _PUBLISHED if isinstance(said := value.get(name), str)), None))
+    author = " ".join(words_of_json(value.get("author") or ""))
+    return replace(entry, plain=cleaned(plain, document.extraction), author=author, published=at)
 
 
 def _of_json_feed(value: Any, document: Document) -> Entry:
@@ -208,7 +223,12 @@ def _of_json_feed(value: Any, document: Document) -> Entry:
 def _of_feed(read: FeedEntry, document: Document) -> Entry:
     entry = _entry(read.id, read.link, read.title, f"{read.title} {read.body}", document)
     paths = (urlsplit(one).path for one in Resolver(document.base).links(read.enclosures))
-    return replace(entry, enclosures=tuple(sorted(filter(None, paths))))
+    return replace(
+        entry,
+        enclosures=tuple(sorted(filter(None, paths))),
+        author=cleaned(read.author, document.extraction),
+        published=instant_of(read.published),
+    )
 
 
 def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> str:

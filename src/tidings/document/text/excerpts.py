@@ -27,6 +27,16 @@ def _window(text: str, start: int, most: int) -> str:
     return ELLIPSIS + (rest if len(rest) < most else rest[: most - 2] + ELLIPSIS)
 
 
+LONGEST_LABEL = 80
+"""Characters of a label that `label_of` knows."""
+
+
+def label_of(old: str, new: str) -> str:
+    """Return what two texts of data say before their values, `service.state` of `service.state: green`; empty if they begin with no label."""
+    label, colon, _ = new[: common_start(old, new)].rpartition(": ")
+    return label if colon and len(label) <= LONGEST_LABEL and old != new else ""
+
+
 def common_start(old: str, new: str) -> int:
     """Return how many characters two texts begin with alike."""
     low, high = 0, min(len(old), len(new))

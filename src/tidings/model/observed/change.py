@@ -6,9 +6,11 @@ are what people read, kept because a body may be gone one day (contracts §4).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
+
+from tidings.model.interval import Instant
 
 Op = Literal["insert", "delete", "replace", "move"]
 
@@ -78,6 +80,24 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryNote:
+    """What text `number` (from 0) of list `of` says as an entry of a feed or a list: each part is empty if the entry has none.
+
+    `published` is an instant (µs), None if the entry does not say. `text` is the beginning of what the entry says beside its title. Of an
+    updated entry `edits` are its parts that are others now: (`title`, `text`, `link` or `files`, before, now).
+    """
+
+    of: str
+    number: int
+    title: str = ""
+    link: str = ""
+    author: str = ""
+    published: Instant | None = None
+    text: str = ""
+    edits: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FrameShare:
     """How much of a change set lies in one frame of a page, or in the page that holds the frames: so many entries of each list.
 
@@ -111,7 +131,8 @@ class ChangeSet:
     (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows, `places` which occurrences
     of them came or went, as far as is known. `frames` says what lies
     in which frame, if the page has any; the tokens of such a page are those of its members, one after the other. `masked` are edits
-    beside these that are noise: kept, and not told. `contexts` say of the first texts where they stand, as far as is known.
+    beside these that are noise: kept, and not told. `contexts` say of the first texts where they stand, as far as is known, `entries` what the
+    first entries say. `title` is that of the page now, `snapshot` the text that is watched now if a message shows it.
     """
 
     kinds: tuple[str, ...] = ()
@@ -125,6 +146,9 @@ class ChangeSet:
     masked: tuple[Masked, ...] = ()
     places: tuple[ObjectPlace, ...] = ()
     contexts: tuple[Context, ...] = ()
+    entries: tuple[EntryNote, ...] = ()
+    title: str = field(default="", compare=False)
+    snapshot: str = field(default="", compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.objects)
@@ -140,9 +164,16 @@ def shares(found: ChangeSet) -> Iterator[tuple[FrameShare, ChangeSet]]:
         for name in names:
             at[name] += getattr(share, name)
             part[name] = getattr(found, name)[starts[name] : at[name]]
-        contexts = tuple(
-            replace(one, number=one.number - starts[one.of])
-            for one in found.contexts
-            if starts[one.of] <= one.number < at[one.of]
-        )
-        yield share, ChangeSet(found.kinds, **part, contexts=contexts)
+        contexts = tuple(_shifted(found.contexts, starts, at))
+        entries = tuple(_shifted(found.entries, starts, at))
+        yield share, ChangeSet(found.kinds, **part, contexts=contexts, entries=entries)
+
+
+Note = TypeVar("Note", Context, EntryNote)
+
+
+def _shifted(notes: Iterable[Note], starts: Mapping[str, int], ends: Mapping[str, int]) -> Iterator[Note]:
+    """Yield the notes of the texts from `starts` to `ends` of each list, numbered from the start."""
+    for one in notes:
+        if starts[one.of] <= one.number < ends[one.of]:
+            yield replace(one, number=one.number - starts[one.of])

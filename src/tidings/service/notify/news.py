@@ -117,7 +117,16 @@ def draft_for(
         presentation: How it is shown.
         zone: The zone of its times.
     """
-    news = News(sentinel=row.name, scheme=target.scheme, records=records, at=at, presentation=presentation, zone=zone)
+    news = News(
+        sentinel=row.name,
+        scheme=target.scheme,
+        records=records,
+        at=at,
+        presentation=presentation,
+        zone=zone,
+        wording=target.wording,
+        tags=row.tags,
+    )
     message = render(target.kind, news)
     given: dict[str, Any] = {"due_at": at, "changes": sum(record["record"] == "change" for record in records)}
     return DeliveryDraft(

@@ -21,7 +21,9 @@ from tidings.service.watch.watchlist import told_channels
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.watch.sentinel import Channel, Sentinel
+    from tidings.model.watch.wording import Wording
     from tidings.notification.channel import Sender
+    from tidings.notification.rendering import Rendered
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,15 @@ def channels_of(sentinel: Sentinel, sendable: frozenset[str]) -> list[Channel]:
     return [channel for channel in dict.fromkeys(told_channels(sentinel)) if channel.kind in tested]
 
 
+def wordings_of(sentinel: Sentinel) -> dict[Channel, Wording]:
+    """Return the words in which each channel of a sentinel is notified, of those that have some of their own."""
+    found: dict[Channel, Wording | None] = {}
+    for clause in sentinel.notify:
+        for channel in clause.channels:
+            found.setdefault(channel, clause.wording)
+    return {channel: wording for channel, wording in found.items() if wording is not None}
+
+
 async def rehearse(
     channels: Sequence[Channel],
     senders: Mapping[str, Sender],
@@ -47,6 +58,7 @@ async def rehearse(
     now: Instant,
     patience: Duration,
     address_of: Callable[[str], str] = str,
+    told: Sentinel | None = None,
 ) -> list[Rehearsed]:
     """Send one test message to each channel, all at once, and return what came of them within `patience` (µs).
 
@@ -59,23 +71,34 @@ async def rehearse(
         now: The present (µs).
         patience: How long answers are waited for (µs).
         address_of: Returns the address that a stored one stands for.
+        told: The sentinel, whose own words its test messages show; None for the usual message.
     """
+    wordings = {} if told is None else wordings_of(told)
+    tags = () if told is None else told.tags
 
     async def tested(channel: Channel) -> Answer:
         try:
             address = address_of(channel.endpoint[1])
         except SecretError as error:
             return Refused(reason=str(error))
-        return await _test(channel, address, senders, sentinel=sentinel, now=now, patience=patience)
+        scheme = address.partition("://")[0]
+        content = rehearsal(channel.kind, sentinel, at=now, wording=wordings.get(channel), tags=tags, scheme=scheme)
+        return await _test(channel.kind, address, content, senders, sentinel=sentinel, now=now, patience=patience)
 
     answers = map(tested, channels)
     return [_tested(channel, answer) for channel, answer in zip(channels, await asyncio.gather(*answers), strict=True)]
 
 
 async def _test(
-    channel: Channel, address: str, senders: Mapping[str, Sender], *, sentinel: str, now: Instant, patience: Duration
+    kind: str,
+    address: str,
+    content: Rendered,
+    senders: Mapping[str, Sender],
+    *,
+    sentinel: str,
+    now: Instant,
+    patience: Duration,
 ) -> Answer:
-    content = rehearsal(channel.kind, sentinel, at=now)
     message = Message(
         id=f"test_{randomness.token_hex(8)}",
         address=address,
@@ -88,7 +111,7 @@ async def _test(
         sentinel=sentinel,
     )
     try:
-        return await asyncio.wait_for(senders[channel.kind].send(message), patience / SECOND)
+        return await asyncio.wait_for(senders[kind].send(message), patience / SECOND)
     except TimeoutError:
         return Refused(reason=f"no answer within {patience / SECOND:.2g} s; it may still arrive")
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings.model.event_type import EventType
-from tidings.model.observed.change import ChangeSet, Context, ObjectPlace, shares
+from tidings.model.observed.change import ChangeSet, Context, EntryNote, ObjectPlace, shares
 from tidings.model.observed.version import version_id
 from tidings.model.watch.weight import WHOLE
 from tidings.notification.secrecy import shown
@@ -120,7 +120,9 @@ def _part_record(part: PagePart) -> Record:
 def found_record(found: ChangeSet) -> Record:
     """Return what a comparison found; of a page with frames also frame by frame."""
     frames = [{"url": share.url, **_lists(part)} for share, part in shares(found)]
-    return {**_lists(found), **({"frames": frames} if frames else {})}
+    notes = {"title": found.title, "snapshot": found.snapshot}
+    known = {name: note for name, note in notes.items() if note}
+    return {**_lists(found), **({"frames": frames} if frames else {}), **known}
 
 
 def _lists(found: ChangeSet) -> Record:
@@ -132,7 +134,16 @@ def _lists(found: ChangeSet) -> Record:
         "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
         **({"places": [_place_record(place) for place in found.places]} if found.places else {}),
         **({"context": [_context_record(one) for one in found.contexts]} if found.contexts else {}),
+        **({"entries": [_entry_record(one) for one in found.entries]} if found.entries else {}),
     }
+
+
+def _entry_record(note: EntryNote) -> Record:
+    """Return what an entry says; what is not known is left out."""
+    known = {name: getattr(note, name) for name in ("title", "link", "author", "text") if getattr(note, name)}
+    edits = [{"part": part, "old": old, "new": new} for part, old, new in note.edits]
+    at = {"published_at": rfc3339(note.published)} if note.published is not None else {}
+    return {"of": note.of, "number": note.number, **known, **at, **({"edits": edits} if edits else {})}
 
 
 def _context_record(context: Context) -> Record:

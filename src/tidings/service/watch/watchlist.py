@@ -25,6 +25,7 @@ from tidings.model.watch.sentinel import (
     Notify,
     Sentinel,
 )
+from tidings.model.watch.wording import Wording
 from tidings.notification.channel import KINDS
 from tidings.service.watch.composite_parts import asked_of, joint_of
 from tidings.service.watch.lifespan import Life
@@ -49,11 +50,12 @@ MOST_AT_ONCE = 1000
 
 
 class Target(NamedTuple):
-    """An endpoint that a sentinel tells; `scheme` is that of a service of Apprise, as far as it is known."""
+    """An endpoint that a sentinel notifies; `scheme` is that of a service of Apprise, as far as it is known, `wording` the words of its clause."""
 
     kind: str
     endpoint_id: int
     scheme: str = ""
+    wording: Wording | None = None
 
 
 @dataclass(slots=True)
@@ -74,26 +76,34 @@ class WatchedSentinel:
     def clauses(self) -> Iterator[tuple[int, Notify, tuple[Target, ...]]]:
         """Yield (place, clause, targets) of the Notify clauses; what only shows news on demand is no target."""
         for place, clause in enumerate(self.sentinel.notify):
-            yield place, clause, self._targets(clause.channels)
+            yield place, clause, self._targets(clause.channels, clause.wording)
 
     def at_once(self) -> tuple[Target, ...]:
         """Return whom each change is told by itself, whatever was told before: its message is written with it, without rules."""
         if self.gathers_noise:
             return ()
-        return tuple(dict.fromkeys(t for _, clause, targets in self.clauses() if is_plain(clause) for t in targets))
+        return _each_once(t for _, clause, targets in self.clauses() if is_plain(clause) for t in targets)
 
     def everybody(self) -> tuple[Target, ...]:
         """Return whom the Notify clauses tell, each once."""
-        return tuple(dict.fromkeys(target for _, _, targets in self.clauses() for target in targets))
+        return _each_once(target for _, _, targets in self.clauses() for target in targets)
 
     def error_targets(self) -> tuple[Target, ...]:
         """Return whom the Errors clause tells."""
         return self._targets(self.sentinel.errors)
 
-    def _targets(self, channels: Iterable[Channel]) -> tuple[Target, ...]:
+    def _targets(self, channels: Iterable[Channel], wording: Wording | None = None) -> tuple[Target, ...]:
         keys = dict.fromkeys(channel.endpoint for channel in channels)
         ids = {key: self.endpoints[key] for key in keys if key in self.endpoints}
-        return tuple(Target(kind, id_, self.schemes.get(id_, "")) for (kind, _), id_ in ids.items())
+        return tuple(Target(kind, id_, self.schemes.get(id_, ""), wording) for (kind, _), id_ in ids.items())
+
+
+def _each_once(targets: Iterable[Target]) -> tuple[Target, ...]:
+    """Return targets, each endpoint once: the first clause that names it says in which words."""
+    found: dict[int, Target] = {}
+    for target in targets:
+        found.setdefault(target.endpoint_id, target)
+    return tuple(found.values())
 
 
 @dataclass(slots=True)

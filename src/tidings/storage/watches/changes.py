@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from typing import Any
 
 from tidings.model.interval import Instant
-from tidings.model.observed.change import ChangeSet, Context, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
+from tidings.model.observed.change import (
+    ChangeSet,
+    Context,
+    Edit,
+    EntryNote,
+    FrameShare,
+    Masked,
+    ObjectCount,
+    ObjectPlace,
+)
 from tidings.model.observed.composite import Composite, PagePart
 from tidings.model.observed.unit import ChangeRow
 from tidings.storage.db.connection import UNLIMITED, Connection, select
@@ -134,6 +143,7 @@ def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
                 **({"frames": list(map(astuple, found.frames))} if found.frames else {}),
                 **({"places": list(map(astuple, found.places))} if found.places else {}),
                 **({"contexts": list(map(astuple, found.contexts))} if found.contexts else {}),
+                **_notes(found),
                 **({"masked": list(map(astuple, found.masked))} if found.masked else {}),
                 **({"partial": True} if row.partial else {}),
                 **({"noise": True} if row.noise else {}),
@@ -169,7 +179,7 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         to_seq=row[7],
         rules_version=row[8],
         extraction=row[9],
-        found=found,
+        found=_with_notes(found, texts),
         summary=texts["summary"],
         quiet=bool(row[10]),
         modified_at=row[11],
@@ -217,13 +227,27 @@ def _found(found: ChangeSet) -> dict[str, Any]:
     objects = [(o.kind, o.object, o.old, o.new) for o in found.objects]
     places = {"places": list(map(astuple, found.places))} if found.places else {}
     contexts = {"contexts": list(map(astuple, found.contexts))} if found.contexts else {}
-    return {**lists, "updated": list(found.updated), "objects": objects, **places, **contexts}
+    return {**lists, "updated": list(found.updated), "objects": objects, **places, **contexts, **_notes(found)}
+
+
+def _notes(found: ChangeSet) -> dict[str, Any]:
+    """Return what is noted for people only: entries, the title of the page, the text that is watched; without what there is not."""
+    notes = {"entries": list(map(astuple, found.entries)), "title": found.title, "snapshot": found.snapshot}
+    return {name: note for name, note in notes.items() if note}
+
+
+def _with_notes(found: ChangeSet, data: Mapping[str, Any]) -> ChangeSet:
+    """Return a change set with what `_notes` wrote."""
+    kept: list[list[Any]] = data.get("entries", [])
+    entries = tuple(EntryNote(*[*one[:-1], tuple(map(tuple, one[-1]))]) for one in kept)
+    return replace(found, entries=entries, title=data.get("title", ""), snapshot=data.get("snapshot", ""))
 
 
 def _change_set(data: Mapping[str, Any]) -> ChangeSet:
-    lists = {name: tuple(data[name]) for name in _LISTS}
+    lists: dict[str, Any] = {name: tuple(data[name]) for name in _LISTS}
     objects = tuple(ObjectCount(*count) for count in data["objects"])
     places = tuple(ObjectPlace(*place) for place in data.get("places", ()))
     contexts = tuple(Context(*context) for context in data.get("contexts", ()))
     updated = tuple((old, new) for old, new in data["updated"])
-    return ChangeSet(**lists, updated=updated, objects=objects, places=places, contexts=contexts)
+    found = ChangeSet(**lists, updated=updated, objects=objects, places=places, contexts=contexts)
+    return _with_notes(found, data)

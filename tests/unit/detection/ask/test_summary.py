@@ -10,15 +10,15 @@ EDITS = (Edit("insert", 0, 0, 0, 1),)
     ("change", "expected"),
     [
         (ChangeSet(), ""),
-        (ChangeSet(("words",), updated=(("5", "6"),), edits=EDITS), '1 text updated: "5" → "6"'),
+        (ChangeSet(("words",), updated=(("5", "6"),), edits=EDITS), '"5" → "6"'),
         (
             ChangeSet(("words",), inserted=("a b", "c"), deleted=("d",), edits=EDITS),
-            '2 texts added, 1 text removed: +"a b"; +"c"; -"d"',
+            'added "a b"; added "c"; removed "d"',
         ),
-        (ChangeSet(("words",), moved=("x y",), edits=EDITS), '1 text moved: moved "x y"'),
+        (ChangeSet(("words",), moved=("x y",), edits=EDITS), 'moved "x y"'),
         (
             ChangeSet(("links",), inserted=("http://x/",), objects=(ObjectCount("links", "http://x/", 0, 1),)),
-            '1 link added: +"http://x/"',
+            'link added "http://x/"',
         ),
         (
             ChangeSet(
@@ -27,16 +27,16 @@ EDITS = (Edit("insert", 0, 0, 0, 1),)
                 edits=EDITS,
                 objects=(ObjectCount("images", "/i", 0, 1),),
             ),
-            '1 text added, 1 image added: +"new"; +"/i"',
+            'added "new"; image added "/i"',
         ),
         (
             ChangeSet(("body",), deleted=("pdf x",), objects=(ObjectCount("body", "pdf x", 1, 0),)),
-            '1 body removed: -"pdf x"',
+            'body removed "pdf x"',
         ),
     ],
 )
 def test_one_line_says_what_changed(change, expected):
-    """Counts by kind, then the first texts."""
+    """The first texts, and what they are if they are no words."""
     assert expected == summary(change)
 
 
