@@ -194,8 +194,8 @@ def _charset_rows() -> Iterator[ContentRow]:
 
 def _markup_rows() -> Iterator[ContentRow]:
     deep = "could not compare: its elements are nested more than 5,000 deep"
-    yield ContentRow("H-057", "<div> 300 deep", "SAFE", '1 text updated: "one" → "two"', _deep(300))
-    yield ContentRow("H-057", "<div> 5,000 deep", "SAFE", '1 text updated: "one" → "two"', _deep(4_990))
+    yield ContentRow("H-057", "<div> 300 deep", "SAFE", '"one" → "two"', _deep(300))
+    yield ContentRow("H-057", "<div> 5,000 deep", "SAFE", '"one" → "two"', _deep(4_990))
     yield ContentRow("H-057", "<div> 100,000 deep", "LIMIT", deep, _deep(100_000))
     yield ContentRow(
         "H-058", "5,000,000 times <", "LIMIT", "could not compare: it has more than 300,000 tags",
@@ -204,20 +204,20 @@ def _markup_rows() -> Iterator[ContentRow]:
     yield ContentRow(
         "H-059", "NUL, U+FFFE, a lone CR, bidi overrides", "SAFE", 'pay "ten" → "eleven and no t" now', _laid_bare,
     )  # fmt: skip
-    yield ContentRow("H-060", "no <html>", "SAFE", '1 text updated: "one" → "two"', lambda: _told("one", "two"))
+    yield ContentRow("H-060", "no <html>", "SAFE", '"one" → "two"', lambda: _told("one", "two"))
     yield ContentRow(
         "H-060", "two <body>", "SAFE", 'one "two" → "three"',
         lambda: _told("<body>one <body>two", "<body>one <body>three"),
     )  # fmt: skip
     yield ContentRow(
-        "H-060", "an unclosed <script> that hides the page", "SAFE", '1 text removed: -"news of today"',
+        "H-060", "an unclosed <script> that hides the page", "SAFE", 'removed "news of today"',
         lambda: _told("<p>here <p>news of today", "<p>here <script><p>news of today"),
     )  # fmt: skip
 
 
 def _data_rows() -> Iterator[ContentRow]:
     yield ContentRow(
-        "H-056", 'a surrogate in JSON: "\\ud800"', "SAFE", '1 text updated: "a: � one" → "a: � two"',
+        "H-056", 'a surrogate in JSON: "\\ud800"', "SAFE", 'a "� one" → "� two"',
         lambda: _told('{"a": "\\ud800 one"}', '{"a": "\\ud800 two"}', JSON),
     )  # fmt: skip
     yield ContentRow("H-061", "an entity of a feed names a file", "SAFE", "canary in it: False", _file_in_feed)
@@ -225,19 +225,19 @@ def _data_rows() -> Iterator[ContentRow]:
     yield ContentRow("H-063", "a parameter entity names an address", "BLOCK", "news, 0 dials", _parameter_entity)
     yield ContentRow("H-064", "XInclude of a file", "SAFE", "news, canary in it: False", _include)
     yield ContentRow(
-        "H-065", "100,000 nested arrays", "FAIL", '1 text updated: "1" → "2"',
+        "H-065", "100,000 nested arrays", "FAIL", '"1" → "2"',
         lambda: _told("[" * 100_000 + "1", "[" * 100_000 + "2", JSON),
     )  # fmt: skip
     yield ContentRow(
-        "H-066", "an integer of 5,000 digits", "SAFE", "1 text updated",
+        "H-066", "an integer of 5,000 digits", "SAFE", f'"…{"1" * 58}…" → "…{"1" * 58}…"',
         lambda: _told(f"[{'1' * 5_000}]", f"[{'1' * 4_999}2]", JSON).partition(":")[0],
     )  # fmt: skip
     yield ContentRow(
-        "H-066", "NaN and 1e999", "SAFE", '1 text updated: "[1]: 1e999" → "[1]: 1e998"',
+        "H-066", "NaN and 1e999", "SAFE", '[1] "1e999" → "1e998"',
         lambda: _told("[NaN, 1e999]", "[NaN, 1e998]", JSON),
     )  # fmt: skip
     yield ContentRow(
-        "H-067", "a key twice: both values are text", "SAFE", '1 text updated: "a: 1" → "a: 3"',
+        "H-067", "a key twice: both values are text", "SAFE", 'a "1" → "3"',
         lambda: _told('{"a": 1, "a": 2}', '{"a": 3, "a": 2}', JSON),
     )  # fmt: skip
 

@@ -134,7 +134,7 @@ def test_a_digest_is_one_message_to_a_chat(world: World):
     (seen,) = chat.seen
     told = json.loads(seen.body)
 
-    assert "s: 3 changes" == told["title"]
+    assert 'Price: count "2" → "3" (+2 more) · s' == told["title"]
     assert ["count [-2-]{+3+}", "count [-1-]{+2+}", "count [-0-]{+1+}"] == [
         line.removeprefix("Price: ") for line in told["message"].splitlines() if "[-" in line
     ]

@@ -34,7 +34,7 @@ def test_a_keyword_is_told_with_its_numbers_and_everything_else_is_silence(world
 
     assert (["merger"], []) == (first["inserted"], first["deleted"])
     assert [{"kind": "keywords", "object": "merger", "old": 1, "new": 2}] == first["counts"]
-    assert '1 keyword added: "merger" 1 → 2' == first["summary"]
+    assert 'keyword "merger" 1 → 2' == first["summary"]
     assert "keywords <merger, takeover>" == first["kind"]
     assert (["takeover"], ["merger"]) == (second["inserted"], second["deleted"])
     assert [True, True] == [p.text_changed for p in world.polls()[1:3]]
@@ -60,10 +60,7 @@ def test_a_phrase_that_is_reworded_is_told_with_both_texts(world: World):
 
     assert [{"old": "We may share your data", "new": "We may sell your data"}] == change["updated"]
     assert ([], []) == (change["inserted"], change["deleted"])
-    assert (
-        '1 phrase updated: Hello, please read this "We may share your data" → "We may sell your data"'
-        == change["summary"]
-    )
+    assert 'Hello, please read this phrase "We may share your data" → "We may sell your data"' == change["summary"]
     assert [] == world.violations()
 
 

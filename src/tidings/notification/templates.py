@@ -16,7 +16,7 @@ MOST_BYTES: Final = 64_000
 MOST_VALUE: Final = 16_384
 """Characters of what stands in the place of one placeholder."""
 MOST_TITLE: Final = 200
-STEPS: Final = (MOST_VALUE, 4_000, 1_000, 200)
+STEPS: Final = (MOST_VALUE, 4_000, 1_000, 200, 20, 0)
 """Characters of each value, tried in turn until the message is small enough."""
 
 
@@ -56,7 +56,7 @@ def json_text(text: str, values: Mapping[str, Value], most: int = MOST_BYTES) ->
     whole = ""
     for characters in STEPS:
         texts = {
-            name: json.dumps(cut(value.text, characters), ensure_ascii=True)[1:-1] for name, value in values.items()
+            name: json.dumps(cut(value.text, characters), ensure_ascii=False)[1:-1] for name, value in values.items()
         }
         whole = filled(text, texts)
         if len(whole.encode(errors="backslashreplace")) <= most:

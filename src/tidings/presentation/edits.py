@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from tidings.document.text.excerpts import excerpts, label_of
+from tidings.document.text.excerpts import excerpts, label_of, line_of
 from tidings.model.observed.change import Context
 from tidings.presentation.writing import ELLIPSIS, one_line
 
@@ -258,6 +258,9 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
         if entry is None and not context.label and (label := label_of(old, new)):
             old, new = old[len(label) + 2 :], new[len(label) + 2 :]
             context = replace(context, label=one_line(label), before="", after="")
+        elif not (context.label or context.before) and (line := line_of(new, context.after, beside=old)):
+            old, new = line_of(old, context.after, beside=new), line
+            context = replace(context, after="")
         old, new = (old, new) if longest is None else excerpts(old, new, EXCERPT)
         yield EditLine("updated", read(old), read(new), frame=frame, context=context, entry=entry)
     for number, text in objects.left(record, "deleted"):

@@ -137,4 +137,4 @@ def test_a_summary_shows_words_whole(text, expected):
     """Joiners stay, what is not seen stands for nothing, controls for a space."""
     change = ChangeSet(("words",), inserted=(text,), edits=(Edit("insert", 0, 0, 0, 1),))
 
-    assert f'1 text added: +"{expected or text}"' == summary(change)
+    assert f'added "{expected or text}"' == summary(change)

@@ -1,7 +1,6 @@
 """What a reader needs to know what changed without opening the page: where texts stand (`Context`), what entries say (`EntryNote`), the title.
 
 Computed once, for a change that people are notified of, and for its first texts only. What is not found has no context; nothing here fails.
-Texts that say little by themselves are shown with the rest of their short line: `Out of stock` → `In stock`.
 """
 
 from __future__ import annotations
@@ -35,11 +34,10 @@ _WINDOW = 8
 _MOST_EDITS = 2_000
 """Edits among which the texts are sought."""
 SHORT_LINE = 40
-"""Characters of a line that is shown whole where what changed in it is words."""
+"""Characters of a line in which what went and what came are one update."""
 LONGEST_SNAPSHOT = 20_000
 """Characters of the text that is watched, for a message that shows it."""
 _THINGS = frozenset({"table", "list", "items"})
-_HAS_DIGIT = re.compile(r"\d")
 _SENTENCE = re.compile(r"[.!?。！？]\s+")
 _LABEL = re.compile(r"([^\s:][^:]{0,60}):\s*$")
 
@@ -84,7 +82,7 @@ def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction], *,
     found = replace(found, title=page.new.title, entries=notes_of_entries(found, [part for part, _, _ in parts]))
     if shows:
         found = replace(found, snapshot="\n".join(_text_of(part.new) for part, _, _ in parts)[:LONGEST_SNAPSHOT])
-    return _as_read(replace(found, contexts=_contexts(found, page, parts)))
+    return _joined_words(replace(found, contexts=_contexts(found, page, parts)))
 
 
 def _text_of(document: Document) -> str:
@@ -132,24 +130,9 @@ def _things(
                 yield (of, number), _Place(document, at, at + len(words))
 
 
-def _as_read(found: ChangeSet) -> ChangeSet:
-    """Return a change set whose short texts stand with the rest of their line, where they say little by themselves."""
-    contexts = {(one.of, one.number): one for one in found.contexts}
-    found = _joined_words(found, contexts)
-    updated = list(found.updated)
-    for number, (old, new) in enumerate(updated[:MOST]):
-        one = contexts.get(("updated", number))
-        if one is None or one.label or not (one.before + one.after).strip() or _HAS_DIGIT.search(old + new):
-            continue
-        lines = [" ".join(f"{one.before}{text}{one.after}".split()) for text in (old, new)]
-        if max(map(len, lines)) <= SHORT_LINE:
-            updated[number] = (lines[0], lines[1])
-            contexts[one.of, number] = replace(one, before="", after="")
-    return replace(found, updated=tuple(updated), contexts=tuple(contexts.values()))
-
-
-def _joined_words(found: ChangeSet, contexts: dict[tuple[str, int], Context]) -> ChangeSet:
+def _joined_words(found: ChangeSet) -> ChangeSet:
     """Return a change set in which one text that went and one that came in the same short line are one update of the line."""
+    contexts = {(one.of, one.number): one for one in found.contexts}
     went, came = contexts.get(("deleted", 0)), contexts.get(("inserted", 0))
     if went is None or came is None or found.objects or not len(found.deleted) == len(found.inserted) == 1:
         return found
@@ -163,7 +146,8 @@ def _joined_words(found: ChangeSet, contexts: dict[tuple[str, int], Context]) ->
     del contexts["deleted", 0], contexts["inserted", 0]
     number = len(found.updated)
     contexts["updated", number] = replace(came, of="updated", number=number, before="", after="")
-    return replace(found, inserted=(), deleted=(), updated=(*found.updated, (lines[0], lines[1])))
+    updated = (*found.updated, (lines[0], lines[1]))
+    return replace(found, inserted=(), deleted=(), updated=updated, contexts=tuple(contexts.values()))
 
 
 def _parts(page: Pair, scopes: Sequence[Extraction]) -> list[tuple[Pair, int, int]]:

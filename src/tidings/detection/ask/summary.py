@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tidings.document.text.excerpts import excerpts, label_of
+from tidings.document.text.excerpts import excerpts, label_of, line_of
 from tidings.document.text.words import shown as as_read
 from tidings.model.observed.change import ChangeSet, Context, EntryNote
 
@@ -80,7 +80,7 @@ def _in_frame(change: ChangeSet) -> str:
     """Return the frame in which all of a change lies, or in how many parts of the page it lies."""
     if len(change.frames) > 1:
         return f"in {len(change.frames)} parts of the page: "
-    return f"{_name(change.frames[0].url)}: " if change.frames else ""
+    return f"in {_name(change.frames[0].url)}: " if change.frames else ""
 
 
 def _where(change: ChangeSet) -> str:
@@ -154,7 +154,11 @@ def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -> 
         if not context.label and (label := label_of(old, new)):
             old, new = (side[len(label) + 2 :] for side in pair)
             context = replace(context, label=label, before="", after="")
-        update = " → ".join(_quoted(side) for side in excerpts(old, new, _LONGEST_TEXT))
+        elif not (context.label or context.before) and (line := line_of(new, context.after, beside=old)):
+            old, new = line_of(old, context.after, beside=new), line
+            context = replace(context, after="")
+        noun = "phrase " if change.kinds == ("phrases",) else ""
+        update = noun + " → ".join(_quoted(side) for side in excerpts(old, new, _LONGEST_TEXT))
         yield _weight(context, old + new), _standing(update, max(old, new, key=len), context)
 
 
@@ -177,7 +181,8 @@ def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -
     for verb, of, texts in (("added", "inserted", change.inserted), ("removed", "deleted", change.deleted)):
         for number, text in enumerate(texts[:_WEIGHED]):
             row, context = rows.get((text, of == "inserted")), contexts.get((of, number), _NO_CONTEXT)
-            noun = _NOUNS[row.kind][0] if row is not None and row.kind in _NAMED else ""
+            kind = row.kind if row is not None else "phrases" if change.kinds == ("phrases",) else ""
+            noun = _NOUNS[kind][0] if kind in _NAMED else ""
             note = notes.get((of, number))
             shown = _quoted(note.title if note is not None else text)
             if row is not None and row.old and row.new:

@@ -27,8 +27,21 @@ def _window(text: str, start: int, most: int) -> str:
     return ELLIPSIS + (rest if len(rest) < most else rest[: most - 2] + ELLIPSIS)
 
 
+SHORT_LINE = 40
+"""Characters of a line that is shown whole where what changed in it are words."""
 LONGEST_LABEL = 80
 """Characters of a label that `label_of` knows."""
+
+
+def line_of(text: str, after: str, *, beside: str) -> str:
+    """Return a text with the rest of its line, `Out of stock` for `Out of`, where it is words that begin a short line; else empty.
+
+    `after` is what stands behind it, `beside` what stands or stood in its place.
+    """
+    has_digit = any(character.isdigit() for character in text + beside)
+    line = " ".join(f"{text}{after}".split())
+    is_short = max(len(text), len(beside)) + len(line) - len(text) <= SHORT_LINE
+    return line if after.strip() and is_short and not has_digit else ""
 
 
 def label_of(old: str, new: str) -> str:
