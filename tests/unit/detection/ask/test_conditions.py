@@ -1,10 +1,14 @@
 """Conditions: each measure of `where` as a table of cases (model.interest.Condition)."""
 
+from decimal import Decimal
+
 import pytest
 
+from tidings.detection.ask.conditions import Seen, hold
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.document.parse import parse
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
 from tidings.model.watch.sentinel import AllOf, AnyOf, Condition, Interest, Not
 
 
@@ -267,3 +271,96 @@ def test_not_takes_out_the_things_that_it_names():
         feed(HOLE, CAKE, OLD),
         "application/rss+xml",
     )
+
+
+COUNTED = ChangeSet(
+    ("links",),
+    objects=(
+        ObjectCount("links", "come", 0, 1),
+        ObjectCount("links", "gone", 2, 0),
+        *(ObjectCount("links", f"same {number}", 1, 1) for number in range(3)),
+    ),
+    updated=(("was", "now"),),
+)
+"""One came, one went that stood twice, three are as many as they were but changed."""
+PHRASES = ChangeSet(
+    ("phrases",),
+    edits=(
+        Edit("insert", 0, 0, 0, 1),
+        *(Edit("delete", 0, 1, 0, 0) for _ in range(2)),
+        *(Edit("replace", 0, 1, 0, 1) for _ in range(4)),
+    ),
+    objects=(ObjectCount("phrases", "x", 0, 9),),
+)
+
+
+def holds(measure, relation, value, *findings, direction=None, sizes=(20, 20), is_percent=False, text=""):
+    """Return whether a condition holds of findings in a page that had so many objects, and has."""
+    old, new = page("<p>before"), page("<p>after")
+    seen = Seen(old, new, findings, lambda one: sizes[one is new])
+    return hold((Condition(measure, relation, value, is_percent, text),), (seen,), direction)
+
+
+@pytest.mark.parametrize(
+    ("direction", "said"),
+    [(None, {"come", "now"}), ("inserted", {"come"}), ("updated", {"now"}), ("deleted", {"gone"})],
+)
+def test_of_things_what_came_is_searched_or_what_went_where_that_is_meant(direction, said):
+    """What is as often there as it was says nothing, and what was before an update neither."""
+    words = {"come", "now", "gone", "was", "same"}
+
+    assert said == {word for word in words if holds("contains", "=", 0, COUNTED, direction=direction, text=word)}
+
+
+def test_things_are_searched_by_their_names_although_their_words_changed_too():
+    """A row of a table has edits; its name is the row, whatever of it is in the words."""
+    row = ChangeSet(("table",), edits=(Edit("insert", 0, 0, 0, 1),), objects=(ObjectCount("table", "row", 0, 1),))
+
+    assert (True, False) == (
+        holds("contains", "=", 0, row, text="row"),
+        holds("contains", "=", 0, row, text="after"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("finding", "measure", "count"),
+    [
+        (COUNTED, "inserted", 1),
+        (COUNTED, "deleted", 2),
+        (COUNTED, "changed", 6),
+        (PHRASES, "inserted", 1),
+        (PHRASES, "deleted", 2),
+        (PHRASES, "changed", 7),
+        (None, "inserted", 0),
+        (None, "deleted", 0),
+        (None, "changed", 0),
+    ],
+)
+def test_things_are_counted(finding, measure, count):
+    """Object by object, places of phrases place by place; nothing is found: none."""
+    assert holds(measure, "=", count, *([finding] if finding else []))
+
+
+@pytest.mark.parametrize(
+    ("finding", "sizes", "share"),
+    [
+        (COUNTED, (20, 20), Decimal("0.225")),  # 1 + 2 + twice 3, of 40
+        (COUNTED, (1, 1), 1),
+        (PHRASES, (0, 0), 1),
+        (ChangeSet(("links",), objects=(ObjectCount("links", "x", 0, 1),)), (0, 0), 1),
+        (None, (20, 20), 0),
+    ],
+)
+def test_a_share_is_of_both_versions_and_at_most_all(finding, sizes, share):
+    """What was updated counts in both; a page without objects has one, so that the share is a number."""
+    findings = [finding] if finding else []
+
+    assert holds("share", "=", share, *findings, sizes=sizes)
+    assert holds("share", "=", share * 100, *findings, sizes=sizes, is_percent=True)
+
+
+@pytest.mark.parametrize(("findings", "expected"), [((), True), ((COUNTED,), False)])
+def test_percent_of_nothing(findings, expected):
+    """Nothing of nothing is 0 %; anything of nothing is more than any share."""
+    assert expected == holds("changed", "=", 0, *findings, sizes=(0, 6), is_percent=True)
+    assert expected != holds("changed", ">", 1_000_000, *findings, sizes=(0, 6), is_percent=True)
