@@ -292,3 +292,56 @@ def test_a_queue_by_lateness_moves_looks_as_little_as_transport_can(ideal, capac
 
     assert not waiting
     assert late == cost[linear_sum_assignment(cost)].sum()
+
+
+def test_without_a_budget_not_even_what_costs_nothing_is_polled():
+    """Nothing is left: all wait."""
+    assert [] == chosen([1.0], cost=[0], tokens=0)
+    assert [0] == chosen([1.0], cost=[0], tokens=0.5)
+
+
+def test_a_purse_bounds_its_own_pages_and_no_others():
+    """Paid in turn; a page that is too dear holds back those of its purse that bid less, and who cannot be paid at all takes no place of its host."""
+    purses = np.array([np.inf, 3.0])
+
+    assert [0, 1, 3] == chosen([9.0, 8.0, 7.0, 6.0], cost=[2, 1, 1, 9], purse=np.array([1, 1, 1, 0]), purses=purses)
+    assert [0, 3] == chosen([9.0, 8.0, 7.0, 6.0], cost=[2, 2, 1, 9], purse=np.array([1, 1, 1, 0]), purses=purses)
+    assert [1] == chosen([9.0, 8.0], cost=[4, 1], host=[5, 5], purse=np.array([1, 0]), purses=purses)
+    assert [0, 1] == chosen([9.0, 8.0], cost=[4, 1], purse=np.array([1, 1]), purses=None)
+    assert [0] == chosen([9.0], cost=[3], purse=np.array([1]), purses=purses)
+
+
+def test_a_purse_is_asked_for_the_page_of_the_highest_tier_first():
+    """It can pay for the page that bids less but goes first, not for the other."""
+    of_one, purses = np.array([1, 1]), np.array([np.inf, 3.0])
+
+    assert [1] == chosen([9.0, 1.0], cost=[4, 3], purse=of_one, purses=purses, tier=np.array([0, 1]))
+    assert [] == chosen([9.0, 1.0], cost=[4, 3], purse=of_one, purses=purses, tier=np.array([0, 0]))
+
+
+def test_hosts_numbered_far_apart_are_as_any_others():
+    """Numbers are names: of each host the best goes."""
+    far = [5, 1_000_000, 5, 1_000_000]
+
+    assert [2, 1] == chosen([1.0, 3.0, 4.0, 2.0], host=far)
+    assert [2, 1, 3] == chosen([1.0, 3.0, 4.0, 2.0], host=far, host_connections=2, limit=3)
+    assert [2] == chosen([1.0, 3.0, 4.0, 2.0], host=far, in_flight=mask(False, True, False, False))
+    assert [2, 3] == chosen(
+        [1.0, 3.0, 4.0, 2.0], host=far, in_flight=mask(True, True, False, False), host_connections=2
+    )
+
+
+def test_what_is_left_goes_to_pages_that_fit_until_nothing_is_left_or_enough_are_chosen():
+    """Best first; none after so many, and the start of a fitting row counts."""
+    assert [0, 2] == chosen([9.0, 3.0, 2.9, 2.8], cost=[3, 4, 1, 1], tokens=4)
+    assert [0, 1] == chosen([9.0, 3.0, 2.9, 2.8], cost=[3, 4, 1, 1], tokens=9, limit=2)
+    assert [0] == chosen([9.0, 3.0, 2.9], cost=[3, 4, 1], tokens=5, burst=9)
+    assert [0, 2] == chosen([9.0, 3.0, 2.9], cost=[3, 9.5, 1], tokens=5, burst=9)
+
+
+def test_one_dear_page_goes_alone_where_it_is_worth_more_than_all_that_fit():
+    """By bid times cost, as a knapsack; where both are worth the same, the greedy ones."""
+    assert [1] == chosen([5.0, 2.0], cost=[1, 4], tokens=4)
+    assert [0] == chosen([8.0, 2.0], cost=[1, 4], tokens=4)
+    assert [0] == chosen([5.0, 2.0], cost=[1, 4], tokens=4, tier=np.array([1, 0]))
+    assert [1] == chosen([5.0, 2.0], cost=[1, 4], tokens=4, tier=np.array([1, 1]))
