@@ -291,6 +291,56 @@ def test_a_request_that_one_budget_lacks_takes_nothing_from_the_other(world: Wor
     assert before == world.read(charge.budgets)
 
 
+def test_a_request_of_no_poll_is_paid_and_its_host_has_been_asked(world: World):
+    """Both budgets pay, no poll is open, and the host's gap begins."""
+    world.watch()
+    for name in ("default", "small"):
+        world.write(charge.set_budget, name, rate_per_second=0.0, burst=3.0, at=START)
+
+    world.write(charge.bare, "small", "a.example", at=START + 5, epoch=world.epoch)
+
+    assert {"default": 2.0, "small": 2.0} == {name: bucket.level for name, bucket in world.read(charge.budgets).items()}
+    assert (START + 5, []) == (world.read(hosts.state, "a.example").started_at, world.open_polls())
+
+
+def test_a_budget_is_filled_as_of_an_instant_that_the_clock_has_said(world: World):
+    """What has flowed in until then is stored, with the instant."""
+    world.write(charge.set_budgets, {"default": (1.0, 9.0)}, at=START)
+    world.write(charge.bare, "default", "a.example", at=START, epoch=world.epoch, cost=5.0)
+
+    world.write(charge.touch, at=START + 2 * SECOND, epoch=world.epoch)
+
+    assert (6.0, START + 2 * SECOND) == (
+        (bucket := world.read(charge.budgets)["default"]).level,
+        bucket.at,
+    )
+
+
+def test_a_grant_is_paid_where_all_and_its_class_have_enough(world: World):
+    """Neither alone is enough."""
+    world.write(charge.set_budgets, {"default": (0.0, 2.0), "small": (0.0, 1.0)}, at=START)
+    asked = [
+        *_grants(1, cost=2.0),
+        *_grants(1, cost=2.5),
+        *_grants(1, budget="small"),
+        *_grants(1, cost=1.5, budget="small"),
+    ]
+
+    assert [True, False, True, False] == [world.read(charge.pays, grant, at=START) for grant in asked]
+
+
+def test_nobody_of_an_older_epoch_pays_or_fills(world: World):
+    """Another process polls by now."""
+    world.write(charge.set_budgets, {"default": (1.0, 9.0)}, at=START)
+    before = world.read(charge.budgets)
+
+    with pytest.raises(StaleEpochError):
+        world.write(charge.bare, "default", "a.example", at=START, epoch=world.epoch - 1)
+    with pytest.raises(StaleEpochError):
+        world.write(charge.touch, at=START + SECOND, epoch=world.epoch - 1)
+    assert before == world.read(charge.budgets)
+
+
 def test_classes_that_are_not_wanted_any_more_go(world: World):
     """So that nobody waits for a budget that no setting speaks of."""
     for wanted in ({"default": (1.0, 9.0), "a": (1.0, 2.0), "b": (1.0, 2.0)}, {"default": (1.0, 9.0), "b": (1.0, 2.0)}):

@@ -98,7 +98,7 @@ def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost
     Raises `BudgetError` if there are no tokens left now, or none of the class, `StaleEpochError`.
 
     Args:
-        budget: The name of the class, empty for none.
+        budget: The name of the class, `default` for none.
         host: The host that is asked.
         at: When (µs).
         epoch: The poller's epoch.
