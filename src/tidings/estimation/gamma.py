@@ -74,7 +74,7 @@ class Gamma:
             message = "a gap is 0 or more"
             raise ValueError(message)
         is_new = np.broadcast_to(np.asarray(changed, dtype=np.bool_), self.shape.shape)
-        shape, scale = self._censored(tau)
+        shape, scale = self._censor(tau)
         shape, scale = np.where(is_new, shape, self.shape), np.where(is_new, scale, self.scale + tau)
         if age is not None:
             u = np.minimum(np.broadcast_to(np.asarray(age, dtype=np.float64), tau.shape), tau)
@@ -90,7 +90,7 @@ class Gamma:
             scale = np.where(known, self.scale + tau, scale)
         return Gamma(shape, scale)
 
-    def _censored(self, tau: Floats) -> tuple[Floats, Floats]:
+    def _censor(self, tau: Floats) -> tuple[Floats, Floats]:
         """Return shape and scale of the Gamma with the moments of the posterior after one or more changes in `tau`."""
         a, b = self.shape, self.scale
         at_once = tau / b < 1e-12  # then the posterior is that of one change at one instant

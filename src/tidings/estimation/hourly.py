@@ -85,7 +85,7 @@ class HourCounts:
         """
         if end <= begin or end - begin > 4 * WEEK:
             return self
-        covered = _covered(begin, end)
+        covered = _measure_cover(begin, end)
         likely = covered * profile.weights
         return HourCounts(self.changes + changed * likely / likely.sum(), self.exposure + covered)
 
@@ -99,7 +99,7 @@ class HourCounts:
         return Profile.of(_smooth(found) / _smooth(expected))
 
 
-def _covered(begin: int, end: int) -> Floats:
+def _measure_cover(begin: int, end: int) -> Floats:
     """Return how many hours of each hour of the week lie in a stretch of time."""
     weeks, rest = divmod(end - begin, WEEK)
     hours = np.full(HOURS, float(weeks))
@@ -175,16 +175,16 @@ class HourlyLearner:
                 profile = Profile.flat() if number < 0 else Profile.of(known.profiles[number])
                 counts[host] = counts.get(host, HourCounts.none()).add(begin, end, float(found), profile)
         rates = self.gamma.observe(
-            known.rates, rows, at, changed, modified_at, interrupted, changes, spent=self._spent(known, rows)
+            known.rates, rows, at, changed, modified_at, interrupted, changes, spent=self._measure_time(known, rows)
         )
         after = replace(known, rates=rates, counts=counts)
         latest = int(at.max(initial=NEVER_SEEN))
         if latest == NEVER_SEEN or (known.made_at != NEVER_SEEN and latest - known.made_at < DAY):
             return after
-        return self._made(after, latest)
+        return self._make(after, latest)
 
     @staticmethod
-    def _spent(known: Hourly, rows: Rows) -> Spent:
+    def _measure_time(known: Hourly, rows: Rows) -> Spent:
         """Return what tells how much operational time (days) has passed at each of some pages; calendar time where a page has no profile."""
         which = known.which[rows]
 
@@ -216,7 +216,7 @@ class HourlyLearner:
         plain = self.gamma.remember(known.rates, row)
         counts = known.counts.get(int(known.rates.hosts[row]))
         if counts is not None and self._suffices(counts):
-            plain["hours"] = [_packed(counts.changes), _packed(counts.exposure)]
+            plain["hours"] = [_pack(counts.changes), _pack(counts.exposure)]
         return plain
 
     def recall(self, known: Hourly, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> Hourly:
@@ -233,7 +233,7 @@ class HourlyLearner:
     def _suffices(self, counts: HourCounts) -> bool:
         return bool(counts.changes.sum() >= self.changes and counts.exposure.sum() >= self.hours)
 
-    def _made(self, known: Hourly, at: int) -> Hourly:
+    def _make(self, known: Hourly, at: int) -> Hourly:
         """Return what is known with profiles made anew, and the counts faded by as many days as the last ones are old."""
         days = 0.0 if known.made_at == NEVER_SEEN else (at - known.made_at) / DAY
         left = FADES**days
@@ -249,7 +249,7 @@ def _none(size: int) -> NDArray[np.int64]:
     return np.full(size, -1, dtype=np.int64)
 
 
-def _packed(counts: Floats) -> str:
+def _pack(counts: Floats) -> str:
     return base64.b64encode(counts.astype("<f4").tobytes()).decode("ascii")
 
 
@@ -257,11 +257,11 @@ def _told(hours: object) -> HourCounts | None:
     """Return what was counted, None where nothing that can be read was."""
     if not (isinstance(hours, list) and len(hours) == 2):
         return None
-    changes, exposure = map(_unpacked, hours)
+    changes, exposure = map(_unpack, hours)
     return None if changes is None or exposure is None else HourCounts(changes, exposure)
 
 
-def _unpacked(text: object) -> Floats | None:
+def _unpack(text: object) -> Floats | None:
     """Return counts again, None for what is none."""
     try:
         found = np.frombuffer(base64.b64decode(str(text), validate=True), dtype="<f4").astype(np.float64)

@@ -43,10 +43,10 @@ def host_priors(
     if not known.any():
         return fallback, np.zeros(len(hosts), dtype=np.int32)
     mean = np.minimum(posterior.mean[known], QUICKEST)
-    anyone = _drawn(mean.sum(), len(mean), fallback.mean[0])
+    anyone = _draw(mean.sum(), len(mean), fallback.mean[0])
     names, number = np.unique(hosts, return_inverse=True)
     pages = np.bincount(number[known], minlength=len(names))
-    means = np.append(anyone, _drawn(np.bincount(number[known], mean, len(names)), pages, anyone))
+    means = np.append(anyone, _draw(np.bincount(number[known], mean, len(names)), pages, anyone))
     shape = np.full(len(means), fallback.shape[0])
     which = np.where(pages > 0, np.arange(1, len(means)), 0)[number]
     return Gamma(shape, shape / means), which.astype(np.int32)
@@ -60,7 +60,7 @@ def moved(posterior: Gamma, before: Gamma, after: Gamma) -> Gamma:
     )
 
 
-def _drawn(total: ArrayLike, pages: ArrayLike, to: ArrayLike) -> Floats:
+def _draw(total: ArrayLike, pages: ArrayLike, to: ArrayLike) -> Floats:
     """Return the mean of so many pages drawn to another one."""
     return np.asarray((np.asarray(total) + np.asarray(to) * PAGES) / (np.asarray(pages) + PAGES))
 

@@ -74,7 +74,7 @@ class Survival:
         moves = _Moves(edits)
         came = sorted((e.new_end - e.new_start, e.new_start) for e in edits if e.op in {"insert", "replace"})
         born = [(start, start + length) for length, start in came[-BLOCKS_A_CHANGE:]] if is_news else []
-        return replace(_stepped(followed, lambda block: moves.of(*block.key), born, at), version=new)
+        return replace(_step(followed, lambda block: moves.of(*block.key), born, at), version=new)
 
     def let_go(self, at: Instant) -> Survival:
         """Return what is known without the blocks that are there still: they lived so long at least."""
@@ -87,9 +87,7 @@ class Survival:
         is_change = born or any(block.key[0] not in here for block in self.blocks)
         if not is_change:
             return self
-        return _stepped(
-            self, lambda block: block.key if block.key[0] in here else None, [(entry,) for entry in born], at
-        )
+        return _step(self, lambda block: block.key if block.key[0] in here else None, [(entry,) for entry in born], at)
 
     def life(self, now: Instant) -> Life | None:
         """Return how long blocks stay, None while that is not clear, or if most stay for good.
@@ -111,7 +109,7 @@ class Survival:
         return Life("window", span=max(time, SECOND))
 
 
-def _stepped(
+def _step(
     known: Survival, found: Callable[[Block], tuple[int, ...] | None], born: Iterable[tuple[int, ...]], at: Instant
 ) -> Survival:
     """Return what is known after a change: `found` says where a block is now, None if it is gone."""

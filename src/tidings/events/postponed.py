@@ -66,7 +66,7 @@ def _clocks(state: Any, by: Duration) -> Any:
     ]
 
 
-def _blocked(state: Any, by: Duration) -> Any:
+def _block(state: Any, by: Duration) -> Any:
     waiting, blocked = state
     return [_waiting(waiting, by), [[_occurrence(initiator, by), end + by] for initiator, end in blocked]]
 
@@ -75,6 +75,6 @@ _SHIFTS: Final[Mapping[str, Callable[[Any, Duration], Any]]] = {
     Periodic.operator: _clocks,
     PeriodicStar.operator: _clocks,
     Plus.operator: _clocks,
-    Not.operator: _blocked,
+    Not.operator: _block,
 }
 """By operator: how its state is shifted where it holds instants beside those of occurrences."""

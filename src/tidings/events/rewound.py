@@ -76,7 +76,7 @@ def _clock(clock: Any, now: Instant) -> list[Any]:
     return [place, min(last, now), due - by, depth, parts, [min(tick, now) for tick in ticks]]
 
 
-def _blocked(state: Any, now: Instant) -> Any:
+def _block(state: Any, now: Instant) -> Any:
     waiting, blocked = state
     return [
         _waiting(waiting, now),
@@ -88,6 +88,6 @@ _BACK: Final[Mapping[str, Callable[[Any, Instant], Any]]] = {
     Periodic.operator: _clocks,
     PeriodicStar.operator: _clocks,
     Plus.operator: _clocks,
-    Not.operator: _blocked,
+    Not.operator: _block,
 }
 """By operator: how its state is taken back where it holds instants beside those of occurrences."""

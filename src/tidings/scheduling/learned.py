@@ -150,7 +150,7 @@ class Learned:
         rows[here] = places
         known = self.learner.arrange(state.known, rows, after["host"])
         new = np.flatnonzero(rows < 0)
-        return replace(state, inner=self._timed(self._rated(inner, known, new), known), known=known)
+        return replace(state, inner=self._timed(self._rate(inner, known, new), known), known=known)
 
     def on_poll(self, state: LearnedState, ids: ArrayLike, observation: Observation) -> LearnedState:
         """Return the state after polls, with the rates that they taught; now and then also of all other pages (`has_compared`)."""
@@ -166,7 +166,7 @@ class Learned:
         is_compared = self._has_other_hours(state.known, known)
         if (fitted := self.learner.fitted(known, int(at.max(initial=0)))) is not None:
             known, rows, is_compared = fitted, np.arange(inner.population.size), True
-        return LearnedState(self._timed(self._rated(inner, known, rows), known), known, state.compared + is_compared)
+        return LearnedState(self._timed(self._rate(inner, known, rows), known), known, state.compared + is_compared)
 
     def on_signal(self, state: LearnedState, ids: ArrayLike, signal: Signal) -> LearnedState:
         """Return the policy's state after a hint."""
@@ -190,7 +190,7 @@ class Learned:
         told = {page: memory[RATE] for page, memory in memories.items() if isinstance(memory.get(RATE), Mapping)}
         rows, here = state.population.present(list(told))
         known = self.learner.recall(known, rows, list(compress(told.values(), here)))
-        return replace(state, inner=self._rated(inner, known, rows), known=known)
+        return replace(state, inner=self._rate(inner, known, rows), known=known)
 
     def market(self, state: LearnedState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the policy's price and what it leads to, 0 if it has none."""
@@ -226,7 +226,7 @@ class Learned:
             self.learner.profiles(before)[0] is not self.learner.profiles(after)[0]
         )
 
-    def _rated(self, inner: State, known: Any, rows: Rows) -> State:
+    def _rate(self, inner: State, known: Any, rows: Rows) -> State:
         if not len(rows):
             return inner
         ids = inner.population.ids[rows]

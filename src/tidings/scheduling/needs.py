@@ -194,7 +194,7 @@ def ranks(
     ends = {page: min(wait.end for wait in some) for page, some in waits.items()}
     if score is not None:
         scored = {page: min((score(wait, now), wait.end) for wait in some) for page, some in waits.items()}
-        return _ranked(sorted(waits, key=lambda page: (*scored[page], page)))
+        return _rank(sorted(waits, key=lambda page: (*scored[page], page)))
     paid = {page: (costs or {}).get(page, 1.0) for page in waits}
     short = dict.fromkeys(waits, budget)
     if by == BY_DEMAND:
@@ -205,10 +205,10 @@ def ranks(
         worth = 0.0 if supply is None else _worth(waits[page], now, supply.rate) / paid[page]
         return supply is not None, -worth, ends[page], page
 
-    return _ranked(sorted(waits, key=key))
+    return _rank(sorted(waits, key=key))
 
 
-def _ranked(ordered: list[int]) -> dict[int, float]:
+def _rank(ordered: list[int]) -> dict[int, float]:
     return {page: 1.0 - place / len(ordered) for place, page in enumerate(ordered)}
 
 

@@ -177,7 +177,7 @@ class Population(Mapping[str, Column]):
                 changed[name].setflags(write=False)
         after = {**self._columns, **changed}
         _check(after, changed, places)
-        return Population._made(after, self._order)
+        return Population._make(after, self._order)
 
     def update(self, ids: ArrayLike, columns: Columns) -> Population:
         """Return a population in which the pages `ids` have the values of `columns`; unknown pages are added at the end.
@@ -224,17 +224,17 @@ class Population(Mapping[str, Column]):
             raise ValueError(message)
         kept = np.ones(self.size, dtype=np.bool_)
         kept[gone] = False
-        columns = {name: _shortened(column, kept) if len(gone) else column for name, column in self._columns.items()}
+        columns = {name: _shorten(column, kept) if len(gone) else column for name, column in self._columns.items()}
         if len(ids):
             more = Population({"id": ids, **added})
             columns = {
-                name: _lengthened(column, more[name] if name in more else _default(name, ids))
+                name: _lengthen(column, more[name] if name in more else _default(name, ids))
                 for name, column in columns.items()
             }
-        return Population._made(columns, _order(columns["id"]))
+        return Population._make(columns, _order(columns["id"]))
 
     @staticmethod
-    def _made(columns: dict[str, Column], order: Rows | None) -> Population:
+    def _make(columns: dict[str, Column], order: Rows | None) -> Population:
         """Return a population of columns that are known to be right."""
         made = Population.__new__(Population)
         made._columns = columns  # noqa: SLF001 - one of our own
@@ -256,11 +256,11 @@ def compact(column: Column) -> Column:
     return column
 
 
-def _shortened(column: Column, kept: Mask) -> Column:
+def _shorten(column: Column, kept: Mask) -> Column:
     return np.broadcast_to(column[0], int(kept.sum())) if is_repeated(column) else compact(column[kept])
 
 
-def _lengthened(column: Column, more: Column) -> Column:
+def _lengthen(column: Column, more: Column) -> Column:
     if is_repeated(column) and (more == column[0]).all():
         return np.broadcast_to(column[0], len(column) + len(more))
     return compact(np.concatenate([column, more]))

@@ -47,7 +47,7 @@ def edd(morning: Morning) -> list[int]:
 
 def medd(morning: Morning) -> list[int]:
     """Choose what is due, and of what is not so much as the next `max(w)` days could not take otherwise (Algorithm 1)."""
-    return _maintained(morning, np.array([morning.garden.windows.max()]), covers=False)
+    return _maintain(morning, np.array([morning.garden.windows.max()]), covers=False)
 
 
 def medd_dbf(morning: Morning) -> list[int]:
@@ -55,7 +55,7 @@ def medd_dbf(morning: Morning) -> list[int]:
 
     What is overloaded is covered, with the last plant over it if need be: one that no plant is small enough for would else stay.
     """
-    return _maintained(morning, np.arange(1, int(morning.garden.windows.max()) + 1), covers=True)
+    return _maintain(morning, np.arange(1, int(morning.garden.windows.max()) + 1), covers=True)
 
 
 def tend(garden: Garden, rule: Rule, capacity: Capacity, days: int) -> list[list[int]]:
@@ -108,7 +108,7 @@ def mmedd(garden: Garden, capacity: float, days: int, *, rule: Rule = medd_dbf, 
     return sorted(distinct.values(), key=lambda alternative: alternative.measures.values())
 
 
-def _maintained(morning: Morning, horizons: Days, *, covers: bool) -> list[int]:
+def _maintain(morning: Morning, horizons: Days, *, covers: bool) -> list[int]:
     def needed(due: Days, spent: float) -> float:
         return overload(morning.garden, due, morning.today, morning.capacity, morning.level - spent, horizons)
 

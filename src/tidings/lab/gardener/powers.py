@@ -105,8 +105,8 @@ def _schedule(garden: Garden, base: int, size: Callable[[float], float], *, fill
         by_step.setdefault(step, []).append(_Plant(plant, size(float(garden.costs[plant]))))
     longest = max(steps)
     for step in range(longest, 0, -1):
-        bins = _packed(by_step.get(step, []))
-        by_step.setdefault(step - 1, []).extend(_merged(bins, 1.0 if fills else 0.0))
+        bins = _pack(by_step.get(step, []))
+        by_step.setdefault(step - 1, []).extend(_merge(bins, 1.0 if fills else 0.0))
     roots = _spread(by_step.get(0, []), base)
     period = base * 2**longest
     return Cycle(tuple(tuple(sorted(_of_day(roots[day % base], day // base))) for day in range(period)))
@@ -117,7 +117,7 @@ def _of_day(items: Sequence[_Item], visit: int) -> Iterator[int]:
         yield from item.visited(visit)
 
 
-def _packed(items: Sequence[_Item]) -> _Bins:
+def _pack(items: Sequence[_Item]) -> _Bins:
     """Put items into bins of one unit, the largest first, each into the fullest bin that takes it; powers of two leave one bin unfilled."""
     bins: list[list[_Item]] = []
     room: list[float] = []
@@ -134,7 +134,7 @@ def _packed(items: Sequence[_Item]) -> _Bins:
     return [tuple(contents) for contents in bins]
 
 
-def _merged(bins: _Bins, least: float) -> Iterator[_Turns]:
+def _merge(bins: _Bins, least: float) -> Iterator[_Turns]:
     """Pair bins; the last of an odd number takes turns with nothing. A pair costs what its dearer bin does, `least` at least."""
     for first in range(0, len(bins), 2):
         pair = (bins[first], bins[first + 1] if first + 1 < len(bins) else ())

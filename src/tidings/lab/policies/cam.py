@@ -40,7 +40,7 @@ class Cam(PriceHours):
 
     def waits(self, worth: Values, price: float) -> Floats:
         """Return one pace where a page that changes at all hours alike is bought, else inf."""
-        return np.where(self._needed(worth, price) <= 1, float(self.pace), np.inf)
+        return np.where(self._find_needed(worth, price) <= 1, float(self.pace), np.inf)
 
     def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what is older than an instant is lost
         """Return W·ρ of one instant of a mean hour, per unit of cost."""
@@ -55,7 +55,7 @@ class Cam(PriceHours):
         last = population["last_polled"][rows]
         weights, which = _profiles(state)
         which = which[rows]
-        needed = self._needed(values(population, rows), max(price, self.floor))
+        needed = self._find_needed(values(population, rows), max(price, self.floor))
         waiting = (last != UNPOLLED) & ~state.saturated[rows] & (weights.max(axis=1)[which] >= needed)
         most = np.maximum(np.minimum(population["longest"][rows], self.oldest), population["shortest"][rows])
         found = even.copy()
@@ -75,7 +75,7 @@ class Cam(PriceHours):
         most = np.maximum(np.minimum(longest, self.oldest), least)
 
         def gaps(price: float) -> Instants:
-            needed, bought = self._needed(worth, price), np.zeros(state.population.size)
+            needed, bought = self._find_needed(worth, price), np.zeros(state.population.size)
             for profile, rows in of.items():
                 bought[rows] = 1 - np.searchsorted(heavier[profile], needed[rows]) / HOURS
             wished = np.minimum(self.pace / np.maximum(bought, 1e-9), most)
@@ -83,7 +83,7 @@ class Cam(PriceHours):
 
         return clear(gaps, state.population["cost"], self.floor, budget, open_share=open_share)
 
-    def _needed(self, worth: Values, price: float) -> Floats:
+    def _find_needed(self, worth: Values, price: float) -> Floats:
         """Return how heavy an hour must be for its instants to be bought: W(1 − e^{−μ·m·pace}) ≥ c·price."""
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(worth.importance > 0, worth.cost * price / worth.importance, np.inf)

@@ -102,11 +102,11 @@ def _exponential(seed: int, ids: NDArray[np.int64], last: Instants) -> Floats:
     """Return a draw of mean 1 for each page and last poll."""
     mixed = np.full(len(ids), seed, dtype=np.uint64)
     for part in (ids, last):
-        mixed = _mixed(mixed ^ part.astype(np.uint64))
+        mixed = _mix(mixed ^ part.astype(np.uint64))
     return np.asarray(-np.log((mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54))
 
 
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return each number with all its bits mixed (SplitMix64, Steele, Lea and Flood 2014)."""
     numbers = numbers + _STEP
     for shift, factor in _MIX:

@@ -43,7 +43,7 @@ class PoliteLambdaCrawl(LambdaCrawl):
 
     def begin(self, population: Population, rng: np.random.Generator) -> PoliteState:
         """Return the state in which hosts take any number of polls."""
-        return _priced(Price.begin(self, population, rng), np.zeros(population.size))
+        return _price(Price.begin(self, population, rng), np.zeros(population.size))
 
     def on_hosts(self, state: PriceState, gaps: Mapping[int, Duration]) -> PoliteState:
         """Return the state with the surcharges that these gaps (µs) ask for."""
@@ -52,24 +52,24 @@ class PoliteLambdaCrawl(LambdaCrawl):
         told = [gaps.get(name, 0) for name in names.tolist()]
         limits = np.array([1 / gap if gap > 0 else np.inf for gap in told])
         worth = values(population)
-        return _priced(state, host_prices(worth.rate, worth.importance, hosts, limits, worth.cost)[hosts])
+        return _price(state, host_prices(worth.rate, worth.importance, hosts, limits, worth.cost)[hosts])
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> PoliteState:
         """Return the state with other pages or values."""
         before = _own(state)
         after = Price.on_update(self, state, ids, columns)
         if after.population.ids is state.population.ids:
-            return _priced(after, before.full)
+            return _price(after, before.full)
         names, first = np.unique(state.population["host"], return_index=True)
         full = np.zeros(after.population.size)
         if names.size:
             places = np.minimum(np.searchsorted(names, after.population["host"]), names.size - 1)
             full = np.where(names[places] == after.population["host"], before.full[first[places]], 0.0)
-        return _priced(after, full)
+        return _price(after, full)
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> PoliteState:
         """Return the state after polls."""
-        return _priced(Price.on_poll(self, state, ids, observation), _own(state).full)
+        return _price(Price.on_poll(self, state, ids, observation), _own(state).full)
 
 
 def _own(state: PriceState) -> PoliteState:
@@ -79,6 +79,6 @@ def _own(state: PriceState) -> PoliteState:
     return state
 
 
-def _priced(state: PriceState, full: Floats) -> PoliteState:
+def _price(state: PriceState, full: Floats) -> PoliteState:
     full.setflags(write=False)
     return widened(PoliteState, state, full=full)

@@ -70,7 +70,7 @@ class _Run:
             for interval in standing.open
             if interval.start <= now <= interval.end
         ]
-        probed = self._chosen(candidates, now)
+        probed = self._choose(candidates, now)
         hit = set(probed)
         for standing, interval in candidates:
             if interval.resource in hit:
@@ -78,7 +78,7 @@ class _Run:
                 standing.captured += 1
         return probed
 
-    def _chosen(self, candidates: Sequence[tuple[Standing, Interval]], now: int) -> tuple[int, ...]:
+    def _choose(self, candidates: Sequence[tuple[Standing, Interval]], now: int) -> tuple[int, ...]:
         capacity = self._budgets[now - 1]
         ranking = self._ranking(candidates, capacity)
         tiers = [candidates]

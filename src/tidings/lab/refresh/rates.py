@@ -51,14 +51,14 @@ def sbr(changes: Floats, budget: float, importance: Floats | float = 1.0, cost: 
     def rates(price: float) -> Floats:
         return 1 / fresh_wait(changes, mu, price * c)
 
-    return _priced(rates, budget, c, float(np.max(np.where(changes > 0, mu / np.maximum(c * changes, 1e-300), 0.0))))
+    return _price(rates, budget, c, float(np.max(np.where(changes > 0, mu / np.maximum(c * changes, 1e-300), 0.0))))
 
 
 def azar(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Allocation:
     """Return memoryless rates of most freshness Σ μρ/(ρ + Δ): ρ = (√(μΔ/price) − Δ)⁺ (Azar et al., PNAS 2018)."""
     mu = _spread(importance, changes)
     dearest = float(np.max(mu / np.maximum(changes, 1e-300)))
-    return _priced(lambda price: memoryless(changes, mu, price), budget, np.ones_like(changes), dearest)
+    return _price(lambda price: memoryless(changes, mu, price), budget, np.ones_like(changes), dearest)
 
 
 def lambda_crawl(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Allocation:
@@ -67,7 +67,7 @@ def lambda_crawl(changes: Floats, budget: float, importance: Floats | float = 1.
     No page is given up.
     """
     mu = _spread(importance, changes)
-    return _priced(
+    return _price(
         lambda price: harmonic(changes, mu, price), budget, np.ones_like(changes), _dearest(changes, mu, budget)
     )
 
@@ -89,7 +89,7 @@ def polite_lambda_crawl(
 
     if float(limits[asked].sum()) <= budget:
         return Allocation(rates(_EXACT), 0.0)
-    return _priced(rates, budget, np.ones_like(changes), _dearest(changes, mu, budget))
+    return _price(rates, budget, np.ones_like(changes), _dearest(changes, mu, budget))
 
 
 def host_prices(changes: Floats, importance: Floats, hosts: Ids, limits: Floats, cost: Floats | float = 1.0) -> Floats:
@@ -162,7 +162,7 @@ def _dearest(changes: Floats, importance: Floats, budget: float) -> float:
     return float((np.sqrt(importance * changes).sum() / max(budget, 1e-300)) ** 2) + 1.0
 
 
-def _priced(rates: Callable[[float], Floats], budget: float, cost: Floats, high: float) -> Allocation:
+def _price(rates: Callable[[float], Floats], budget: float, cost: Floats, high: float) -> Allocation:
     """Return the allocation that spends the budget; `high` is a price at which nobody, or too little, is bought."""
     if budget <= 0:
         return Allocation(np.zeros_like(cost), high)

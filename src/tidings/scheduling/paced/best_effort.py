@@ -169,7 +169,7 @@ class BestEffort:
         rows, _ = state.population.present(population.ids)  # those that stay keep their order, new ones come last
         unknown = self._unknown(population["last_polled"][len(rows) :])
         kept = slice(None) if len(rows) == state.population.size else rows
-        learned = {name: _frozen(np.concatenate([getattr(state, name)[kept], unknown[name]])) for name in unknown}
+        learned = {name: _freeze(np.concatenate([getattr(state, name)[kept], unknown[name]])) for name in unknown}
         due = self._due(population, slice(None), learned["period"])
         return BestEffortState(population=population, due=due, **learned)
 
@@ -194,7 +194,7 @@ class BestEffort:
         found = changed & (since > 0)
         lost = found & _is_lost(observation.interrupted, here, at - np.where(baseline, at, last), page.period)
         quiet = ~changed & (since > 0) & (since >= WHOLE * page.period)
-        saturated = self._saturated(page)
+        saturated = self._find_saturated(page)
         if saturated.any():
             self._watch(page, np.flatnonzero((found | quiet) & saturated), changed, low)
         self._learn_quiet(page, np.flatnonzero(quiet & ~saturated))
@@ -202,7 +202,7 @@ class BestEffort:
             told = np.full(len(at), UNPOLLED) if observation.modified_at is None else observation.modified_at[here]
             learns = np.flatnonzero(found & ~saturated & ~lost)
             page.misses[found & lost & ~saturated] = 0
-            self._learn_change(page, learns, _observed(page, at, since, told))
+            self._learn_change(page, learns, _observe(page, at, since, told))
             self._try_sooner(page, learns)
             self._saturate(page, learns, since <= NEAR * low)
             page.modified = np.where(found, np.where(told > page.looked, np.minimum(told, at), UNPOLLED), page.modified)
@@ -246,7 +246,7 @@ class BestEffort:
         page.period[:] = column("period")
         page.streak[:] = np.minimum(column("streak"), self.saturation)
         page.unbroken[:] = [min(memory.get("unbroken", 0), max(self.trial - 1, 0)) for memory in memories]
-        saturated = self._saturated(page)
+        saturated = self._find_saturated(page)
         page.misses[:] = np.minimum(column("misses"), np.where(saturated, QUIET_ROUNDS, self.alpha) - 1)
         page.steady[:] = np.minimum(column("steady"), np.where(saturated, ROUND, self.beta) - 1)
         page.looked[:] = [UNPOLLED if at is None else at for at in column("looked")]
@@ -299,13 +299,13 @@ class BestEffort:
         page.intervals[tried] = 0
         page.period[tried] *= self.weight
 
-    def _saturated(self, page: _Pages) -> Mask:
+    def _find_saturated(self, page: _Pages) -> Mask:
         return (page.streak >= self.saturation) & (self.saturation > 0)
 
     def _saturate(self, page: _Pages, found: Rows, near: Mask) -> None:
         """Count changes in a row at looks near each other; who has enough of them is saturated and waits the pace."""
         page.streak[found] = np.where(near[found], np.minimum(page.streak[found] + 1, self.saturation), 0)
-        now = found[self._saturated(page)[found]]
+        now = found[self._find_saturated(page)[found]]
         page.steady[now] = 0
         page.period[now] = self.pace / SECOND
 
@@ -336,13 +336,13 @@ class BestEffort:
             **{name: np.zeros(size, dtype=np.uint8) for name in ("misses", "steady", "streak", "unbroken")},
             "intervals": np.zeros((size, self.history), dtype=np.float32),
         }
-        return {name: _frozen(column) for name, column in columns.items()}
+        return {name: _freeze(column) for name, column in columns.items()}
 
     def _due_again(self, state: BestEffortState, rows: Rows) -> BestEffortState:
         """Return the state in which the pages at `rows` are due anew."""
         due = state.due.copy()
         due[rows] = self._due(state.population, rows, state.period[rows])
-        return replace(state, due=_frozen(due))
+        return replace(state, due=_freeze(due))
 
     def _due(self, population: Population, rows: Rows | slice, period: Floats) -> Instants:
         """Return when the pages at `rows` are due: their period, within its bounds, after their last poll."""
@@ -376,14 +376,14 @@ class _Pages:
     def _joined(self, column: Column, values: Column) -> Column:
         joined = column.copy()
         joined[self._rows] = values
-        return _frozen(joined)
+        return _freeze(joined)
 
 
 _QUIET: Final = ("period", "looked", "misses", "streak", "unbroken")
 _CHANGED: Final = ("modified", "steady", "intervals")
 
 
-def _observed(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDArray[np.float32]:
+def _observe(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDArray[np.float32]:
     """Return the interval (seconds) that a change shows: from the last change to this one if both are told, else `since`.
 
     An instant is believed if it is after the last poll, and never beyond this one (sentinels §4.2).
@@ -430,6 +430,6 @@ def _within(low: Floats, values: Floats, high: Floats) -> Floats:
     return inside
 
 
-def _frozen(column: Column) -> Column:
+def _freeze(column: Column) -> Column:
     column.setflags(write=False)
     return column

@@ -66,7 +66,7 @@ def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Con
         now: The present (µs).
         price: The price per unit of cost.
     """
-    rows = _sampled(state)
+    rows = _sample(state)
     rival = GuardedWic(
         pace=policy.pace, longest=policy.longest, shortest=policy.shortest, guarded=policy.guarded, level=price
     )
@@ -138,7 +138,7 @@ class Field:
         return Run(gathered, gathered + float(self.steady.left(age).sum()) - self.steady.level * spent)
 
 
-def _sampled(state: PriceState) -> Rows:
+def _sample(state: PriceState) -> Rows:
     known = np.flatnonzero(state.population["last_polled"] != UNPOLLED)
     return (
         known[np.unique(np.linspace(0, len(known) - 1, min(MOST, len(known))).astype(np.intp))] if len(known) else known

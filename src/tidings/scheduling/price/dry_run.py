@@ -37,7 +37,7 @@ def hourly_spend(
         opens: When closed pages open.
         most: How many pages are run at most.
     """
-    state = _sampled(policy, state, most)
+    state = _sample(policy, state, most)
     ids, cost = state.population.ids, state.population["cost"]
     spend = np.zeros(STEPS)
     due = _dues(policy, state, ids, now, price, opens)
@@ -52,7 +52,7 @@ def hourly_spend(
     return np.asarray(spend / spend.mean())
 
 
-def _sampled(policy: Policy[Any], state: State, most: int) -> State:
+def _sample(policy: Policy[Any], state: State, most: int) -> State:
     """Return the state with at most so many pages, of which all have been polled."""
     population = state.population
     known = np.flatnonzero(population["last_polled"] != UNPOLLED)

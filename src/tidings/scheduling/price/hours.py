@@ -211,13 +211,13 @@ class PriceHours(Price):
             return flat
         places = rows[planned] if isinstance(rows, np.ndarray) else np.arange(state.population.size)[rows][planned]
         found = flat.copy()
-        found[planned] = self._planned(hours, max(price, self.floor), places)
+        found[planned] = self._plan(hours, max(price, self.floor), places)
         return found
 
     def _unknown(self, size: int) -> Ids:
         return np.full(size, -1 if self.profile is None else 0, dtype=np.int64)
 
-    def _planned(self, state: HoursState, level: float, rows: Rows) -> Instants:
+    def _plan(self, state: HoursState, level: float, rows: Rows) -> Instants:
         """Return the waits of pages that have a profile, those that are not known yet found in one batch."""
         known = state._known  # noqa: SLF001 - one of our own
         columns = self._columns(state, level, rows)

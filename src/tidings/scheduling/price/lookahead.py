@@ -188,12 +188,12 @@ def _values(
 ) -> Floats:
     """Return V[x] for each instant of the plan: the best of waiting to the horizon after a poll at x, or of the next poll at a y > x."""
     values = mean.left(backlog(then, end))
-    for place, earned in _earned(offsets, then, shortest):
+    for place, earned in _sum_earned(offsets, then, shortest):
         np.maximum(values[place], (earned + values[place + 1 :]).max(axis=0) - mean.due, out=values[place])
     return values
 
 
-def _earned(offsets: Ticks, then: tuple[Floats, Floats], shortest: int | Ticks) -> Iterator[tuple[int, Floats]]:
+def _sum_earned(offsets: Ticks, then: tuple[Floats, Floats], shortest: int | Ticks) -> Iterator[tuple[int, Floats]]:
     """Yield, from the last instant of the plan to the first, what a poll at each later one finds that has gathered since; −inf where that is too soon."""
     level, faded = then
     places = range(len(offsets) - 2, -1, -1)

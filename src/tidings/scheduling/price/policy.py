@@ -221,7 +221,7 @@ class Price:
         if not ((changed & is_soon) | state.suspicion[rows]).any():
             return replace(state, population=population)
         suspicion, steady = state.suspicion.copy(), state.steady.copy()
-        suspicion[rows], steady[rows] = _suspected(state, rows, changed, is_soon, gap)
+        suspicion[rows], steady[rows] = _suspect(state, rows, changed, is_soon, gap)
         return frozen(replace(state, population=population, suspicion=suspicion, steady=steady))
 
     def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:
@@ -255,7 +255,7 @@ def without_hints(state: P) -> P:
     return replace(state, population=effective.without_hints(state.population))
 
 
-def _suspected(
+def _suspect(
     state: PriceState, rows: Rows, changed: Mask, is_soon: Mask, gap: Instants
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
     """Return suspicion and steadiness of pages after polls that came `gap` after the ones before."""

@@ -45,7 +45,7 @@ class Accrual:
     def gains(self) -> Floats:
         """Return what a poll of each page in this instant would bring."""
         if self._table is not None:
-            return self._tabled(self._table)
+            return self._tabulate(self._table)
         total = np.tensordot(np.asarray(self._worth.coefficients), self._sums.sum(axis=1), axes=1)
         return np.asarray(np.maximum(total, 0.0))
 
@@ -109,7 +109,7 @@ class Accrual:
             sums[0, 0] += np.where(is_new, self._weights * chances, 0.0)
         return sums
 
-    def _tabled(self, worth: UrgencyTable) -> Floats:
+    def _tabulate(self, worth: UrgencyTable) -> Floats:
         """Return the gains by the sum over what is remembered."""
         rows = np.arange(self._weights.size)
         total = np.zeros(self._weights.size)

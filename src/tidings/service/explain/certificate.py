@@ -110,7 +110,7 @@ class Book:
                 mine = page == number
                 total = sums[tuple(hours[page_id])]
                 hazard[mine] = (
-                    worth.rate[number] * HOUR * (_weighed(total, when[mine]) - _weighed(total, (when - gap)[mine]))
+                    worth.rate[number] * HOUR * (_weigh(total, when[mine]) - _weigh(total, (when - gap)[mine]))
                 )
         value = worth.importance[page]
         changed = np.array([each[3] for each in made], np.bool_)
@@ -173,7 +173,7 @@ class Book:
         return Looks(rows, np.array([each[1] for each in made], np.float64), changed, chance)
 
 
-def _weighed(total: Floats, at: Instants) -> Floats:
+def _weigh(total: Floats, at: Instants) -> Floats:
     """Return the sum of the weights of the hours of the week from 1970 to each instant; `total` are those of one week, summed from its start."""
     weeks, rest = np.divmod(at, WEEK)
     inside = np.interp(rest / HOUR, np.arange(len(total)), total)

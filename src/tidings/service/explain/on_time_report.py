@@ -41,7 +41,7 @@ def captures(connection: Connection, held: WatchedSentinel, *, now: Instant) -> 
     if isinstance(fetch, FetchEvery) and held.row.started_at is not None and subs:
         found["interval"] = _counted(_ticks(connection, subs, held.row.started_at, held.row.ended_at or now))
     elif isinstance(fetch, FetchOnChange) and fetch.within is not None:
-        found["expected"] = _counted(_expected(connection, subs, now - SINCE))
+        found["expected"] = _counted(_list_expected(connection, subs, now - SINCE))
     if held.sentinel.then:
         verdicts = (
             c.row.composite.verdict
@@ -77,7 +77,7 @@ def _is_hit(sub: Subscription, asked: ExecutionInterval, looks: Sequence[Instant
     return place < len(looks) and looks[place] <= max(asked.end, at + slack)
 
 
-def _expected(connection: Connection, subs: Sequence[Subscription], since: Instant) -> Iterator[str]:
+def _list_expected(connection: Connection, subs: Sequence[Subscription], since: Instant) -> Iterator[str]:
     for sub in subs:
         for poll in polls.listing(connection, page_id=sub.row.page_id):
             if poll.charged_at < since:

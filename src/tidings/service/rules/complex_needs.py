@@ -182,9 +182,9 @@ class ComplexNeeds:
             if wait.get("changes"):
                 told += wait["changes"]
             elif "at" in wait:
-                others.append(_unchanged(wait))
+                others.append(_make_unchanged(wait))
             else:
-                others.append(await self._store.read(_missed, wait, moment.at))
+                others.append(await self._store.read(_make_missed, wait, moment.at))
         lacking = "; ".join(f"{part.name}: {part.reason}" for part in others if part.status == "missed")
         reason = "" if need.verdict == "complete" else lacking
         return JointReport(
@@ -272,7 +272,7 @@ def _seen(connection: Connection, sentinel_id: int, page_id: int, first: Instant
     return {"at": at, "changes": [row.id for row in found], "version": state.last_seq, "title": state.title}
 
 
-def _unchanged(wait: Plain) -> PagePart:
+def _make_unchanged(wait: Plain) -> PagePart:
     said = f"not changed, it shows version {version_id(wait['page'], wait['version'])}"
     return PagePart(
         page_id=wait["page"],
@@ -286,7 +286,7 @@ def _unchanged(wait: Plain) -> PagePart:
     )
 
 
-def _missed(connection: Connection, wait: Plain, now: Instant) -> PagePart:
+def _make_missed(connection: Connection, wait: Plain, now: Instant) -> PagePart:
     reason = _why(connection, wait, now)
     return PagePart(
         page_id=wait["page"],

@@ -103,9 +103,9 @@ class Composites:
             case "part":
                 return await self._found(moment, firing.occurrence.params["change"])
             case "meet":
-                return await self._met(moment, int(place[0]), _parts_of(firing))
+                return await self._meet(moment, int(place[0]), _parts_of(firing))
             case _:
-                return await self._decided(moment, int(place[0]), firing.occurrence)
+                return await self._decide(moment, int(place[0]), firing.occurrence)
 
     async def finish(self, moment: Moment) -> Deeds:
         """Return nothing: what waits for the rest at the end of a sentinel has not come true."""
@@ -167,7 +167,7 @@ class Composites:
         labels = await self._store.read(_labels, moment.held.row.id)
         return labels.get(subscription_id, "")
 
-    async def _met(self, moment: Moment, place: int, parts: Parts) -> Deeds:
+    async def _meet(self, moment: Moment, place: int, parts: Parts) -> Deeds:
         window = self._window(moment.held, await self._store.read(named_pages, moment.held.row.id))
         latest: Instant = max(part["at"] for part in parts)
         fresh = [part for part in parts if latest - part["at"] - moment.paused(part["at"], latest) <= window]
@@ -182,7 +182,7 @@ class Composites:
         span = {"parts": parts, "from": earliest - window, "met": moment.at, "until": latest + window}
         return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
 
-    async def _decided(self, moment: Moment, place: int, occurrence: Any) -> Deeds:
+    async def _decide(self, moment: Moment, place: int, occurrence: Any) -> Deeds:
         """Decide, now that the window is over, whether what must not change has not."""
         span = dict(next(occurrence.primitives()).params)
         since: Instant = span["met"] if "met" in span else span["until"]

@@ -275,7 +275,7 @@ class RuleFollower:
         await self._arrange(group, held, resumed=self._engine.now - pause.since)
         group.is_touched = True
         if pause.missed and not group.is_finished:
-            for event in await self._store.read(_numbered, pause.missed):
+            for event in await self._store.read(_number, pause.missed):
                 await self._occur(event, group.sentinel_id)
 
     def _put_back(self, group: RuleGroup, dump: Mapping[str, Any]) -> None:
@@ -455,7 +455,7 @@ def _miss(event: EventRow, group: RuleGroup) -> None:
         group.is_touched = True
 
 
-def _numbered(connection: Connection, numbers: Collection[int]) -> list[EventRow]:
+def _number(connection: Connection, numbers: Collection[int]) -> list[EventRow]:
     return [event for n in numbers for event in events.listing(connection, after=n - 1, upto=n)]
 
 

@@ -117,7 +117,7 @@ class NotifyBehaviour:
         if is_new:
             done += await self._inherit(lines, moment)
         done += [await self._try(line, kept[key], moment) for key, line in lines.items() if kept[key]["is_due"]]
-        return Arrangement(tuple(self._wanted(lines, moment)), _joined(done))
+        return Arrangement(tuple(self._make_rules(lines, moment)), _joined(done))
 
     def _lines(self, held: WatchedSentinel) -> Iterator[Line]:
         for place, clause, targets in held.clauses():
@@ -129,16 +129,16 @@ class NotifyBehaviour:
             else:
                 yield Line(str(place), clause, targets)
 
-    def _wanted(self, lines: Mapping[str, Line], moment: Moment) -> Iterator[WantedRule]:
+    def _make_rules(self, lines: Mapping[str, Line], moment: Moment) -> Iterator[WantedRule]:
         held, number = moment.held, moment.held.row.id
         if any(line.is_at_once or line.clause.rate.changes for line in lines.values()):
             found = Or(tuple(heard(kind, number) for kind in (CHANGE, *news.notices_of(held))))
-            yield _wanted("telling.found", found)
+            yield _make_rule("telling.found", found)
         if any(line.clause.rate.mode == "best_effort" for line in lines.values()):
-            yield _wanted("telling.done", heard(DONE, number))
+            yield _make_rule("telling.done", heard(DONE, number))
         if self._noise.changes and any(line.is_at_once for line in lines.values()):
             calm = Plus(own("noisy", number), self._noise.span)
-            yield _wanted("telling.calm", calm, span=self._noise.span)
+            yield _make_rule("telling.calm", calm, span=self._noise.span)
         for key, line in lines.items():
             clause, start = line.clause, held.row.started_at or moment.at
             yield from _clock(f"telling.tick.{key}", clause.rate, moment, start)
@@ -146,7 +146,7 @@ class NotifyBehaviour:
                 yield from _clock(f"telling.awake.{key}", Rate("at", clock=clause.quiet.ends), moment, start)
             if clause.cap is not None:
                 freed = Plus(own(f"told {key}", number), clause.cap.per)
-                yield _wanted(f"telling.freed.{key}", freed, Context.CHRONICLE, per=clause.cap.per)
+                yield _make_rule(f"telling.freed.{key}", freed, Context.CHRONICLE, per=clause.cap.per)
 
     async def _inherit(self, lines: Mapping[str, Line], moment: Moment) -> list[Deeds]:
         """Take over what timers of older versions of Tidings gather (`digest.PLACE`); nothing that they had is lost."""
@@ -282,7 +282,7 @@ def _inherited(connection: Connection, sentinel_id: int) -> list[Timer]:
     return [t for t in timers.due(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
 
 
-def _wanted(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> WantedRule:
+def _make_rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> WantedRule:
     return WantedRule(Rule(name=name, event=event, context=context, coupling=Coupling.DETACHED, data=data))
 
 

@@ -84,7 +84,7 @@ class RuleGroup:
         walled = [r for r in rules if r["name"].startswith(BY_THE_WALL) and not _is_periodic(r)]
         others = [r for r in rules if not r["name"].startswith(BY_THE_WALL)]
         dumps = ({**pause.rules, "rules": some} for some in (walled, others))
-        now, later = (_pruned(dump) for dump in dumps)
+        now, later = (_prune(dump) for dump in dumps)
         return [now, postponed(later, at - pause.since)], pause
 
     @property
@@ -93,7 +93,7 @@ class RuleGroup:
         return str(self.sentinel_id)
 
 
-def _pruned(dump: dict[str, Any]) -> dict[str, Any]:
+def _prune(dump: dict[str, Any]) -> dict[str, Any]:
     """Return a dump without the states that none of its rules has."""
     numbers = {str(number) for rule in dump["rules"] for number in rule["nodes"]}
     return {**dump, "states": {number: state for number, state in dump["states"].items() if number in numbers}}
@@ -121,7 +121,7 @@ def at_latest(state: Mapping[str, Any], now: Instant) -> Mapping[str, Any]:
 
 def _without_calendar(dump: dict[str, Any]) -> dict[str, Any]:
     rules = [r for r in dump["rules"] if not (r["name"].startswith(BY_THE_WALL) and _is_periodic(r))]
-    return _pruned({**dump, "rules": rules})
+    return _prune({**dump, "rules": rules})
 
 
 def _is_periodic(rule: Mapping[str, Any]) -> bool:

@@ -185,7 +185,7 @@ class Subscriber:
 
     async def _next(self, page_id: int, now: Instant) -> HubRow | None:
         """Return the row of a request that is due, as it is written already, None if none is."""
-        row, wanted = self._rows.get(page_id), self._wanted(page_id)
+        row, wanted = self._rows.get(page_id), self._make_wanted(page_id)
         if row is None:
             if not wanted.address:
                 return None
@@ -245,7 +245,7 @@ class Subscriber:
                 log.warning("the hub of page %s: %s", row.page_id, problem)
             await self._put(replace(now, problem=problem))
 
-    def _wanted(self, page_id: int) -> Hub:
+    def _make_wanted(self, page_id: int) -> Hub:
         """Return the hub that is to tell of a page, if one is."""
         page = self._pages.get(page_id)
         if page is None or not self._signals.is_weighed(page_id):

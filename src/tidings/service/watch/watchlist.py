@@ -283,19 +283,19 @@ class Watchlist:
     async def _remember(self) -> None:
         """Read the sentinels that have ended and that one which came or was altered waits for."""
         living = {held.row.name for held in self.sentinels.values()}
-        for name in self._awaited() - living - self._past.keys():
+        for name in self._list_awaited() - living - self._past.keys():
             row = await self._store.read(sentinels.last_of, name)
             if row is not None:
                 self._past[name] = row
 
     def forget(self) -> None:
         """Keep of the sentinels that have ended those that somebody waits for: no life leaves anything behind."""
-        awaited = self._awaited()
+        awaited = self._list_awaited()
         self._past = {name: row for name, row in self._past.items() if name in awaited}
         kept = {row.id for row in self._past.values()} | self.sentinels.keys()
         self._meanings = {sentinel_id: known for sentinel_id, known in self._meanings.items() if sentinel_id in kept}
 
-    def _awaited(self) -> set[str]:
+    def _list_awaited(self) -> set[str]:
         points = (point for held in self.sentinels.values() for point in (held.sentinel.start, held.sentinel.end))
         return {point.sentinel for point in points if point is not None and point.sentinel is not None}
 
