@@ -221,6 +221,9 @@ class StoreSettings:
     history_days: float = _setting(
         365.0, "how long the versions around a change are kept where its sentinel has no ChangeHistory", least=0
     )
+    values_days: float = _setting(
+        1_825.0, "how long the course of watched prices, numbers and cells is kept (history --values)", least=0
+    )
     afterlife_days: float = _setting(
         30.0, "how long what a sentinel found is kept after its end, and a body that was withheld", least=0
     )

@@ -283,7 +283,7 @@ def _use_everything(
         ("add", "-", "--no-check"), ("apply", str(tmp_path / "git"), "--dry-run"), ("apply", str(tmp_path / "git"), "--no-check"), ("test", "-"),
         ("list",), ("list", "--all"), ("plan", "--expert"), ("changes",), ("deliveries",), ("deliveries", "--dead"), ("settings",), ("doctor",), ("gc",), ("gc", "--dry-run"), ("lab", "--pages", "2", "--days", "1"),
         ("doctor", "--deep"), ("secret", "list"), ("secret", "drop", "s1"), ("secret", "rotate"), ("check",), ("check", "plain"),
-        ("disable", "plain"), ("enable", "plain"), ("add", "--url", server.url("/plain"), "--no-test"), ("drop", "missing"),
+        ("disable", "plain"), ("enable", "plain"), ("rename", "plain", "plainer"), ("rename", "plainer", "plain"), ("add", "--url", server.url("/plain"), "--no-test"), ("drop", "missing"),
         ("alter", "plain", f"Notify By {hook}, console"), ("add", "--url", server.url("/labelled"), "--notify", hook, "--notify", service, "--notify", f"json://127.0.0.4:1/{CHAT}"),
         ("show", "deaf"), ("history", "deaf"), ("disable", "deaf"), ("enable", "deaf"),
         ("secret", "set", "s1", CANARIES["s1"]), ("secret", "set", "s1"),

@@ -21,7 +21,9 @@ from tidings.storage.write.retention import Terms
 
 def terms(world: World, later: int, history: History | None = None) -> Terms:
     """Return what is kept `later` µs after now: changes for ten days, what was withheld for five."""
-    return Terms(at=world.at + later, young=DAY, age=10 * DAY, afterlife=5 * DAY, history=lambda text: history)
+    return Terms(
+        at=world.at + later, young=DAY, age=10 * DAY, afterlife=5 * DAY, values=20 * DAY, history=lambda text: history
+    )
 
 
 def test_pictures_and_withheld_bodies_go_in_their_time(world: World):

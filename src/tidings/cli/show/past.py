@@ -15,11 +15,18 @@ from tidings.presentation.edits import headline
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import FORMS, VIEWS, presenter
 from tidings.service.show.reasons import spell_poll
-from tidings.service.show.records import change_record, poll_record, quarantine_record, rfc3339, version_record
+from tidings.service.show.records import (
+    change_record,
+    poll_record,
+    quarantine_record,
+    rfc3339,
+    value_record,
+    version_record,
+)
 from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import pages, polls, versions
-from tidings.storage.watches import changes, subscriptions
+from tidings.storage.watches import changes, subscriptions, values
 
 if TYPE_CHECKING:
     from tidings.model.observed.unit import ChangeRow
@@ -44,7 +51,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("--page", metavar="URL", help="which page, if the sentinel has several")
     if verb == "history":
-        parser.add_argument("--polls", action="store_true", help="every look instead of every version")
+        parser.add_argument("--polls", action="store_true", help="every check instead of every version")
+        parser.add_argument(
+            "--values", action="store_true", help="the course of the watched price, number, match, cell or JSON value"
+        )
         parser.add_argument("--screenshot", metavar="VERSION", help="write the picture of this version; with --output")
         parser.add_argument("--output", type=Path, metavar="FILE", help="where to write it, e.g. page.webp")
         add_limit(parser, 100)
@@ -71,6 +81,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 return database.read(_changes, arguments)
             case "history" if arguments.screenshot is not None or arguments.output is not None:
                 return _picture(database, arguments, settings)
+            case "history" if arguments.values:
+                return database.read(_values, arguments)
             case "history":
                 return database.read(_history, arguments)
             case _:
@@ -109,6 +121,29 @@ def _masked(row: ChangeRow) -> str:
 
 
 # -- history -----------------------------------------------------------------------------------------------------------------------
+
+
+def _values(connection: Connection, arguments: argparse.Namespace) -> int:
+    """Print when a watched value became which."""
+    row = by_name.find_past(connection, arguments.name)
+    pages_of = None if arguments.page is None else set(_pages_of(connection, arguments))
+    kept = values.listing(connection, row.id, limit=arguments.limit)
+    found = [value for value in kept if pages_of is None or value.page_id in pages_of]
+    if arguments.json:
+        for value in found:
+            write_json(value_record(value, sentinel=row.name))
+        return 0
+    if not found:
+        write_line(
+            f"no value is kept of {row.name} yet: the course of prices, numbers, matches of a pattern, cells of tables and JSON values is"
+        )
+        return 0
+    several = len({value.url for value in found}) > 1
+    table(
+        [(short_time(rfc3339(v.at)), v.text, v.label, *([v.url] if several else [])) for v in found],
+        ("SINCE (UTC)", "VALUE", "WHAT", *(["PAGE"] if several else [])),
+    )
+    return 0
 
 
 def _history(connection: Connection, arguments: argparse.Namespace) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tidings.model.interval import Instant
+
 ReadingKind = Literal[
     "price", "availability", "number", "regex", "table", "list", "items", "links", "images", "terms", "text", "cell"
 ]
@@ -27,3 +29,17 @@ class Reading:
     unit: str = ""
     head: tuple[str, ...] = ()
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueRow:
+    """A value that a sentinel sees in version `seq` of a page, at `at` (µs); `amount` and `unit` as in a reading."""
+
+    sentinel_id: int
+    page_id: int
+    label: str
+    at: Instant
+    seq: int
+    text: str
+    amount: str = ""
+    unit: str = ""

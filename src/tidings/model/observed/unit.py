@@ -16,6 +16,7 @@ from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.composite import Composite
 from tidings.model.observed.page import HostState, PageState
 from tidings.model.observed.poll_reason import PollReason
+from tidings.model.observed.reading import ValueRow
 from tidings.model.observed.version import Blob, Digest, Member, Version
 from tidings.model.watch.sentinel import State
 from tidings.model.watch.weight import WHOLE
@@ -313,5 +314,7 @@ class Unit:
     estimates: tuple[Estimate, ...] = ()
     timers: tuple[Timer, ...] = ()
     rules: tuple[RuleState, ...] = ()
+    values: tuple[ValueRow, ...] = ()
+    """what sentinels see of `page` now of which the course over time is kept"""
     answered: tuple[int, ...] = ()
     """ids of `request` rows that this unit's poll answers"""

@@ -21,6 +21,7 @@ from tidings.document.select.extraction import extraction_of
 from tidings.document.text.canonical import RULES_VERSION
 from tidings.isolation.runner import Died, Done
 from tidings.model.event_type import EventType
+from tidings.model.observed.reading import ValueRow
 from tidings.model.observed.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.composite_parts import PART
@@ -52,6 +53,8 @@ class Compared:
     changes: tuple[ChangeRow, ...] = ()
     events: tuple[Event, ...] = ()
     died: str = ""
+    values: tuple[ValueRow, ...] = ()
+    """what the takers see now of which the course over time is kept"""
 
 
 class Detector:
@@ -148,7 +151,8 @@ class Detector:
             is_told = any(row.subscription_id == sub.row.id for row in changes)
             events.extend(_absences(sub, look, move, is_told=is_told))
             events.extend(_mended(sub, look, examination))
-        return Compared(examination, moves, rows, tuple(changes), tuple(events))
+        seen = tuple(_values(look, examination))
+        return Compared(examination, moves, rows, tuple(changes), tuple(events), values=seen)
 
     def _change(self, look: Look, sub: Subscription, found: Found, asked: Asked, *, healed: str = "") -> ChangeRow:
         state = look.page.state
@@ -226,6 +230,23 @@ class Detector:
             attempt=self._attempts,
             reason=reason,
         )
+
+
+def _values(look: Look, examination: Examination) -> Iterator[ValueRow]:
+    """Yield the single values that takers see in a version."""
+    owners = {sub.row.id: sub.row.sentinel_id for sub in look.takers}
+    for seen in examination.readings:
+        for reading in seen.readings:
+            yield ValueRow(
+                sentinel_id=owners[seen.key],
+                page_id=look.page.state.page_id,
+                label=reading.label,
+                at=look.at,
+                seq=look.seq,
+                text=reading.texts[0],
+                amount=reading.amount,
+                unit=reading.unit,
+            )
 
 
 def _across(sub: Subscription, checked_at: Instant | None) -> str:

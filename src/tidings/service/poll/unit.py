@@ -51,6 +51,7 @@ def unit_of(findings: Findings) -> Unit:
         sentinels=first_report(rows, subscriptions, at),
         deliveries=drafts(page, rows, events, at=at),
         estimates=findings.estimates,
+        values=compared.values,
         answered=turn.answered if isinstance(turn, PollResult) else (),
     )
 

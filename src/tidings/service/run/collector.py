@@ -67,6 +67,7 @@ def terms(settings: StoreSettings, at: Instant) -> Terms:
         young=YOUNG,
         age=round(settings.history_days * DAY),
         afterlife=round(settings.afterlife_days * DAY),
+        values=round(settings.values_days * DAY),
         history=_history,
     )
 

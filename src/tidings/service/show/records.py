@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.outside import SourceRow
     from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.storage.watches.values import StoredValue
 
 Record = dict[str, Any]
 
@@ -253,6 +254,21 @@ def version_record(version: Version, *, url: str) -> Record:
         "screenshot": version.screenshot or None,
         "fetched_at": rfc3339(version.fetched_at),
         "modified_at": rfc3339(version.modified_at),
+    }
+
+
+def value_record(value: StoredValue, *, sentinel: str) -> Record:
+    """Return a watched value from when on it held as a record; `number` is it as decimal digits, empty if it is none."""
+    return {
+        "record": "value",
+        "sentinel": sentinel,
+        "url": value.url,
+        "what": value.label,
+        "since": rfc3339(value.at),
+        "version": version_id(value.page_id, value.seq),
+        "value": value.text,
+        "number": value.amount,
+        "unit": value.unit,
     }
 
 

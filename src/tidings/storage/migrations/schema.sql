@@ -500,3 +500,17 @@ CREATE TABLE version_member (
   CONSTRAINT fk_version_member_sha256 FOREIGN KEY (sha256) REFERENCES blob (sha256)
 );
 CREATE INDEX ix_version_member_sha256 ON version_member (sha256);
+
+CREATE TABLE watched_value (
+  sentinel_id BIGINT NOT NULL,
+  page_id BIGINT NOT NULL,
+  label TEXT NOT NULL,
+  at BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  text TEXT NOT NULL,
+  amount TEXT DEFAULT '' NOT NULL,
+  unit TEXT DEFAULT '' NOT NULL,
+  CONSTRAINT pk_watched_value PRIMARY KEY (sentinel_id, page_id, label, at),
+  CONSTRAINT fk_watched_value_sentinel_id FOREIGN KEY (sentinel_id) REFERENCES sentinel (id),
+  CONSTRAINT fk_watched_value_page_id FOREIGN KEY (page_id) REFERENCES page (id)
+);

@@ -26,6 +26,7 @@ from tidings.storage.watches import (
     sentinels,
     subscriptions,
     timers,
+    values,
 )
 from tidings.storage.write import garbage, leases
 
@@ -96,6 +97,7 @@ def _is_rare(unit: Unit) -> bool:
         or unit.endpoints
         or unit.sentinels
         or unit.rules
+        or unit.values
         or unit.answered
         or unit.garbage
         or unit.frames is not None
@@ -140,6 +142,7 @@ def _write_states(c: Connection, units: Sequence[Unit]) -> None:
     estimates.put(c, list(chain.from_iterable(unit.estimates for unit in units)))
     timers.put(c, list(chain.from_iterable(unit.timers for unit in units)))
     rules.put(c, list(chain.from_iterable(unit.rules for unit in units)))
+    values.add(c, chain.from_iterable(unit.values for unit in units))
     endpoints.move(c, list(chain.from_iterable(unit.endpoints for unit in units)))
     deliveries.finish(c, list(chain.from_iterable(unit.results for unit in units)))
     deliveries.wake(c, [(move.endpoint_id, unit.at) for unit in units for move in unit.endpoints if move.is_back])

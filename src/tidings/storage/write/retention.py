@@ -15,6 +15,7 @@ from tidings.model.watch.sentinel import History
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json
 from tidings.storage.observed import versions
+from tidings.storage.watches import values
 from tidings.storage.write import leases
 
 _LIVING = "JOIN sentinel s ON s.id = u.sentinel_id AND s.state <> 'ended' WHERE u.left_at IS NULL"
@@ -70,13 +71,14 @@ _ORPHANS = (
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What is kept, as of `at`: any version for `young`, changes for `age` where their sentinel does not say otherwise (`history` reads its
-    text), what an ended sentinel found and what was withheld for `afterlife`. Durations are µs.
+    text), what an ended sentinel found and what was withheld for `afterlife`, the course of watched values for `values`. Durations are µs.
     """
 
     at: Instant
     young: Duration
     age: Duration
     afterlife: Duration
+    values: Duration
     history: Callable[[str], History | None]
 
 
@@ -168,11 +170,14 @@ def let_go(c: Connection, page_id: int, terms: Terms, *, epoch: int, limit: int)
 
 def forget_learned(c: Connection, terms: Terms, *, epoch: int) -> int:
     """Remove what was learned of pages that nobody watches, their estimates and hints, when the time that ended sentinels are stored for has
-    passed since it was written; return how many rows that were. Raises `StaleEpochError`.
+    passed since it was written, and values that are too old; return how many rows that were. Raises `StaleEpochError`.
     """
     leases.check_epoch(c, epoch)
     before = terms.at - terms.afterlife
-    return sum(c.execute(f"DELETE FROM {table} WHERE {_UNWATCHED}", before=before) for table in ("estimate", "hint"))
+    gone = values.forget(c, before=terms.at - terms.values, ended=before)
+    return gone + sum(
+        c.execute(f"DELETE FROM {table} WHERE {_UNWATCHED}", before=before) for table in ("estimate", "hint")
+    )
 
 
 def is_named(c: Connection, sha256: str) -> bool:
