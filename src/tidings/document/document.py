@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, chain
 from typing import Any
 
@@ -337,7 +337,7 @@ class Document:
         """Return where the tokens of a chunk start and end in it; kept for a chunk that is long, since it is asked for often."""
         chunk = self.chunks[number]
         if len(chunk) <= _SHORT:
-            return _bounds(chunk)
+            return _bounds_of_short(chunk)
         if number not in self._bounds_of_long:
             self._bounds_of_long[number] = _bounds(chunk)
         return self._bounds_of_long[number]
@@ -380,6 +380,9 @@ def _bounds(chunk: str) -> tuple[Sequence[int], Sequence[int]]:
         starts.append(start)
         ends.append(end)
     return starts, ends
+
+
+_bounds_of_short = lru_cache(maxsize=16_384)(_bounds)
 
 
 def _whole_number(chunk: str, starts: Sequence[int], ends: Sequence[int], index: int) -> tuple[int, int]:

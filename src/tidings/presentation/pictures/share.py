@@ -16,7 +16,7 @@ from tidings.presentation.edits import more
 from tidings.presentation.marks import escaped
 from tidings.presentation.views.pages import near
 from tidings.presentation.views.rows import Piece, Row, rows_of
-from tidings.presentation.views.script import script_of
+from tidings.presentation.views.script import MOST_EDITS, script_of
 from tidings.presentation.views.table import Line, lines_of
 from tidings.presentation.writing import cut, one_line, places
 
@@ -60,7 +60,7 @@ def shared(change: ChangeSet, old: Document, new: Document, *, title: str, sourc
         source: Where: the address of the page.
         when: When, as it is to be read.
     """
-    rows = [row for row in rows_of(script_of(change.edits, old, new), old, new) if row.kind != "same"]
+    rows = [row for row in rows_of(script_of(change.edits[:MOST_EDITS], old, new), old, new) if row.kind != "same"]
     paragraphs = [list(near(row.pieces)) for row in rows] or [_pieces(line) for line in lines_of(change)]
     heads = [_heading(row) for row in rows] or [""] * len(paragraphs)
     title, source, when = (cut(one_line(text[:_LONGEST]), 200) for text in (title, source, when))

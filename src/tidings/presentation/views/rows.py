@@ -23,6 +23,7 @@ LONGEST_PARAGRAPH: Final = 2_000
 """Characters of a paragraph of plain text from which on it is cut at its lines."""
 _HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BLANK: Final = re.compile(r"\n[ \t\r]*\n")
+_LETTER: Final = re.compile(r"[^\W_]")
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -243,7 +244,7 @@ def _shown(text: str) -> str:
 
 
 def _has_words(text: str, start: int, end: int) -> bool:
-    return any(c.isalnum() for c in text[start:end])
+    return start < end and _LETTER.search(text, start, end) is not None
 
 
 def _blocks(document: Document) -> list[_Block]:

@@ -6,7 +6,8 @@ what stands between words (`A-5`, `$5`) wherever it would make other words of wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,6 +17,8 @@ from tidings.model.observed.change import Edit
 
 MarkKind = Literal["deleted", "inserted", "moved", "away"]
 
+MOST_EDITS: Final = 5_000
+"""Edits that a view marks; of more the first are marked, and the view says so."""
 _MINUS: Final = frozenset("-\u2212")
 
 
@@ -60,7 +63,8 @@ def script_of(edits: Sequence[Edit], old: Document, new: Document) -> Script:
     new.note_chunks()
     apart = list(_apart(edits))
     moves = moves_of([edit for _, edit in apart], old.tokens, new.tokens)
-    marks = [mark for number, edit in apart for mark in _Laid(number, edit, old, new, moves).marks()]
+    laid = _Moved(moves)
+    marks = [mark for number, edit in apart for mark in _Laid(number, edit, old, new, laid).marks()]
     went = sum(edit.old_end - edit.old_start for _, edit in apart)
     came = sum(edit.new_end - edit.new_start for _, edit in apart)
     moved = sum(move.length for move in moves)
@@ -82,22 +86,33 @@ def _apart(edits: Sequence[Edit]) -> Iterator[tuple[int, Edit]]:
         yield number, edit
 
 
+class _Moved:
+    """The tokens of moves, found again by where they begin."""
+
+    def __init__(self, moves: Sequence[Move]) -> None:
+        self._away = sorted((move.old_start, move.old_start + move.length) for move in moves)
+        self._here = sorted((move.new_start, move.new_start + move.length) for move in moves)
+
+    def away(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return what moved away of tokens `start:end` of the old text."""
+        return self._away[bisect_left(self._away, (start, 0)) : bisect_left(self._away, (end, 0))]
+
+    def here(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return what moved to tokens `start:end` of the new text."""
+        return self._here[bisect_left(self._here, (start, 0)) : bisect_left(self._here, (end, 0))]
+
+
 class _Laid:
     """One edit on both texts. What stands between two words is a gap; the first and the last have nothing on one side."""
 
-    def __init__(self, number: int, edit: Edit, old: Document, new: Document, moves: Iterable[Move]) -> None:
+    def __init__(self, number: int, edit: Edit, old: Document, new: Document, moves: _Moved) -> None:
         self.number, self.edit, self.old, self.new = number, edit, old, new
         is_move = edit.op == "move"
-        self.away = [
-            (move.old_start, move.old_start + move.length)
-            for move in moves
-            if edit.old_start <= move.old_start < edit.old_end
-        ] or ([(edit.old_start, edit.old_end)] if is_move else [])
-        self.here = sorted(
-            (move.new_start, move.new_start + move.length)
-            for move in moves
-            if edit.new_start <= move.new_start < edit.new_end
-        ) or ([(edit.new_start, edit.new_end)] if is_move else [])
+        self.away = moves.away(edit.old_start, edit.old_end)
+        self.here = moves.here(edit.new_start, edit.new_end)
+        if is_move:
+            self.away = self.away or [(edit.old_start, edit.old_end)]
+            self.here = self.here or [(edit.new_start, edit.new_end)]
 
     def marks(self) -> Iterator[Mark]:
         """Yield the marks: first what went, then what came."""

@@ -18,7 +18,7 @@ from tidings.presentation.marks import escaped
 from tidings.presentation.views import pages
 from tidings.presentation.views.jump import jump
 from tidings.presentation.views.rows import Row, rows_of
-from tidings.presentation.views.script import Script, script_of
+from tidings.presentation.views.script import MOST_EDITS, Script, script_of
 from tidings.presentation.views.table import table
 from tidings.presentation.writing import cut, one_line
 
@@ -100,7 +100,7 @@ def view_of(
     if view and view not in NAMES:
         message = f'there is no view "{cut(one_line(view), 40)}": choose {", ".join(NAMES)}'
         raise UsageError(message)
-    script = script_of(change.edits, old, new)
+    script = script_of(change.edits[:MOST_EDITS], old, new)
     rows = rows_of(script, old, new)
     edited = sum(row.kind != "same" for row in rows)
     choices = _choices(change, edited, has_frame=bool(rendered))
@@ -113,7 +113,13 @@ def view_of(
         if why_not
         else drawn.html + (_ignored(change) if chosen != "table" else "")
     )
-    is_rewritten = bool(edited) and share(script, old, new) > REWRITTEN
+    notices = (
+        ["The page was rewritten: more than half of its words are others."]
+        if share(script, old, new) > REWRITTEN
+        else []
+    )
+    if len(change.edits) > MOST_EDITS:
+        notices.append(f"Only the first {MOST_EDITS:,} of {len(change.edits):,} edits are marked.")
     return View(
         view=chosen,
         first=first,
@@ -123,7 +129,7 @@ def view_of(
         words=(script.came, script.went, script.moved),
         edits=edited,
         left=drawn.left,
-        notice="The page was rewritten: more than half of its words are others." if is_rewritten else "",
+        notice=" ".join(notices) if edited else "",
     )
 
 

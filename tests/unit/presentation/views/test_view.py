@@ -9,12 +9,12 @@ from tidings.detection.ask.pair import Pair
 from tidings.document.document import Document
 from tidings.document.parse import parse
 from tidings.errors import UsageError
-from tidings.model.observed.change import ChangeSet, Masked, ObjectCount
+from tidings.model.observed.change import ChangeSet, Edit, Masked, ObjectCount
 from tidings.model.watch.sentinel import Interest
 from tidings.presentation.safe.frame import frame
 from tidings.presentation.views.pages import MOST_EDITED
 from tidings.presentation.views.rows import rows_of
-from tidings.presentation.views.script import script_of
+from tidings.presentation.views.script import MOST_EDITS, script_of
 from tidings.presentation.views.view import NAMES, View, view_of, whole_page
 
 FEES = "<h2>Fees</h2><p>Delivery is free.<p>The fee for a parcel held longer than <b>14</b> days is 2.50 EUR."
@@ -200,6 +200,16 @@ def test_of_more_changes_than_have_room_the_rest_is_counted():
 
     assert 10 == made.left
     assert "and 10 more changes" in made.html
+
+
+def test_of_very_many_edits_the_first_are_marked_and_the_view_says_so():
+    """A page of megabytes that changed everywhere is drawn in bounded time, and nobody takes what is left for unchanged."""
+    old, new = page("<p>" + "x " * (2 * MOST_EDITS + 2)), page("<p>" + "x y " * (MOST_EDITS + 1))
+    edits = tuple(Edit("replace", at, at + 1, at, at + 1) for at in range(1, 2 * MOST_EDITS + 2, 2))
+    made = view_of(ChangeSet(("words",), edits=edits), old, new, "only")
+
+    assert (MOST_EDITS, MOST_EDITS, 0) == made.words
+    assert made.notice.endswith("Only the first 5,000 of 5,001 edits are marked.")
 
 
 def test_a_page_with_frames_is_shown_as_its_parts_one_after_the_other():
