@@ -20,7 +20,7 @@ from tidings.errors import (
     UsageError,
 )
 from tidings.model.event_type import EventType
-from tidings.model.observed.change import Context, FrameShare, ObjectPlace
+from tidings.model.observed.change import Context, EntryNote, FrameShare, ObjectPlace
 from tidings.model.observed.outcome import Validators
 from tidings.model.observed.page import HostState, PageState
 from tidings.model.observed.poll_reason import PollReason, Why
@@ -588,6 +588,17 @@ def test_what_changed_in_which_frame_comes_back(world: World):
 
     (stored,) = world.read(changes.listing)
     assert (shares, places, contexts) == (stored.row.found.frames, stored.row.found.places, stored.row.found.contexts)
+
+
+def test_what_is_noted_for_people_comes_back(world: World):
+    """What entries say, the title of the page, and the text that a message shows."""
+    change = world.change()
+    entries = (EntryNote("updated", 0, "Two", "http://a.example/2", "Ann", 5, "text", (("title", "One", "Two"),)),)
+    world.told(replace(change, found=replace(change.found, entries=entries, title="News", snapshot="a\nb")))
+
+    (stored,) = world.read(changes.listing)
+    found = stored.row.found
+    assert (entries, "News", "a\nb") == (found.entries, found.title, found.snapshot)
 
 
 def test_a_state_that_leans_on_an_older_version_is_refused(world: World):
