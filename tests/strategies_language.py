@@ -91,8 +91,15 @@ patterns = st.sampled_from([r"v(\d+\.\d+)", "a|b", r'"\\"', "é+", r"\\", "x{2,5
 texts = phrases
 numbers = st.integers(-1_000, 1_000).map(float) | st.floats(-1e9, 1e9).map(lambda number: round(number, 6) + 0.0)
 relations = st.sampled_from(["<", "<=", "=", "!=", ">=", ">"])
+of_pages = st.builds(Condition, st.sampled_from(["page has", "page lacks"]), text=texts)
 of_numbers = st.one_of(
+    of_pages,
     st.builds(Condition, st.sampled_from(["value", "becomes"]), relations, numbers),
+    st.builds(
+        lambda measure, ends: Condition(measure, "between", ends[0], upper=ends[1]),
+        st.sampled_from(["value", "becomes"]),
+        st.tuples(numbers, numbers).map(sorted),
+    ),
     st.builds(
         Condition,
         st.sampled_from(["changes", "rises", "drops"]),
@@ -102,6 +109,7 @@ of_numbers = st.one_of(
     ),
 )
 of_texts = st.one_of(
+    of_pages,
     st.builds(Condition, st.just("share"), relations, st.integers(0, 100).map(float), st.just(value=True)),
     st.builds(Condition, st.just("share"), relations, st.floats(0, 1)),
     st.builds(
@@ -127,7 +135,7 @@ def interests(draw: st.DrawFn, page_names: tuple[str, ...]) -> Interest:
         "price": of_numbers,
         "status": of_states,
         "availability": of_states,
-        "header": of_states | of_numbers,
+        "header": of_states | of_numbers.filter(lambda condition: not condition.text),
     }.get(kind, of_texts)
     return Interest(
         kind,
@@ -166,6 +174,7 @@ def expressions_on(page_names: tuple[str, ...]) -> st.SearchStrategy[Expression]
 expressions: st.SearchStrategy[Expression] = expressions_on(())
 
 clocks = st.integers(0, 1_439)
+some_clocks = st.lists(clocks, min_size=1, max_size=3, unique=True).map(lambda times: tuple(sorted(times)))
 weekdays = st.sets(st.integers(0, 6), min_size=1).map(lambda days: tuple(sorted(days)))
 clock_pairs = st.tuples(clocks, clocks).filter(lambda pair: pair[0] != pair[1])
 openings = st.tuples(weekdays, clock_pairs).map(lambda both: Opening(both[0], *both[1]))
@@ -187,7 +196,7 @@ def _fetches(draw: st.DrawFn) -> Fetch:
         case 1:
             return FetchEvery(interval, draw(st.integers(0, interval)))
         case 2:
-            return FetchAt(draw(clocks), draw(weekdays), draw(st.none() | durations))
+            return FetchAt(draw(some_clocks), draw(weekdays), draw(st.none() | durations))
         case 3:
             return FetchOnDemand()
     bounds: tuple[int | None, int | None] = (None, None)
@@ -218,7 +227,7 @@ def notifies(draw: st.DrawFn) -> Notify:
         Rate("every", draw(durations)),
         Rate("every", draw(durations), draw(counts)),
         Rate("every", 0, draw(counts)),
-        Rate("at", clock=draw(clocks), days=draw(weekdays)),
+        Rate("at", clocks=draw(some_clocks), days=draw(weekdays)),
     ]
     if all(channel.kind == "dashboard" for channel in some):
         rates.append(Rate("interactive"))

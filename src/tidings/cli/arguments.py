@@ -53,6 +53,11 @@ def read_text(name: str) -> str:
         message = f"{shown} cannot be read: {error.strerror or error}"
         raise UsageError(message) from error
     except UnicodeDecodeError as error:
+        if error.object.startswith(b"PK\x03\x04"):
+            message = (
+                f"{shown} is an archive, not a text; a backup of changedetection.io has its addresses in url-list.txt"
+            )
+            raise UsageError(message) from error
         line = error.object.count(b"\n", 0, error.start) + 1
         message = f"{shown} cannot be read: line {line} is no text in UTF-8; save it in UTF-8 and try again"
         raise UsageError(message) from error

@@ -31,11 +31,11 @@ from tidings.model.outside import CreateEvent, EventSource, Origin
 from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
 from tidings.model.watch.sentinel import Sentinel, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
-from tidings.model.watch.timing import DAILY, Clock, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+from tidings.model.watch.timing import DAILY, Clock, Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.model.watch.wording import Wording
 
 Made = TypeVar("Made", Sentinel, CreateEvent)
-_RELATION = re.compile(r"(<=|>=|!=|<|>|=)\s*(-?\d+(?:\.\d+)?)(%?)")
+_RELATION = re.compile(r"(<=|>=|!=|<|>|=|between)\s*(-?\d+(?:\.\d+)?)(?:\s+and\s+(-?\d+(?:\.\d+)?))?(%?)")
 _AMOUNT = re.compile(r"(more than\s+)?(\d+(?:\.\d+)?)(%?)")
 
 
@@ -76,7 +76,7 @@ class Change:
         return self._narrowed(of=page)
 
     def where(self, **conditions: str) -> Change:
-        """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`, `contains="oil"`.
+        """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`, `contains="oil"`, `page_has="in stock"`.
 
         Raises `ValueError` for a condition that cannot be read.
         """
@@ -163,9 +163,12 @@ def every(interval: Duration, *, slack: Duration | None = None) -> FetchEvery:
     return FetchEvery(interval, slack)
 
 
-def at(clock: str, *weekdays: str, slack: Duration | None = None) -> FetchAt:
-    """Return a time of day, on some days: `at("06:00", "mon-fri")`; raises `ValueError` if there is none."""
-    return FetchAt(_clock(clock), read_days(weekdays) if weekdays else DAILY, slack)
+def at(*times: str, slack: Duration | None = None) -> FetchAt:
+    """Return times of day, on some days: `at("06:00", "18:00", "mon-fri")`; raises `ValueError` for what is none."""
+    clocks = sorted({_clock(text) for text in times if text[:1].isdigit()})
+    if not clocks:
+        raise ValueError('a time of day is missing; write for example at("06:00", "mon-fri")')
+    return FetchAt(tuple(clocks), _days([text for text in times if not text[:1].isdigit()]), slack)
 
 
 def on_event(*names: str, otherwise: Fetch = FetchOnDemand()) -> Fetch:  # noqa: B008 - it is frozen
@@ -277,18 +280,28 @@ def _members(change: Change, joint: type[AllOf | AnyOf]) -> tuple[Expression, ..
 
 def _condition(measure: str, said: str) -> Condition:
     name = cast("Any", measure)
-    if measure in {"contains", "matches"}:
-        return Condition(name, text=said)
+    if measure in {"contains", "matches", "page_has", "page_lacks"}:
+        return Condition(name.replace("_", " "), text=said)
     if measure in {"changes", "rises", "drops"}:
         amount = _AMOUNT.fullmatch(said.strip())
         found = amount and (">" if amount[1] else ">=", amount[2], amount[3])
     else:
         related = _RELATION.fullmatch(said.strip())
-        found = related and (related[1], related[2], related[3])
+        if related and (related[1] == "between") == bool(related[3]):
+            upper = float(related[3] or 0)
+            return Condition(name, cast("Relation", related[1]), float(related[2]), bool(related[4]), upper=upper)
+        found = None
     if not found:
         example = "more than 5%" if measure in {"changes", "rises", "drops"} else "< 100"
         raise ValueError(f'{measure}="{said}" cannot be read; write for example {measure}="{example}"')
     return Condition(name, cast("Relation", found[0]), float(found[1]), is_percent=bool(found[2]))
+
+
+def _days(texts: Sequence[str]) -> Days:
+    try:
+        return read_days(texts) if texts else DAILY
+    except ValueError:
+        raise ValueError(f'"{", ".join(texts)}" are no days; write for example mon-fri') from None
 
 
 def _clock(text: str) -> Clock:

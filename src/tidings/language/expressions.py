@@ -55,9 +55,11 @@ def number_text(number: float) -> str:
 
 def condition_text(condition: Condition) -> str:
     """Return a condition as the language writes it."""
-    if condition.measure in {"contains", "matches"}:
+    if condition.text:
         return f"{condition.measure} {quoted(condition.text)}"
     number = f"{number_text(condition.number)}{'%' if condition.is_percent else ''}"
+    if condition.relation == "between":
+        number = f"{number} and {number_text(condition.upper)}{'%' if condition.is_percent else ''}"
     if condition.measure in {"changes", "rises", "drops"}:
         return f"{condition.measure} by {'more than ' if condition.relation == '>' else ''}{number}"
     return f"{condition.measure} {condition.relation} {number}"

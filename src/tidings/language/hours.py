@@ -9,15 +9,21 @@ from tidings.model.watch.timing import DAILY, Clock, Days
 
 DAY_WORDS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)")
+_CLOCK = re.compile(r"(\d{1,2})(?::(\d\d))?\s?([ap]m)?", re.IGNORECASE)
+_GROUPS = {"daily": DAILY, "weekday": (0, 1, 2, 3, 4), "weekend": (5, 6)}
 
 
 def read_clock(text: str) -> Clock | None:
-    """Return a time of day in minutes after midnight, or None if there is no such time: 00:00 to 23:59."""
+    """Return a time of day in minutes after midnight, or None if there is no such time: 00:00 to 23:59, 6am, 6:30 pm."""
     found = _CLOCK.fullmatch(text)
-    if found is None or int(found[1]) > 23 or int(found[2]) > 59:
+    if found is None or (found[2] is None and found[3] is None):
         return None
-    return int(found[1]) * 60 + int(found[2])
+    hour, minute = int(found[1]), int(found[2] or 0)
+    if found[3]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if found[3].lower() == "pm" else 0)
+    return hour * 60 + minute if hour <= 23 and minute <= 59 else None
 
 
 def clock_text(clock: Clock) -> str:
@@ -26,15 +32,21 @@ def clock_text(clock: Clock) -> str:
 
 
 def read_days(texts: Iterable[str]) -> Days:
-    """Return the days that `daily`, `sat` or `mon-fri` name; a span may go over the end of the week: `fri-mon`."""
+    """Return the days that `daily`, `sat`, `weekdays` or `mon-fri` name; a span may go over the end of the week: `friday to monday`."""
     days: set[int] = set()
     for text in texts:
-        if text.lower() == "daily":
-            return DAILY
-        first, _, last = text.lower().partition("-")
+        if (group := _GROUPS.get(text.lower().removesuffix("s"))) is not None:
+            days |= set(group)
+            continue
+        first, last = (part.strip()[:3] for part in (text.lower().replace(" to ", "-") + "-").split("-")[:2])
         start, end = DAY_WORDS.index(first), DAY_WORDS.index(last or first)
         days |= {day % 7 for day in range(start, end + 1 if end >= start else end + 8)}
     return tuple(sorted(days))
+
+
+def clocks_text(clocks: Iterable[Clock]) -> str:
+    """Return times of day as the language writes them: `06:00, 18:00`."""
+    return ", ".join(map(clock_text, clocks))
 
 
 def days_text(days: Days) -> str:

@@ -19,7 +19,7 @@ from tidings.language.clauses.all_clauses import (
     read_clauses,
     with_defaults,
 )
-from tidings.language.clauses.clause import Clause, FaultFoundError, Node, check_name, first, read_new_name, unquoted
+from tidings.language.clauses.clause import Clause, FaultFoundError, Node, bare, check_name, first, read_new_name
 from tidings.language.clauses.outside import read_event
 from tidings.language.dates import zone_of
 from tidings.language.event_names import EventNames, events_of
@@ -96,7 +96,7 @@ class Reader:
             if isinstance(part, Alike):
                 self.names.dropped(str(part.span.name))
             elif isinstance(part, Compound) and part.head.data == "head":
-                self.names.dropped(str(part.head.children[1]))
+                self.names.dropped(str(_name_of(part)))
             elif isinstance(part, EventPart) and part.node.data == "event" and self._events is not None:
                 self._events.dropped(str(part.node.children[2]))
 
@@ -132,7 +132,7 @@ class Reader:
             return None, places
 
     def _order(self, order: Order) -> tuple[Command | None, Mapping[str, int]]:
-        verb, name = order.word.lower(), str(order.name)
+        verb, name = order.word.lower(), str(bare(order.name))
         places = {"name": order.name.start_pos or 0, verb: order.word.start_pos or 0}
         places |= {"fresh": order.fresh.start_pos or 0} if order.fresh is not None else {}
         zone = self.outside.zone
@@ -242,6 +242,7 @@ class Reader:
     def _alteration(self, part: Compound, places: dict[str, int]) -> Alter | None:
         faults = self.report.faults
         word, name, *target = cast("list[Any]", part.head.children)
+        name = bare(name)
         places["alter"], places["name"] = word.start_pos or 0, name.start_pos or 0
         zone = self.outside.zone
         check_order_word("alter", name, places["name"], names=self.names, zone=zone, report=self.report)
@@ -333,6 +334,9 @@ class Reader:
         return Clause(self.report, names, zone, outside.secrets, outside.files, outside.is_stored, places, self._events)
 
     def _base(self, name: Token, head: Clause) -> Sentinel | None:
+        if "://" in (name := bare(name)):
+            message = "an address stands without quotes"
+            raise head.fail(name.start_pos, "E22", message, hint=f"write Using {name.strip()}")
         check_name(name, head)
         known: KnownSentinel | None = self.names.find(name)
         if known is None and not self.names.is_unclear(name):
@@ -380,7 +384,7 @@ def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:
             raise FaultFoundError
         if address.lower().startswith("file:"):
             head.note("file", address.start_pos)
-        page = Watched(str(address), check_name(names[0], head) if names else None)
+        page = Watched(str(address), read_new_name(names[0], head, "a page") if names else None)
         if page.name is not None and page.name in {other.name for other in pages}:
             raise head.fail(
                 names[0].start_pos, "E27", f'two pages are called "{page.name}"', hint="give each its own name"
@@ -393,5 +397,4 @@ def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:
 
 def _name_of(creation: Compound) -> Token:
     """Return the name of a Create statement, without quotes."""
-    name = cast("Token", creation.head.children[1])
-    return Token("NAME", unquoted(name), start_pos=name.start_pos) if name.type == "STRING" else name
+    return bare(cast("Token", creation.head.children[1]))

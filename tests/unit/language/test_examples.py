@@ -136,7 +136,7 @@ MEANING: Mapping[str, Mapping[str, Any]] = {
         "monitor": WORDS,
         "exclude": (StopWords(("the", "a", "of")), Selector("css", "footer"), Pattern(r"\d+ visitors")),
         "compare": Compare("moving", 7),
-        "notify": (Notify((mail("bo@example.org"),), Rate("at", clock=8 * 60)),),
+        "notify": (Notify((mail("bo@example.org"),), Rate("at", clocks=(8 * 60,))),),
     },
     "ver": {"monitor": Interest("regex", pattern=r"v(\d+\.\d+\.\d+)")},
     "down": {

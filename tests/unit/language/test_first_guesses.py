@@ -17,6 +17,13 @@ READ = [
     ("Fetch every day at 8:00", "Fetch at 08:00 daily"),
     ("Fetch daily at 8:00", "Fetch at 08:00 daily"),
     ("Fetch mon-fri at 8:00", "Fetch at 08:00 mon-fri"),
+    ("Fetch at 06:00, 18:00", "Fetch at 06:00, 18:00 daily"),
+    ("Fetch at 18:00 and 06:00", "Fetch at 06:00, 18:00 daily"),
+    ("Fetch daily at 6am, 6 pm", "Fetch at 06:00, 18:00 daily"),
+    ("Fetch every monday at 8:30", "Fetch at 08:30 mon"),
+    ("Fetch on weekdays at 8:00", "Fetch at 08:00 mon-fri"),
+    ("Fetch at 24:00", "Fetch at 00:00 daily"),
+    ("Fetch at 8:00 monday to friday", "Fetch at 08:00 mon-fri"),
     ("Fetch 30 minutes", "Fetch every 30 min"),
     ("Monitor text", "Monitor all words"),
     ("Monitor price below 100", "Monitor price where value < 100"),
@@ -25,6 +32,21 @@ READ = [
     ("Monitor number >= -5", "Monitor number where value >= -5"),
     ('Monitor number in ".stock" above 0', 'Monitor number in css ".stock" where value > 0'),
     ("Monitor price over 5 OR text", "Monitor price where value > 5 OR all words"),
+    ("Monitor price == 5", "Monitor price where value = 5"),
+    ("Monitor price at least 5 but at most 9", "Monitor price where value >= 5 but value <= 9"),
+    ("Monitor price less than 5", "Monitor price where value < 5"),
+    ("Monitor price between 9 and 5", "Monitor price where value between 5 and 9"),
+    ("Monitor price drops by 5%", "Monitor price where drops by 5%"),
+    ("Monitor price drops below 100", "Monitor price where becomes < 100"),
+    ("Monitor price becomes 0", "Monitor price where becomes = 0"),
+    ("Monitor price where below 100", "Monitor price where value < 100"),
+    ('Monitor price while page has "in stock"', 'Monitor price where page has "in stock"'),
+    ('Monitor text only if the page says "open"', 'Monitor all words where page has "open"'),
+    ('Monitor text if page does not have "closed"', 'Monitor all words where page lacks "closed"'),
+    ("Monitor new links", "Monitor all links inserted"),
+    ("Monitor words removed", "Monitor all words deleted"),
+    ('Monitor availability becomes "in stock"', 'Monitor availability where contains "in stock"'),
+    ('Monitor css "main" containing "oil"', 'Monitor any change in css "main" where contains "oil"'),
     ('Monitor all words containing "oil"', 'Monitor all words where contains "oil"'),
     ('Monitor words in ".price"', 'Monitor all words in css ".price"'),
     ('Monitor css "table"', 'Monitor any change in css "table"'),
@@ -40,21 +62,46 @@ READ = [
     ("Notify console every day at 08:00", "Notify by console at 08:00 daily"),
     ("Notify console mon-fri at 8:00", "Notify by console at 08:00 mon-fri"),
     ("Notify https://hooks.example/x", "Notify by webhook https://hooks.example/x immediate"),
+    ("Notify console at 8:00, 18:00", "Notify by console at 08:00, 18:00 daily"),
     ('Tags "work", home', "Tags work, home"),
     ("During mon-fri", "During mon-fri 00:00 to 24:00"),
     ("During 8:00-18:00", "During daily 08:00 to 18:00"),
     ("During 08:00 to 18:00 mon-fri", "During mon-fri 08:00 to 18:00"),
     ("During sat 8:00 until 24:00", "During sat 08:00 to 00:00"),
+    ("During weekends and wednesday", "During wed, sat-sun 00:00 to 24:00"),
+    ("During 24:00 to 06:00", "During daily 00:00 to 06:00"),
     ("Until 2027-01-01", "To 2027-01-01"),
 ]
 REFUSED = [
-    ("Fetch at 06:00, 18:00", "Fetch takes one time of day", "Fetch at 18:00"),
     ("Fetch mon-fri", '"mon-fri" needs a time of day', "write at 08:00 mon-fri"),
     ("Fetch every hour at 8:00", '"hour" has no time of day', "write daily at 08:00"),
     ("Notify console sat", '"sat" needs a time of day', "write at 08:00 sat"),
     ("Monitor words below 5", '"below" needs a number', "Monitor number in css"),
     ('Exclude ".ads"', "is a selector", 'Exclude css ".ads"'),
     ('Tags "my work"', "no spaces", "my-work"),
+    ("Fetch at 24:00 fri", "24:00 is on the next day", "write at 00:00 sat"),
+    ("Fetch monthly", 'found "monthly"', "write Fetch every 30 day"),
+    ("Fetch twice a day", 'found "twice"', "write Fetch every 12 hour"),
+    ("Fetch 3x a day", 'unknown unit "x"', "write Fetch every 8 hour"),
+    ("Fetch every 15m", 'unknown unit "m"', "write Fetch every 15 min"),
+    ("Fetch every morning", 'found "morning"', "write Fetch at 08:00 daily"),
+    ("Check every 5 minutes", 'unknown clause "Check"', "write Fetch every 5 minutes"),
+    ("Email anna@example.org", 'unknown clause "Email"', "write Notify by email anna@example.org"),
+    ("Notify by slack", "no channel", "write Notify by slack://"),
+    ("Monitor price goes below 100", 'unknown clause "goes"', "write Monitor price becomes below 100"),
+    ("Monitor price < $100", "unexpected character", "write Monitor price < 100"),
+    ("Monitor price < 100 EUR", 'unknown clause "EUR"', "write Monitor price < 100"),
+    ('Monitor "in stock"', "found", 'write Monitor phrase "in stock"'),
+    ("Monitor everything", 'found "everything"', "write Monitor any change"),
+    ('Monitor link "PDF"', 'found "link"', 'write Monitor links containing "PDF"'),
+    ("Monitor .price", 'found ".price"', 'write Monitor css ".price"'),
+    ("Ignore ads", 'found "ads"', 'write Exclude "ads"'),
+    ("Exclude links", 'found "links"', "write Monitor any change AND NOT all links"),
+    ("Tags work shop", 'unknown clause "shop"', "write Tags work, shop"),
+    ("For 3 months", 'unknown unit "months"', "write For 90 day"),
+    ("Render javascript", 'found "javascript"', "write Render browser"),
+    ('Header "Cookie: a=b"', "found the end", 'write Header "Cookie" "a=b"'),
+    ("Timeout 30", "no unit", "write Timeout 30 s"),
     ("During 08:00 + 18:00", 'found "+"', '"to": 08:00 to 18:00'),
     ("During 08:00 to 08:00", "no time at all", "08:00 to 18:00"),
 ]
@@ -82,6 +129,41 @@ def test_a_guess_that_cannot_be_meant_says_what_to_write(guess: str, message: st
 
     assert message in str(problem)
     assert hint in str(problem)
+
+
+STATEMENTS = [
+    ("Watch https://www.shop.example/a for price below 5", "Using https://www.shop.example/a Monitor price below 5"),
+    ("Create s Using https://a.example/ Monitor price", "Create Sentinel s Using https://a.example/ Monitor price"),
+    ("Create Sentinel s https://a.example/ Monitor price", "Create Sentinel s Using https://a.example/ Monitor price"),
+    ("Delete s", "Drop s"),
+    ("Pause s", "Disable s"),
+    ("Drop Sentinel s", "Drop s"),
+    ("Update s Fetch daily", "Alter s Fetch daily"),
+]
+
+
+@pytest.mark.parametrize(("guess", "line"), STATEMENTS)
+def test_a_statement_that_is_none_says_what_to_write(guess: str, line: str):
+    """One problem, whose line is read."""
+    (problem,) = parse(guess).problems
+    said = problem.hint.removeprefix("write ")
+
+    assert line in said
+    assert not [other for other in parse(said).problems if other.code != "E20"]
+
+
+def test_names_may_stand_in_quotes_wherever_they_are_said():
+    """Of sentinels, of pages, in orders and as a base."""
+    text = """Create Sentinel "a" Using https://a.example/ As "shop", https://b.example/ As B Monitor price of "shop"
+    Create Sentinel b Using "a" Fetch daily
+    Alter "b" Fetch hourly
+    Disable "a"
+    Drop "b" """
+    parsed = parse(text)
+
+    assert () == parsed.problems
+    assert "price of shop" in to_text(parsed.statements[0])
+    assert ["Alter b\n  Fetch every 1 hour", "Disable a", "Drop b"] == [to_text(one) for one in parsed.statements[2:]]
 
 
 def test_names_may_stand_in_quotes():

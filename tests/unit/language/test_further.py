@@ -51,8 +51,8 @@ def only(text, **given):
 
 
 ROWS = [
-    ("Fetch at 6:00 mon, thu-sat slack 3 min", "fetch", FetchAt(360, (0, 3, 4, 5), 3 * MINUTE)),
-    ("Fetch at 23:59", "fetch", FetchAt(1_439)),
+    ("Fetch at 6:00 mon, thu-sat slack 3 min", "fetch", FetchAt((360,), (0, 3, 4, 5), 3 * MINUTE)),
+    ("Fetch at 23:59", "fetch", FetchAt((1_439,))),
     ("Fetch on demand", "fetch", FetchOnDemand()),
     ("Fetch on change within 5 min", "fetch", FetchOnChange(within=5 * MINUTE)),
     (
@@ -78,7 +78,7 @@ ROWS = [
     (
         "Notify by console at 8:30 mon-fri",
         "notify",
-        (Notify((Channel("console"),), Rate("at", clock=510, days=(0, 1, 2, 3, 4))),),
+        (Notify((Channel("console"),), Rate("at", clocks=(510,), days=(0, 1, 2, 3, 4))),),
     ),
     (
         "Errors to console, https://h.example/x",

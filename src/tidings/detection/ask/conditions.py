@@ -39,6 +39,8 @@ class Seen:
     size: Callable[[Document], int]
     known: frozenset[str] = frozenset()
     """marks of entries that were there before (`items`)"""
+    page: Document | None = None
+    """the whole page as it is now; None: that is `new`"""
 
 
 def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direction | None) -> bool:
@@ -70,6 +72,11 @@ def of_the_whole(interest: Interest) -> tuple[Condition, ...]:
 
 def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | None) -> bool:
     match condition.measure:
+        case "page has" | "page lacks":
+            has = any(
+                _is_said(Condition("contains", text=condition.text), ((one.page or one.new).text,)) for one in seen
+            )
+            return has == (condition.measure == "page has")
         case "contains" | "matches":
             return _is_said(condition, (text for one in seen for text in _texts(one, direction)))
         case "value" | "becomes" | "changes" | "rises" | "drops":

@@ -117,7 +117,9 @@ def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
             continue
         findings = [(term, finding) for term in terms_of(interest) for finding in pair.compare(interest, term)]
         if interest.where:
-            what = Seen(pair.old, pair.new, [one for _, one in findings], partial(size_of, interest), pair.seen)
+            what = Seen(
+                pair.old, pair.new, [one for _, one in findings], partial(size_of, interest), page.new, pair.seen
+            )
             chosen = choose(interest, what)
             findings = findings if chosen is what.findings else [("", finding) for finding in chosen]
             seen.append(replace(what, findings=chosen))

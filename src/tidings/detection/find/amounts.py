@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Final
 
-from tidings.model.watch.interest import Condition, Relation
+from tidings.model.watch.interest import Condition
 
 INFINITE: Final = Decimal("Infinity")
-_HOLDS: Mapping[Relation, Callable[[Decimal, Decimal], bool]] = {
+_HOLDS: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     "=": operator.eq,
@@ -44,4 +44,6 @@ def holds_of_numbers(condition: Condition, was: Decimal | None, now: Decimal | N
 
 def stands(condition: Condition, number: Decimal) -> bool:
     """Return whether a number stands in the condition's relation to its own."""
+    if condition.relation == "between":
+        return Decimal(str(condition.number)) <= number <= Decimal(str(condition.upper))
     return _HOLDS[condition.relation or ">="](number, Decimal(str(condition.number)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
+from tidings.model.watch.interest import ON_PAGE, AllOf, AnyOf, Expression, Interest, Not
 
 ANSWERED = frozenset({"status", "header"})
 """Change types of what a page is answered with: no two versions of it say anything of that."""
@@ -60,7 +60,7 @@ def is_across(expression: Expression) -> bool:
 
 def looks_through(interest: Interest) -> bool:
     """Return whether an interest looks at pages through masks; all others name what they look at, by their type or a condition."""
-    return interest.kind in _THROUGH and not interest.where
+    return interest.kind in _THROUGH and all(condition.measure in ON_PAGE for condition in interest.where)
 
 
 def interests_of(expression: Expression) -> Iterator[Interest]:

@@ -83,6 +83,11 @@ def unquoted(text: str) -> str:
     return re.sub(r'\\(["\\])', r"\1", text[1:-1])
 
 
+def bare(name: Token) -> Token:
+    """Return a name without the quotes that it may stand in."""
+    return Token("NAME", unquoted(name), start_pos=name.start_pos) if name.type == "STRING" else name
+
+
 def listed(node: Node) -> list[str]:
     """Return what stands in a list, white space collapsed."""
     value = last(node)
@@ -130,11 +135,12 @@ def read_new_name(name: Token, clause: Clause, what: str) -> str:
         hint = f"write {near}" if _NAME.fullmatch(near) else "begin with a letter from A to Z"
         message = f'"{text[:60]}" cannot be the name of {what}: a name has letters, digits, - and _, and no spaces'
         raise clause.fail(name.start_pos, "E04", message, hint=hint)
-    return check_name(Token("NAME", text, start_pos=name.start_pos), clause)
+    return check_name(bare(name), clause)
 
 
 def check_page_name(name: Token, clause: Clause) -> str:
     """Return the name of a page; raises `FaultFoundError` (E27) unless the sentinel has one of that name."""
+    name = bare(name)
     if clause.names is not None and name not in clause.names:
         known = f"pages: {', '.join(clause.names)}" if clause.names else f"name a page: Using https://… As {name}"
         raise clause.fail(name.start_pos, "E27", f'no page is called "{name}" here', hint=known)

@@ -7,7 +7,7 @@ from typing import cast
 
 from lark import Token, Tree
 
-from tidings.language.clauses.clause import Clause, Node, first, last, unquoted, word_types
+from tidings.language.clauses.clause import Clause, Node, first, last, parts_of, unquoted, word_types
 from tidings.language.clauses.patterns import read_pattern
 from tidings.model.watch.interest import Condition, Measure, Relation
 
@@ -35,53 +35,82 @@ _NUMBERS = frozenset({"number", "price"})
 """Change types that yield a number."""
 _STATES = frozenset({"status", "header", "availability"})
 """Change types that yield one text."""
-_OF_NUMBERS = frozenset({"VALUE", "BECOMES", "CHANGES", "RISES", "DROPS"})
+_OF_NUMBERS = frozenset({"VALUE", "BECOMES", "IS", "CHANGES", "RISES", "DROPS"})
+_ANSWERS = frozenset({"status", "header"})
+"""Change types of what a page is answered with."""
+_BARE = frozenset({"BELOW", "ABOVE", "RELATION", "BETWEEN"})
+"""Words that begin a comparison."""
+_RELATIONS: Mapping[str, str] = {"==": "=", "equals": "=", "exactly": "=", "at least": ">=", "at most": "<="}
+_MEASURES: Mapping[str, Measure] = {
+    "VALUE": "value",
+    "BECOMES": "becomes",
+    "IS": "value",
+    "SHARE": "share",
+    "INSERTED": "inserted",
+    "DELETED": "deleted",
+    "CHANGED": "changed",
+    "CHANGES": "changes",
+    "RISES": "rises",
+    "DROPS": "drops",
+}
 _OF_COUNTS = frozenset({"SHARE", "INSERTED", "DELETED", "CHANGED"})
 
 
-def read_conditions(kind: Node, where: Node, clause: Clause) -> tuple[Condition, ...]:
+def read_conditions(kind: str, where: Node, clause: Clause) -> tuple[Condition, ...]:
     """Return the conditions that a change of this type must meet; raises `FaultFoundError` (E28) for one that it cannot."""
     return tuple(_condition(kind, node, clause) for node in where.children if isinstance(node, Tree))
 
 
-def read_short_condition(kind: Node, node: Node, clause: Clause) -> Condition:
-    """Return what `below 100`, `< 100` or `containing "oil"` asks of a change: `where value < 100`, `where contains "oil"`."""
-    word = first(node)
-    measure = "contains" if word.type == "CONTAINING" else "value"
-    _check_fits(Token(measure.upper(), word, start_pos=word.start_pos), kind, clause)
-    if measure == "contains":
+def _condition(kind: str, node: Node, clause: Clause) -> Condition:
+    word, parts, types = first(node), parts_of(node), word_types(node)
+    if "PAGE" in types:
+        if kind in _ANSWERS:
+            message = f"{kind} is no text of the page: nobody reads the page for it"
+            raise clause.fail(word.start_pos, "E28", message, hint=f"leave out page …, or monitor {kind} by itself")
+        return Condition("page lacks" if "LACKS" in types else "page has", text=_searched(node, clause))
+    said = "VALUE" if word.type in _BARE else word.type
+    if "STRING" in types and word.type in {"BECOMES", "IS"}:
+        said = "CONTAINS"
+    _check_fits(said, word, kind, clause)
+    if said == "CONTAINS":
         return Condition("contains", text=_searched(node, clause))
+    if said == "MATCHES":
+        return Condition("matches", text=read_pattern(last(node), clause))
+    if said in {"CHANGES", "RISES", "DROPS"} and "NUMBER" in types:
+        number = _number(said, node, clause)
+        return Condition(_MEASURES[said], ">" if "MORE" in types else ">=", number, "PERCENT" in types)
+    measure = "becomes" if said in {"RISES", "DROPS"} else _MEASURES[said]
+    return _compared(measure, parts.get("comparison", node), clause)
+
+
+def _compared(measure: Measure, node: Node, clause: Clause) -> Condition:
+    """Return a condition whose numbers stand in a comparison."""
+    amounts = [child for child in node.children if isinstance(child, Tree) and child.data == "amount"]
+    numbers = [_number(measure.upper(), amount, clause) for amount in amounts]
+    is_percent = any("PERCENT" in word_types(amount) for amount in amounts)
+    if len(numbers) > 1:
+        low, high = sorted(numbers)
+        return Condition(measure, "between", low, is_percent, upper=high)
+    said = next((child for child in node.children if isinstance(child, Token) and child.type in _BARE), None)
+    relation = "=" if said is None else _RELATIONS.get(" ".join(said.lower().split()), str(said))
+    relation = {"BELOW": "<", "ABOVE": ">"}.get("" if said is None else said.type, relation)
+    return Condition(measure, cast("Relation", relation), numbers[0], is_percent)
+
+
+def _number(measure: str, node: Node, clause: Clause) -> float:
+    """Return the number of a node that stands there with its sign; raises `FaultFoundError` for one that the measure cannot have."""
     tokens = {token.type: token for token in node.children if isinstance(token, Token)}
     number = float(tokens["NUMBER"]) * (-1 if tokens.get("SIGN") == "-" else 1)
-    _check_number(Token("VALUE", word), tokens["NUMBER"], number, clause, is_percent=False)
-    relation = {"BELOW": "<", "ABOVE": ">"}.get(word.type, str(word))
-    return Condition("value", cast("Relation", relation), number)
+    _check_number(measure, tokens["NUMBER"], number, clause, is_percent="PERCENT" in tokens)
+    return number
 
 
-def _condition(kind: Node, node: Node, clause: Clause) -> Condition:
-    word = first(node)
-    _check_fits(word, kind, clause)
-    measure = cast("Measure", word.lower())
-    types = word_types(node)
-    if word.type == "CONTAINS":
-        return Condition(measure, text=_searched(node, clause))
-    if word.type == "MATCHES":
-        return Condition(measure, text=read_pattern(last(node), clause))
-    is_percent = "PERCENT" in types
-    tokens = {token.type: token for token in node.children if isinstance(token, Token)}
-    number = float(tokens["NUMBER"]) * (-1 if tokens.get("SIGN") == "-" else 1)
-    _check_number(word, tokens["NUMBER"], number, clause, is_percent=is_percent)
-    relation = tokens.get("RELATION", ">" if "MORE" in types else ">=")
-    return Condition(measure, cast("Relation", str(relation)), number, is_percent)
-
-
-def _check_fits(word: Token, kind: Node, clause: Clause) -> None:
-    name = str(kind.data)
-    if word.type in _OF_NUMBERS:
+def _check_fits(said: str, word: Token, name: str, clause: Clause) -> None:
+    if said in _OF_NUMBERS:
         if name not in _NUMBERS | {"header"}:
             hint = 'Monitor number in css ".price" where value < 100'
             raise clause.fail(word.start_pos, "E28", f'"{word}" needs a number, but {_YIELDS[name]}', hint=hint)
-    elif word.type in _OF_COUNTS:
+    elif said in _OF_COUNTS:
         if name in _NUMBERS | _STATES:
             hint = "write value, becomes, or changes by" if name in _NUMBERS else "write matches or contains"
             raise clause.fail(word.start_pos, "E28", f'"{word}" counts, but {_YIELDS[name]}', hint=hint)
@@ -90,15 +119,15 @@ def _check_fits(word: Token, kind: Node, clause: Clause) -> None:
         raise clause.fail(word.start_pos, "E28", f'"{word}" needs text, but {_YIELDS[name]}', hint=hint)
 
 
-def _check_number(word: Token, token: Token, number: float, clause: Clause, *, is_percent: bool) -> None:
+def _check_number(measure: str, token: Token, number: float, clause: Clause, *, is_percent: bool) -> None:
     if abs(number) > LARGEST:
         raise clause.fail(token.start_pos, "E16", f"{token[:20]}… is too large", expected="a number up to 1e15")
-    if word.type in {"VALUE", "BECOMES"} and is_percent:
-        message = f'"{word}" is compared with the number as the page writes it'
-        raise clause.fail(token.start_pos, "E28", message, hint=f"leave % out: {word} … {token}")
-    if word.type in _OF_COUNTS and number < 0:
-        raise clause.fail(token.start_pos, "E16", f'"{word}" is never below 0', expected="a number from 0")
-    if word.type == "SHARE" and not 0 <= number <= (100 if is_percent else 1):
+    if measure in {"VALUE", "BECOMES", "IS"} and is_percent:
+        message = f'"{measure.lower()}" is compared with the number as the page writes it'
+        raise clause.fail(token.start_pos, "E28", message, hint=f"leave % out: {measure.lower()} … {token}")
+    if measure in _OF_COUNTS and number < 0:
+        raise clause.fail(token.start_pos, "E16", f'"{measure.lower()}" is never below 0', expected="a number from 0")
+    if measure == "SHARE" and not 0 <= number <= (100 if is_percent else 1):
         hint = "" if is_percent else f"write {token}%"
         message = f"a share of {token}{'%' if is_percent else ''} makes no sense"
         expected = "0% to 100%" if is_percent else "0 to 1, or a percentage"

@@ -20,7 +20,7 @@ from tidings.language.clauses.clause import (
     read_count,
     read_positive_duration,
 )
-from tidings.language.clauses.conditions import read_conditions, read_short_condition
+from tidings.language.clauses.conditions import read_conditions
 from tidings.language.clauses.patterns import read_pattern
 from tidings.language.clauses.selection import read_selector
 from tidings.model.interval import Duration
@@ -112,12 +112,16 @@ def _expression(node: Node, clause: Clause, depth: int) -> Expression:
 
 def _change(node: Node, clause: Clause) -> Interest:
     kind, *details = cast("list[Node]", node.children)
+    if kind.data == "direction":  # new links
+        kind, details = details[0], [kind, *details[1:]]
+    given: dict[str, Any] = {}
     if kind.data == "selector":  # any change in this part
-        of = check_page_name(cast("Token", details[0].children[1]), clause) if details else None
-        return Interest("any", selector=read_selector(kind, clause), of=of)
-    if kind.data != "header":  # that is also a clause
+        given["selector"] = read_selector(kind, clause)
+        kind = Tree("any", kind.children)
+    elif kind.data != "header":  # that is also a clause
         clause.note(str(kind.data), first(kind).start_pos)
-    given: dict[str, Any] = dict(_ARGUMENTS[kind.data](kind, clause)) if kind.data in _ARGUMENTS else {}
+    if kind.data in _ARGUMENTS:
+        given = dict(_ARGUMENTS[kind.data](kind, clause))
     for detail in details:
         part = str(detail.data)
         clause.note(part, first(detail).start_pos)
@@ -125,15 +129,13 @@ def _change(node: Node, clause: Clause) -> Interest:
             case "form":
                 given["form"] = _form(str(kind.data), cast("Token", detail.children[0]), clause)
             case "direction":
-                given["direction"] = str(detail.children[0]).lower()
+                given["direction"] = cast("Token", detail.children[0]).type.lower()
             case "in":
                 given["selector"] = read_selector(cast("Node", detail.children[1]), clause)
             case "of":
                 given["of"] = check_page_name(cast("Token", detail.children[1]), clause)
-            case "short":
-                given["where"] = (read_short_condition(kind, detail, clause),)
             case _:
-                given["where"] = read_conditions(kind, detail, clause)
+                given["where"] = read_conditions(str(kind.data), detail, clause)
     if given.get("direction") == "updated" and kind.data in _NEVER_UPDATED:
         message = f"{kind.data} are inserted or deleted, never updated: this is never told"
         hint = "write inserted or deleted, or nothing to hear of both"

@@ -20,7 +20,7 @@ from tidings.language.clauses.clause import (
     unquoted,
     word_types,
 )
-from tidings.language.clauses.when import read_often, read_span_of_day, read_time, read_weekdays
+from tidings.language.clauses.when import read_clocks, read_often, read_span_of_day, read_weekdays
 from tidings.language.dates import LONGEST, measure
 from tidings.language.verify import check_address
 from tidings.language.words import did_you_mean
@@ -33,6 +33,24 @@ LONGEST_WORDING = 16_384
 WORDLESS = frozenset({"stream", "dashboard"})
 """Channels that get records, or nothing, and no words."""
 CHANNELS = ("email", "webhook", "console", "dashboard", "feed", "stream")
+
+
+_SERVICES = {
+    **dict.fromkeys(("mail", "e-mail"), "email anna@example.org"),
+    **dict.fromkeys(("me", "us", "screen", "terminal"), "dashboard, or by email anna@example.org"),
+    **dict.fromkeys(("telegram", "tgram"), "tgram://BOT_TOKEN/CHAT_ID"),
+    "slack": "slack://TOKEN_A/TOKEN_B/TOKEN_C",
+    "discord": "discord://WEBHOOK_ID/WEBHOOK_TOKEN",
+    "ntfy": "ntfy://TOPIC",
+    "matrix": "matrixs://USER:PASSWORD@HOST/ROOM",
+    "gotify": "gotifys://HOST/TOKEN",
+    "pushover": "pover://USER_KEY@TOKEN",
+    "teams": "workflows://HOST/WORKFLOW/SIGNATURE",
+    "mattermost": "mmosts://HOST/TOKEN",
+    "signal": "signals://HOST/FROM_PHONE/TO_PHONE",
+    **dict.fromkeys(("rss", "atom"), "feed"),
+}
+"""Services that people name, and how the language writes them."""
 
 
 def read_notify(node: Node, clause: Clause) -> Notify:
@@ -133,7 +151,9 @@ def _channel(node: Node, clause: Clause) -> Channel:
     if word.lower() == "none":
         hint = "Notify by dashboard: shown, sent to nobody"
         raise clause.fail(word.start_pos, "E03", f'found "{word}"', expected="a channel", hint=hint)
-    hint = did_you_mean(word, CHANNELS) or ("give an Apprise or https:// address instead, for example tgram://bot/chat")
+    hint = _SERVICES.get(word.lower()) or did_you_mean(word, CHANNELS)
+    hint = f"write Notify by {hint}" if "mean" not in hint and hint else hint
+    hint = hint or "give an Apprise or https:// address instead, for example tgram://bot/chat"
     raise clause.fail(word.start_pos, "E15", f'"{word}" has no channel here', hint=hint)
 
 
@@ -159,9 +179,10 @@ def _rate(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Rate:
             return Rate("immediate")
         case Token(type="INTERACTIVE"):
             return _interactive(word, channels, clause)
-        case Token(type="AT" | "CLOCK"):
-            clause.note("at", word.start_pos)
-            return Rate("at", clock=read_time(node, clause), days=read_weekdays(parts.get("days")))
+    if word.type == "AT":
+        clause.note("at", word.start_pos)
+        days = read_weekdays(parts.get("days"))
+        return Rate("at", clocks=read_clocks(parts["times"], days, clause), days=days)
     if "days" in parts or "often" in parts:
         clause.note("often", word.start_pos)
         return _often(node, clause)
@@ -178,7 +199,7 @@ def _often(node: Node, clause: Clause) -> Rate:
     meant = read_often(node, clause)
     if isinstance(meant, int):
         return Rate("every", meant, 0)
-    return Rate("at", clock=meant[0], days=meant[1])
+    return Rate("at", clocks=meant[0], days=meant[1])
 
 
 def _interactive(word: Token, channels: tuple[Channel, ...], clause: Clause) -> Rate:

@@ -19,7 +19,7 @@ from tidings.language.clauses.clause import (
     word_types,
 )
 from tidings.language.dates import instant_of, measure, missing_day, nearest_zone, read_date, swapped, zone_of
-from tidings.language.hours import clock_text, days_text, read_clock, read_days
+from tidings.language.hours import clocks_text, days_text, read_clock, read_days
 from tidings.model.interval import Duration, spell_duration
 from tidings.model.watch.timing import (
     DAILY,
@@ -74,15 +74,14 @@ def _read_fetch(node: Node, clause: Clause) -> Fetch:
     if "duration" in parts:
         interval = read_positive_duration(parts["duration"], clause)
         return FetchEvery(interval, _slack(parts.get("slack"), interval, clause))
-    second = node.children[1]
-    if "often" in parts or (isinstance(second, Tree) and second.data == "days"):
+    if "often" in parts or ("days" in parts and getattr(node.children[1], "type", "") != "AT"):
         meant = read_often(node, clause)
         slack = _slack(parts.get("slack"), meant if isinstance(meant, int) else None, clause)
         return FetchEvery(meant, slack) if isinstance(meant, int) else FetchAt(*meant, slack)
     if "AT" in words:
         clause.note("fetch at", first(node).start_pos)
-        clock = read_time(node, clause)
-        return FetchAt(clock, read_weekdays(parts.get("days")), _slack(parts.get("slack"), None, clause))
+        days = read_weekdays(parts.get("days"))
+        return FetchAt(read_clocks(parts["times"], days, clause), days, _slack(parts.get("slack"), None, clause))
     if "slack" in parts:
         hint = "Fetch 1 hour slack 5 min"
         raise clause.fail(first(parts["slack"]).start_pos, "E14", "slack belongs to a fixed interval", hint=hint)
@@ -97,20 +96,19 @@ def _read_fetch(node: Node, clause: Clause) -> Fetch:
     return FetchOnChange(shortest, longest, within, "overwrite" if is_overwrite else "window")
 
 
-def read_often(node: Node, clause: Clause) -> Duration | tuple[Clock, Days]:
-    """Return the interval of `daily`, `hourly` or `every day`, or the time and the days of `every day at 08:00` or `mon-fri at 08:00`.
+def read_often(node: Node, clause: Clause) -> Duration | tuple[tuple[Clock, ...], Days]:
+    """Return the interval of `daily`, `hourly` or `every day`, or the times and the days of `every day at 08:00` or `mon-fri at 08:00`.
 
     Raises `FaultFoundError` (E08) for days without a time, and for a time of an hour.
     """
-    parts, times = parts_of(node), read_times(node, clause)
+    parts = parts_of(node)
     said = first(parts.get("days") or parts["often"])
     days = read_weekdays(parts["days"]) if "days" in parts else DAILY
-    if times and ("days" in parts or said.lower() in {"d", "day", "days"}):
-        return times[0], days
-    if times:
-        raise clause.fail(
-            said.start_pos, "E08", f'"{said}" has no time of day', hint=f"write daily at {clock_text(times[0])}"
-        )
+    if "times" in parts and ("days" in parts or said.lower() in {"d", "day", "days"}):
+        return read_clocks(parts["times"], days, clause), days
+    if "times" in parts:
+        times = clocks_text(read_clocks(parts["times"], days, clause))
+        raise clause.fail(said.start_pos, "E08", f'"{said}" has no time of day', hint=f"write daily at {times}")
     if "days" in parts and days != DAILY:
         raise clause.fail(
             said.start_pos, "E08", f'"{said}" needs a time of day', hint=f"write at 08:00 {days_text(days)}"
@@ -140,9 +138,13 @@ def _between(node: Node, clause: Clause) -> tuple[Duration, Duration]:
     return shortest, longest
 
 
-def read_time(node: Node, clause: Clause) -> Clock:
-    """Return the one time of day that stands in a node; raises `FaultFoundError` (E08)."""
-    return read_times(node, clause)[0]
+def read_clocks(node: Node, days: Days, clause: Clause) -> tuple[Clock, ...]:
+    """Return times of day, in order; raises `FaultFoundError` (E08) for what is none, and for 24:00 on some days only."""
+    if days != DAILY and (midnight := next((token for token in node.children if token == MIDNIGHT), None)) is not None:
+        after = days_text(tuple(sorted((day + 1) % 7 for day in days)))
+        token = cast("Token", midnight)
+        raise clause.fail(token.start_pos, "E08", "24:00 is on the next day", hint=f"write at 00:00 {after}")
+    return tuple(sorted(set(read_times(node, clause))))
 
 
 def read_times(node: Node, clause: Clause) -> list[Clock]:
@@ -150,7 +152,7 @@ def read_times(node: Node, clause: Clause) -> list[Clock]:
     times: list[Clock] = []
     for token in node.children:
         if isinstance(token, Token) and token.type == "CLOCK":
-            clock = 0 if token == MIDNIGHT and times else read_clock(token)
+            clock = 0 if token == MIDNIGHT else read_clock(token)
             if clock is None:
                 raise clause.fail(token.start_pos, "E08", f'"{token}" is no time of day', expected="00:00 to 23:59")
             times.append(clock)
@@ -173,7 +175,9 @@ def read_span_of_day(node: Node, clause: Clause, what: str) -> tuple[Clock, Cloc
 
 def read_weekdays(node: Node | None) -> Days:
     """Return the days of the week that are named; daily if none are."""
-    return DAILY if node is None else read_days(str(day) for day in node.children)
+    if node is None:
+        return DAILY
+    return read_days(str(day) for day in node.children if cast("Token", day).type == "DAYS")
 
 
 def read_during(node: Node, clause: Clause) -> tuple[Opening, ...]:

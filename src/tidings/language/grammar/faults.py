@@ -75,6 +75,8 @@ class _Scene:
     found: Lexeme | None
     before: Sequence[Lexeme]
     report: ProblemReport
+    line: str = ""
+    """what was probably meant, as the language says it"""
 
     @property
     def word(self) -> str:
@@ -96,11 +98,13 @@ class _Scene:
         return self.before[-back].text.lower() if len(self.before) >= back else ""
 
     def tell(self, code: str, message: str, *, expected: str = "", hint: str = "", offset: int | None = None) -> bool:
+        if self.line and self.line not in hint:
+            expected, hint = "", f"write {self.line}"
         self.report.fault(self.fault.offset if offset is None else offset, code, message, expected=expected, hint=hint)
         return True
 
 
-def explain(text: str, piece: Piece, fault: Fault, report: ProblemReport) -> None:
+def explain(text: str, piece: Piece, fault: Fault, report: ProblemReport, line: str = "") -> None:
     """Add the one fault of a piece to the report.
 
     Args:
@@ -108,10 +112,11 @@ def explain(text: str, piece: Piece, fault: Fault, report: ProblemReport) -> Non
         piece: The piece that cannot be read.
         fault: Where reading ended, and what could have followed.
         report: Takes the fault.
+        line: What was probably meant, empty if nobody knows.
     """
     found = next(lexemes(text, fault.offset), None)
     before = tuple(lexemes(text, piece.start, min(fault.offset, piece.end)))
-    scene = _Scene(piece, fault, found, before, report)
+    scene = _Scene(piece, fault, found, before, report, line)
     for rule in _RULES:
         if rule(scene):
             return
@@ -164,17 +169,8 @@ def _unit(scene: _Scene) -> bool:
     if scene.is_foreign or not is_word:
         return scene.tell("E05", f'"{scene.before[-1].text}" has no unit', expected=UNITS_EXPECTED)
     if word.rstrip("s") in {"month", "year"}:
-        hint = "months and years have no fixed length; use days"
+        hint = f"months and years have no fixed length; {f'write {scene.line}' if scene.line else 'use days'}"
     return scene.tell("E05", f'unknown unit "{scene.word}"', expected=UNITS_EXPECTED, hint=hint)
-
-
-def _second_time(scene: _Scene) -> bool:
-    if scene.word != "," or scene.last(2) != "at" or scene.piece.word != "fetch":
-        return False
-    hint = (
-        "Fetch every 12 hour, or another sentinel for the other time: Create Sentinel NAME_2 Using NAME Fetch at 18:00"
-    )
-    return scene.tell("E03", "Fetch takes one time of day", hint=hint)
 
 
 def _per_one(scene: _Scene) -> bool:
@@ -185,7 +181,7 @@ def _per_one(scene: _Scene) -> bool:
 
 
 def _condition(scene: _Scene) -> bool:
-    if "BECOMES" not in scene.fault.expected:
+    if "BECOMES" not in scene.fault.expected or "$END" in scene.fault.expected:
         return False
     expected = "value, becomes, changes by, rises by, …"
     if scene.found is None:
@@ -274,7 +270,6 @@ _RULES: tuple[Callable[[_Scene], bool], ...] = (
     _strange_character,
     _statement,
     _word_as_name,
-    _second_time,
     _per_one,
     _unit,
     _condition,

@@ -13,6 +13,7 @@ from lark import Lark, Token, Tree, UnexpectedInput
 from lark.utils import TextSlice
 
 from tidings.language.grammar.faults import Fault, explain
+from tidings.language.grammar.guesses import lines_for
 from tidings.language.grammar.pieces import Piece, cut, lexemes
 from tidings.language.grammar.tables import grammar
 from tidings.language.problems import MOST, ProblemReport
@@ -190,6 +191,12 @@ def _by_statement(text: str, report: ProblemReport) -> Iterator[Part]:
         try:
             tree = _grammar().parse(TextSlice(text, start, end), start="document")
         except UnexpectedInput:
+            line = next(
+                (line for line in lines_for(text[start:end], is_statement=True) if _reads(line, "document")), ""
+            )
+            if line:
+                _refuse_guess(text, pieces[0], line, report)
+                continue
             yield from _by_clause(text, pieces, report)
         else:
             yield from _statements(tree)
@@ -241,8 +248,28 @@ def _piece(text: str, piece: Piece, rule: str, report: ProblemReport) -> Node | 
     try:
         return _grammar().parse(TextSlice(text, piece.start, piece.end), start=rule)
     except UnexpectedInput as error:
-        explain(text, piece, _fault(text, piece, error), report)
+        fault = _fault(text, piece, error)
+        explain(text, piece, fault, report, _line(text, piece, rule, fault))
     return None
+
+
+def _line(text: str, piece: Piece, rule: str, fault: Fault) -> str:
+    """Return what a clause that cannot be read was probably meant to be, or what stands behind a clause that ended; empty if nobody knows."""
+    if rule != "clause":
+        return ""
+    for guess in (text[piece.start : piece.end], "" if fault.at_end else text[fault.offset : piece.end]):
+        for line in lines_for(guess):
+            if _reads(line, "clause"):
+                return line
+    return ""
+
+
+def _reads(line: str, rule: str) -> bool:
+    try:
+        _grammar().parse(line, start=rule)
+    except UnexpectedInput:
+        return False
+    return True
 
 
 def _fault(text: str, piece: Piece, error: UnexpectedInput) -> Fault:
@@ -254,6 +281,12 @@ def _fault(text: str, piece: Piece, error: UnexpectedInput) -> Fault:
         following = next(lexemes(text, piece.end), None)
         return Fault(following.start if following else len(text.rstrip()), expected, at_end=True)
     return Fault(offset, expected, at_end=False)
+
+
+def _refuse_guess(text: str, head: Piece, line: str, report: ProblemReport) -> None:
+    """Note what was probably meant by a statement that cannot be read."""
+    found = next(lexemes(text, head.start))
+    report.fault(found.start, "E03", f'found "{found.text[:60]}"', hint=f"write {line}")
 
 
 def _refuse_empty(text: str, order: Piece, report: ProblemReport) -> None:

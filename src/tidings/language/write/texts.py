@@ -8,7 +8,7 @@ from typing import Any
 from tidings.language import expressions
 from tidings.language.dates import point_text
 from tidings.language.expressions import number_text, quoted, selector_text
-from tidings.language.hours import clock_text, days_text
+from tidings.language.hours import clock_text, clocks_text, days_text
 from tidings.language.write.table import NOTHING
 from tidings.model.interval import spell_duration
 from tidings.model.outside import EventSource
@@ -99,8 +99,8 @@ def _usual(fetch: Fetch) -> str:
     match fetch:
         case FetchEvery(interval, slack):
             return f"every {spell_duration(interval)}{_slack(slack)}"
-        case FetchAt(clock, days, slack):
-            return f"at {clock_text(clock)} {days_text(days)}{_slack(slack)}"
+        case FetchAt(clocks, days, slack):
+            return f"at {clocks_text(clocks)} {days_text(days)}{_slack(slack)}"
         case FetchOnDemand():
             return "on demand"
         case FetchOnChange(shortest, longest, within, until):
@@ -160,7 +160,7 @@ def rate_text(rate: Rate) -> str:
         case "best_effort":
             return "every best effort"
         case "at":
-            return f"at {clock_text(rate.clock)} {days_text(rate.days)}"
+            return f"at {clocks_text(rate.clocks)} {days_text(rate.days)}"
         case "immediate" | "interactive":
             return rate.mode
 

@@ -113,13 +113,13 @@ def _conditions(node: Node) -> Segments:
         for measure, value in fields(part, _MEASURES).items():
             by = "by " if measure in {"changes", "rises", "drops"} else ""
             yield f"{joint}{measure} {by}", value
-            yield string(value) if measure in {"contains", "matches"} else scalar(value)
+            yield string(value) if measure in {"contains", "matches", "page has", "page lacks"} else scalar(value)
             joint = " but "
 
 
 _MEASURES = (
     *("value", "becomes", "share", "inserted", "deleted", "changed"),
-    *("changes", "rises", "drops", "contains", "matches"),
+    *("changes", "rises", "drops", "contains", "matches", "page has", "page lacks"),
 )
 
 
@@ -189,7 +189,7 @@ def _fetch(node: Node) -> Segments:
         yield duration(found["every"])
     if "at" in found:
         yield "at "
-        yield scalar(found["at"])
+        yield from joined(found["at"])
         if "days" in found:
             yield " "
             yield from joined(found["days"])
@@ -376,6 +376,53 @@ def _watch(node: Node) -> Segments:
     yield "as "
     yield scalar(node)
 
+
+def _every(node: Node) -> Segments:
+    yield "every "
+    yield duration(node)
+
+
+def _at(node: Node) -> Segments:
+    yield "at "
+    yield from joined(node)
+
+
+def _css(node: Node) -> Segments:
+    yield "css "
+    yield string(node)
+
+
+def _xpath(node: Node) -> Segments:
+    yield "xpath "
+    yield string(node)
+
+
+def _jsonpath(node: Node) -> Segments:
+    yield "jsonpath "
+    yield string(node)
+
+
+def _ignore(node: Node) -> Segments:
+    """Yield what does not count: a text that begins as a selector of a class, an id or an attribute is one."""
+    if is_mapping(node):
+        yield from _exclude(node)
+        return
+    text, _ = scalar(node)
+    yield "css " if text[:1] in {".", "#", "["} else ""
+    yield string(node)
+
+
+SYNONYMS: Mapping[str, tuple[str, Callable[[Node], Segments]]] = {
+    "every": ("fetch", _every),
+    "at": ("fetch", _at),
+    "css": ("select", _css),
+    "xpath": ("select", _xpath),
+    "jsonpath": ("select", _jsonpath),
+    "ignore": ("exclude", _ignore),
+    "until": ("to", _as_said),
+    "tag": ("tags", joined),
+}
+"""Keys that people write for a clause: its word, and what stands behind it."""
 
 BODIES: Mapping[str, Callable[[Node], Segments]] = {
     "monitor": _monitor,

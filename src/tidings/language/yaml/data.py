@@ -127,7 +127,7 @@ def _interest(interest: Interest) -> dict[str, Data]:
 
 
 def _condition(condition: Condition) -> dict[str, Data]:
-    if condition.measure in {"contains", "matches"}:
+    if condition.text:
         return {condition.measure: condition.text}
     said = condition_text(condition).removeprefix(f"{condition.measure} ").removeprefix("by ")
     return {condition.measure: said}
@@ -176,8 +176,9 @@ def _usual(fetch: Fetch) -> dict[str, Data]:
     match fetch:
         case FetchEvery(interval, slack):
             return {"every": spell_duration(interval), **_slack(slack)}
-        case FetchAt(clock, days, slack):
-            return {"at": clock_text(clock), "days": _days(days), **_slack(slack)}
+        case FetchAt(clocks, days, slack):
+            times = [clock_text(clock) for clock in clocks]
+            return {"at": times[0] if len(times) == 1 else times, "days": _days(days), **_slack(slack)}
         case FetchOnDemand():
             return {"on": "demand"}
         case FetchOnChange(shortest, longest, within, until):

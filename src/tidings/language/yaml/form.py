@@ -15,6 +15,7 @@ import yaml
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from tidings.language.dates import zone_of
+from tidings.language.grammar.guesses import name_of_host
 from tidings.language.grammar.pieces import Piece
 from tidings.language.grammar.syntax import Compound, EventPart, Order, Part, read_part
 from tidings.language.parser import Parsed, meaning_of_parts
@@ -23,7 +24,7 @@ from tidings.language.statements import Surroundings
 from tidings.language.verify import KnownSentinel, Names
 from tidings.language.words import either
 from tidings.language.write.table import GATHERED, NOTHING
-from tidings.language.yaml.clauses import BODIES
+from tidings.language.yaml.clauses import BODIES, SYNONYMS
 from tidings.language.yaml.data import plain
 from tidings.language.yaml.nodes import (
     FormError,
@@ -47,6 +48,8 @@ LARGEST = 1_000_000
 DEEPEST = 100
 
 _VERBS = ("alter", "defaults", "enable", "disable", "drop", "confirm", "event", "drop_event")
+_PAGES = frozenset({"url", "urls", "page"})
+"""Keys that people write for `pages`."""
 _TAKES = {
     "name": frozenset({"pages", "using"}),
     "alter": frozenset({"pages"}),
@@ -210,7 +213,7 @@ def _part(node: Node, report: _Places) -> Part | None:
 
 def _bodies(name: str, node: Node, report: _Places) -> Iterator[tuple[str, Node | None]]:
     """Yield each clause that a key stands for: its word, and the node of what it says (None: it takes away)."""
-    word = "header" if name == "headers" else name
+    word = "header" if name in {"headers", "header"} else name
     if is_nothing(node) and word in NOTHING:
         yield word, None
         return
@@ -218,17 +221,18 @@ def _bodies(name: str, node: Node, report: _Places) -> Iterator[tuple[str, Node 
         error = FormError(node, "E45", "found a mapping", expected="a list of {name: …, value: …}")
         report.refuse(error)
         return
-    for member in members(node) if word in GATHERED else (node,):
+    meant = SYNONYMS[word][0] if word in SYNONYMS else word
+    for member in members(node) if meant in GATHERED else (node,):
         yield word, member
 
 
 def _line(word: str, body: Node | None, node: Node) -> Segments:
-    written = "ChangeHistory" if word == "history" else word
-    yield f"{written} ", node
+    meant, said = SYNONYMS.get(word) or (word, BODIES[word])
+    yield "ChangeHistory " if meant == "history" else f"{meant} ", node
     if body is None:
         yield "none", node
     else:
-        yield from BODIES[word](body)
+        yield from said(body)
 
 
 def _read(segments: Segments, rule: str, node: Node, report: _Places) -> Any:
@@ -247,9 +251,17 @@ def _read(segments: Segments, rule: str, node: Node, report: _Places) -> Any:
 
 def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
     """Return the beginning of a statement, its clauses, and the rule of its beginning."""
-    keys = ("name", "pages", "using", *_VERBS, "fresh", *CLAUSES)
+    keys = ("name", "pages", *_PAGES, "using", *_VERBS, "fresh", *CLAUSES, "header", *SYNONYMS)
     found = fields(node, keys)
-    rest = {name: value for name, value in found.items() if name in CLAUSES}
+    rest = {name: value for name, value in found.items() if name in CLAUSES or name in SYNONYMS or name == "header"}
+    for key in _PAGES & found.keys():
+        if "pages" in found:
+            raise FormError(found[key], "E23", f'"{key}" says what "pages" says', hint="keep one")
+        found["pages"] = found.pop(key)
+    if "name" not in found and "pages" in found and not found.keys() & set(_VERBS):
+        raise FormError(
+            node, "E25", "this has no name", expected="name:", hint=f"write name: {_name_for(found['pages'])}"
+        )
     verbs = [verb for verb in _VERBS if verb in found]
     if len(verbs) + ("name" in found) != 1:
         raise FormError(node, "E25", f"a statement has one of {either(['name', *_VERBS], joint='and')}")
@@ -272,6 +284,12 @@ def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
         case "drop_event":
             return _event_dropped(found["drop_event"]), {}, "drop_event"
     return _command(kind, found), {}, "command"
+
+
+def _name_for(pages: Node) -> str:
+    """Return a name that the sentinel of some pages could have."""
+    first = next(iter(members(pages)), pages)
+    return name_of_host(str(first.value) if isinstance(first, ScalarNode) else "")
 
 
 def _creation(node: Node, found: Mapping[str, Node]) -> Segments:

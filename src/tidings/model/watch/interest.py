@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 Direction = Literal["inserted", "deleted", "updated"]
-Relation = Literal["<", "<=", "=", "!=", ">=", ">"]
+Relation = Literal["<", "<=", "=", "!=", ">=", ">", "between"]
 Measure = Literal[
-    "value", "becomes", "share", "inserted", "deleted", "changed", "changes", "rises", "drops", "contains", "matches"
-]
+    "value", "becomes", "share", "inserted", "deleted", "changed", "changes", "rises", "drops",
+    "contains", "matches", "page has", "page lacks",
+]  # fmt: skip
 Kind = Literal[
     "any", "words", "links", "images", "keywords", "phrases", "table", "list", "regex", "number", "items", "status", "header", "price",
     "availability",
@@ -30,12 +31,14 @@ class Condition:
     """What must hold of a change for it to be told (`where`, sentinels §1.3).
 
     `value` holds whenever the number, as the page has it now, stands in `relation` to `number`; `becomes` only when it did not before
-    (the crossing). `changes`, `rises`, `drops` measure the difference to the old number, against it if `is_percent`; their relation
+    (the crossing); `between` has its end in
+    `upper`; both ends count. `changes`, `rises`, `drops` measure the difference to the old number, against it if `is_percent`; their relation
     is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of both versions together: a fraction,
     in hundredths if `is_percent`. `inserted`, `deleted`, `changed` count objects of the change type, as a part of the old version's if
     `is_percent`. `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text` in it, case folded;
     `matches`: it has a match of the RE2 pattern `text`; of `status` and `header`, the state or value itself does. Where the change is a list of
     things (links, images, rows, items, entries, matches), these two choose the things that are told, and the others are about these.
+    `page has` and `page lacks`: the whole page, as it is now, has `text` in it, case folded, or has not.
 
     `number` is as written: 5 for `5%`.
     """
@@ -45,8 +48,11 @@ class Condition:
     number: float = 0.0
     is_percent: bool = False
     text: str = ""
+    upper: float = 0.0
 
 
+ON_PAGE: Final[frozenset[Measure]] = frozenset({"page has", "page lacks"})
+"""Conditions on the whole page, whatever was compared."""
 FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     "links": ("raw", "resolved", "canonical"),
     "images": ("raw", "resolved", "canonical"),

@@ -42,13 +42,13 @@ class Rate:
 
     `immediate`: a message a change. `best_effort`: at most one message under way to a recipient, later changes join the next. `every`: what has
     gathered when `interval` (µs, from the sentinel's start) is over or `changes` have come, whichever is first; 0 means not by that.
-    `at`: what has gathered, at `clock` on `days`. `interactive`: when somebody looks.
+    `at`: what has gathered, at each of `clocks` on `days`. `interactive`: when somebody looks.
     """
 
     mode: Literal["immediate", "every", "best_effort", "at", "interactive"]
     interval: Duration = 0
     changes: int = 0
-    clock: Clock = 0
+    clocks: tuple[Clock, ...] = ()
     days: Days = DAILY
 
 

@@ -50,9 +50,9 @@ class FetchOnChange:
 
 @dataclass(frozen=True, slots=True)
 class FetchAt:
-    """A time of day on some days of the week (W-136); `slack` is how late a poll may be (None: ten minutes)."""
+    """Times of day, in order, on some days of the week (W-136); `slack` is how late a poll may be (None: ten minutes)."""
 
-    clock: Clock
+    clocks: tuple[Clock, ...]
     days: Days = DAILY
     slack: Duration | None = None
     events: tuple[str, ...] = ()

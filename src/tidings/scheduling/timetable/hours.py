@@ -17,13 +17,13 @@ _WEEK = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockTimes:
-    """Ticks at a time of day, on some days of the week, from `start` on; each may be served `slack` late.
+    """Ticks at times of day, on some days of the week, from `start` on; each may be served `slack` late.
 
     They go by the wall of the zone: a time that a change of clocks leaves out comes right after it, one that comes twice comes once.
     """
 
     start: Instant
-    clock: Clock
+    clocks: tuple[Clock, ...]
     zone: tzinfo
     days: Days = DAILY
     slack: Duration = 0
@@ -33,7 +33,8 @@ class ClockTimes:
         earliest = max(self.start, at_or_after)
         day = local_of(earliest, self.zone).date()
         while True:
-            if day.weekday() in self.days and (tick := _at(day, self.clock, self.zone)) >= earliest:
+            ticks = (_at(day, clock, self.zone) for clock in self.clocks) if day.weekday() in self.days else ()
+            if (tick := min((tick for tick in ticks if tick >= earliest), default=None)) is not None:
                 return tick
             day += _DAY
 

@@ -167,8 +167,8 @@ def _every(sub: Subscription, learned: Any, settings: Settings) -> Duration | No
     match sub.fetch:
         case FetchEvery(interval):
             return interval
-        case FetchAt(days=days):
-            return 7 * DAY // len(days)
+        case FetchAt(clocks, days):
+            return 7 * DAY // (len(clocks) * len(days))
         case FetchOnChange() if not (sub.is_only_shown and sub.row.taken):
             return _period(sub.fetch, learned, settings)[0]
     return None

@@ -143,7 +143,7 @@ class NotifyBehaviour:
             clause, start = line.clause, held.row.started_at or moment.at
             yield from _clock(f"telling.tick.{key}", clause.rate, moment, start)
             if clause.quiet is not None:
-                yield from _clock(f"telling.awake.{key}", Rate("at", clock=clause.quiet.ends), moment, start)
+                yield from _clock(f"telling.awake.{key}", Rate("at", clocks=(clause.quiet.ends,)), moment, start)
             if clause.cap is not None:
                 freed = Plus(own(f"told {key}", number), clause.cap.per)
                 yield _make_rule(f"telling.freed.{key}", freed, Context.CHRONICLE, per=clause.cap.per)
@@ -295,7 +295,7 @@ def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[Wa
     data = {
         "mode": rate.mode,
         "interval": rate.interval,
-        "clock": rate.clock,
+        "clock": rate.clocks[0] if len(rate.clocks) == 1 else list(rate.clocks),
         "days": list(rate.days),
         "start": start,
         "zone": str(zone),
@@ -308,7 +308,8 @@ def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[Wa
 def _retune(firing: Firing) -> Iterator[Retuned]:
     """Set a clock to its next tick."""
     data, at = firing.rule.data, firing.occurrence.end
-    rate = Rate(data["mode"], data["interval"], clock=data["clock"], days=tuple(data["days"]))
+    clocks = data["clock"] if isinstance(data["clock"], list) else [data["clock"]]
+    rate = Rate(data["mode"], data["interval"], clocks=tuple(clocks), days=tuple(data["days"]))
     zone = zone_of(data["zone"])
     assert zone is not None  # noqa: S101 - it was one when the sentinel was made
     following = rates.tick_after(rate, at, start=data["start"], zone=zone)

@@ -32,7 +32,7 @@ def ticks_of(sub: Subscription) -> FixedInterval | ClockTimes:
     start = next(i for i in (row.start_at, row.started_at, row.created_at) if i is not None)
     if isinstance(asked, FetchAt):
         zone, slack = sub.owner.zone, asked.effective_slack
-        return ClockTimes(start=start, clock=asked.clock, days=asked.days, zone=zone, slack=slack)
+        return ClockTimes(start=start, clocks=asked.clocks, days=asked.days, zone=zone, slack=slack)
     return FixedInterval(start=start, interval=asked.interval, slack=min(asked.effective_slack, asked.interval - 1))
 
 

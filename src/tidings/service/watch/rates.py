@@ -31,7 +31,7 @@ def tick_after(rate: Rate, after: Instant, *, start: Instant, zone: tzinfo) -> I
     over changes of clocks too. So do times of day; one that is left out comes right after, one that comes twice comes once.
     """
     if rate.mode == "at":
-        return ClockTimes(start=start, clock=rate.clock, days=rate.days, zone=zone).next_tick(after)
+        return ClockTimes(start=start, clocks=rate.clocks, days=rate.days, zone=zone).next_tick(after)
     if rate.mode != "every" or not rate.interval:
         return None
     number = max(0, after - start) // rate.interval + 1

@@ -7,9 +7,10 @@ import pytest
 from tidings.detection.ask.conditions import Seen, hold
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
+from tidings.detection.kinds.interests import looks_through
 from tidings.document.parse import parse
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
-from tidings.model.watch.sentinel import AllOf, AnyOf, Condition, Interest, Not
+from tidings.model.watch.sentinel import AllOf, AnyOf, Condition, Interest, Not, Selector
 
 
 def page(body, media="text/html"):
@@ -22,6 +23,10 @@ def told(interest, old, new, media="text/html"):
 
 def number(measure, relation, value, *, is_percent=False):
     return Interest("number", where=(Condition(measure, relation, value, is_percent),))
+
+
+def between(measure, lower, upper):
+    return Interest("number", where=(Condition(measure, "between", lower, upper=upper),))
 
 
 @pytest.mark.parametrize(
@@ -39,6 +44,11 @@ def number(measure, relation, value, *, is_percent=False):
         (number("becomes", "<", 100), "90", "80", False),
         (number("becomes", "<", 100), "sold out", "80", True),
         (number("becomes", ">=", 100), "99", "100", True),
+        (between("value", 5, 9), "1", "5", True),
+        (between("value", 5, 9), "5", "9", True),
+        (between("value", 5, 9), "9", "10", False),
+        (between("becomes", 5, 9), "10", "9", True),
+        (between("becomes", 5, 9), "5", "9", False),
         (number("changes", ">=", 5), "100", "95", True),
         (number("changes", ">", 5), "100", "95", False),
         (number("changes", ">", 5, is_percent=True), "100", "106", True),
@@ -364,3 +374,25 @@ def test_percent_of_nothing(findings, expected):
     """Nothing of nothing is 0 %; anything of nothing is more than any share."""
     assert expected == holds("changed", "=", 0, *findings, sizes=(0, 6), is_percent=True)
     assert expected != holds("changed", ">", 1_000_000, *findings, sizes=(0, 6), is_percent=True)
+
+
+@pytest.mark.parametrize(
+    ("measure", "rest", "expected"),
+    [
+        ("page has", "<p>In  Stock</p>", True),
+        ("page has", "<p>sold out</p>", False),
+        ("page lacks", "<p>In Stock</p>", False),
+        ("page lacks", "<p>sold out</p>", True),
+    ],
+)
+def test_what_the_page_says_beside_the_change_decides(measure, rest, expected):
+    """The whole page is read, whatever part is compared, and as it is now."""
+    interest = Interest("words", selector=Selector("css", "h1"), where=(Condition(measure, text="in stock"),))
+
+    assert expected == told(interest, "<h1>Kettle</h1><p>sold in stock</p>", f"<h1>Teapot</h1>{rest}")
+
+
+def test_a_change_that_only_waits_for_the_page_is_compared_without_noise():
+    """A condition on the page names no value of its own, so that noise stays noise."""
+    assert looks_through(Interest("words", where=(Condition("page has", text="open"),)))
+    assert not looks_through(Interest("words", where=(Condition("contains", text="open"),)))

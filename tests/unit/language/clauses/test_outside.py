@@ -43,7 +43,7 @@ CLAUSES = [
     ("Fetch on event(deploy) or on event(x)", "fetch", FetchOnDemand(("deploy", "x"))),
     ("Fetch on demand or on event(x)", "fetch", FetchOnDemand(("x",))),
     ("Fetch 1 hour slack 5 min or on event(x)", "fetch", FetchEvery(HOUR, 5 * MINUTE, ("x",))),
-    ("Fetch at 06:00 or on event(x)", "fetch", FetchAt(360, events=("x",))),
+    ("Fetch at 06:00 or on event(x)", "fetch", FetchAt((360,), events=("x",))),
     ("Fetch on change within 5 min or on event(x)", "fetch", FetchOnChange(within=5 * MINUTE, events=("x",))),
     ("From event(deploy)", "start", Point("event", event="deploy")),
     ("From event(deploy) + 1 hour", "start", Point("event", HOUR, event="deploy")),

@@ -53,7 +53,7 @@ ROWS = [
     ),
     (
         f"{HEAD}\nMonitor keywords oil, gas",
-        '2:18: E03 found "oil"; expected <keyword, ...> or "keyword" (hint: write keywords <a, b>)',
+        '2:18: E03 found "oil" (hint: write Monitor keywords <oil, gas>)',
     ),
     (f"{HEAD} Monitor keywords <a,,b>", "1:61: E07 empty keyword in the list (hint: remove the extra comma)"),
     (
@@ -80,7 +80,7 @@ ROWS = [
         f"{WATCHING}\nFetch every 1 month",
         (
             '2:15: E05 unknown unit "month"; expected s, min, hour, day or week'
-            " (hint: months and years have no fixed length; use days)"
+            " (hint: months and years have no fixed length; write Fetch every 30 day)"
         ),
     ),
     (
@@ -126,8 +126,8 @@ ROWS = [
         ),
     ),
     (
-        f"{HEAD} Monitor number where below 100",
-        '1:65: E13 "below" does not begin a condition; expected value, becomes, changes by, rises by, …',
+        f"{HEAD} Monitor number where blow 100",
+        '1:65: E13 "blow" does not begin a condition; expected value, becomes, changes by, rises by, …',
     ),
     (
         "Create Sentinel s9 Using https://x.example As A Monitor any change\nThen within 10 min check B",
@@ -147,7 +147,7 @@ ROWS = [
     ),
     (
         f"{WATCHING}\nNotify By console immediate max 3 per day",
-        '2:39: E03 found "day"; expected a number (hint: per 1 day)',
+        '2:39: E03 found "day" (hint: write Notify By console immediate max 3 per 1 day)',
     ),
     (f"{WATCHING}\nNotfy By dashboard", '2:1: E24 unknown clause "Notfy" (hint: did you mean "Notify"?)'),
     (

@@ -101,6 +101,40 @@ def test_each_clause_may_be_written_as_the_language_says_it():
     assert read(sentence, now=NOW) == load(text, now=NOW).statements
 
 
+def test_keys_that_people_write_first_are_read():
+    """`url`, `every`, `css`, `ignore` and their kin mean the clauses that they name."""
+    text = """
+    - name: s
+      url: https://x.example
+      css: .price
+      every: 1h
+      monitor: price below 5
+      ignore: [.ads, posted by, "cookies"]
+      tag: shop
+      until: 2027-01-01
+    - name: t
+      urls: [https://x.example, https://y.example]
+      monitor: text
+      at: ["06:00", "18:00"]
+      header: [{name: Accept, value: text/html}]
+    """
+    sentence = """Create Sentinel s Using https://x.example Monitor price where value < 5 Select css ".price" Exclude css ".ads"
+      Exclude regex "posted by" Exclude words <cookies> Fetch every 1 hour To 2027-01-01 Tags shop
+    Create Sentinel t Using https://x.example, https://y.example Monitor all words Fetch at 06:00, 18:00 daily
+      Header "Accept" "text/html" """
+    loaded = load(text, now=NOW)
+
+    assert () == loaded.problems
+    assert read(sentence, now=NOW) == loaded.statements == load(to_yaml(loaded.statements), now=NOW).statements
+
+
+def test_a_page_without_a_name_says_which_name_it_could_have():
+    """Nothing is named behind one's back."""
+    (problem,) = load("- url: https://www.shop.example/a\n  monitor: price\n", now=NOW).problems
+
+    assert "write name: shop" in str(problem)
+
+
 RECEIVERS = {
     "a list": "[{secret: chat}, {webhook: {secret: x}}, console]",
     "words": """['secret "chat"', 'webhook secret "x"', console]""",
@@ -133,7 +167,7 @@ def test_texts_survive_yaml_whatever_they_look_like(text):
 
 HEAD = "- name: a\n  pages: [https://x.example]\n"
 FAULTS = [
-    ("- name: a\n  page: https://x.example\n", '2:3: E44 unknown key "page"; expected name, pages'),
+    ("- name: a\n  pgae: https://x.example\n", '2:3: E44 unknown key "pgae"; expected name, pages'),
     (f"{HEAD}  monitor: all imges\n", '3:12: E10 found "imges" after "all"; expected words, links or images'),
     (f"{HEAD}  monitor: {{type: links}}\n  fetch: 2\n", '4:10: E05 "2" has no unit'),
     (f"{HEAD}  monitor: {{type: links}}\n  fetch: {{evry: 2}}\n", '4:11: E44 unknown key "evry"'),

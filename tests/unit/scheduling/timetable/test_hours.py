@@ -35,7 +35,7 @@ def utc(text: str) -> int:
 )
 def test_a_time_of_day_goes_by_the_wall(zone, clock, after, ticks):
     """Once a day whatever the clocks do: a missing time at the end of the gap, a doubled one the first time."""
-    times, at, found = ClockTimes(start=0, clock=clock, zone=zone), utc(after), []
+    times, at, found = ClockTimes(start=0, clocks=(clock,), zone=zone), utc(after), []
     for _ in ticks:
         at = times.next_tick(at)
         found.append(at)
@@ -45,7 +45,7 @@ def test_a_time_of_day_goes_by_the_wall(zone, clock, after, ticks):
 
 def test_only_the_days_that_are_named_count():
     """Mondays at six (W-136)."""
-    times = ClockTimes(start=utc("2026-03-01T00:00"), clock=360, zone=UTC, days=(0,))
+    times = ClockTimes(start=utc("2026-03-01T00:00"), clocks=(360,), zone=UTC, days=(0,))
 
     assert [utc("2026-03-02T06:00"), utc("2026-03-09T06:00")] == [
         times.first_tick(0),
@@ -55,7 +55,7 @@ def test_only_the_days_that_are_named_count():
 
 def test_a_look_before_the_time_of_day_does_not_serve_it():
     """Who asks for eight o'clock wants what stands there at eight; after days of silence one look is owed."""
-    times = ClockTimes(start=0, clock=480, zone=UTC, slack=10 * MINUTE)
+    times = ClockTimes(start=0, clocks=(480,), zone=UTC, slack=10 * MINUTE)
     tick = utc("2026-03-02T08:00")
 
     assert tick == times.after_check(tick, tick - 1)

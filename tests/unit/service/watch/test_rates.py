@@ -66,7 +66,7 @@ def test_what_is_free_is_out_of_quiet_hours(at: int, begins: int, ends: int, zon
     minute = local.hour * 60 + local.minute
     inside = begins <= minute < ends if begins < ends else minute >= begins or minute < ends
 
-    assert free == at or free == tick_after(Rate("at", clock=quiet.ends), at, start=at, zone=wall)
+    assert free == at or free == tick_after(Rate("at", clocks=(quiet.ends,)), at, start=at, zone=wall)
     assert not inside or _is_shifted(free, wall)
     assert free == free_at(clause(quiet=quiet), free, sent=(), zone=wall)
 
@@ -110,5 +110,5 @@ def test_a_rate_without_a_clock_has_no_tick():
     assert tick_after(Rate("every", changes=3), 0, start=0, zone=zone) is None
     assert tick_after(Rate("immediate"), 0, start=0, zone=zone) is None
     assert datetime(1970, 1, 1, 8, tzinfo=zone) == local_of(
-        tick_after(Rate("at", clock=480), 0, start=0, zone=zone) or 0, zone
+        tick_after(Rate("at", clocks=(480,)), 0, start=0, zone=zone) or 0, zone
     )

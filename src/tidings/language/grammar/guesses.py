@@ -1,0 +1,256 @@
+"""What people write that the language does not read, and the line to write instead.
+
+A guess is rewritten by all rules that match, in order. The result is offered only if the grammar reads it, so that no hint is itself a fault.
+Texts in quotes are not rewritten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from urllib.parse import urlsplit
+
+from tidings.language.words import is_reserved
+
+Rewrite = str | Callable[[re.Match[str]], str]
+
+LONGEST = 400
+"""Characters of a text that is taken for a guess."""
+
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_NUMBERS = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "twelve": 12,
+    "fifteen": 15,
+    "twenty": 20,
+    "thirty": 30,
+    "sixty": 60,
+}
+_DAYS_OF = {"month": 30, "quarter": 91, "year": 365}
+_WORTH = {"highest": "1", "high": "0.9", "medium": "0.5", "normal": "0.5", "low": "0.2", "lowest": "0.1"}
+_TYPES = "any change|text|words|links|images|table|list|number|price|items|availability"
+
+
+def _times_a_day(found: re.Match[str]) -> str:
+    times, minutes = int(found[1]), {"day": 1_440, "hour": 60, "week": 10_080}[found[2].lower()]
+    each = minutes // times if 0 < times <= minutes else 1
+    return f"every {each // 60} hour" if each % 60 == 0 else f"every {each} min"
+
+
+def name_of_host(address: str) -> str:
+    """Return a name for a sentinel on an address that came without one: `shop` for https://www.shop.example/."""
+    parts = [part for part in (urlsplit(address).hostname or "page").split(".") if part != "www"]
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", parts[-2] if len(parts) > 1 else parts[0]).strip("-")
+    return name if re.match(r"[A-Za-z_]", name) and not is_reserved(name) else f"page-{name}"
+
+
+def _of_host(found: re.Match[str]) -> str:
+    """Return a statement on an address that came without a name."""
+    name = name_of_host(found["url"])
+    rest = found["rest"].strip()
+    rest = re.sub(r"^(?:for|monitor)\b\s*", "", rest, flags=re.IGNORECASE)
+    is_clause = re.match(r"(?:fetch|notify|select|exclude|every|tags|during)\b", rest, re.IGNORECASE)
+    monitor = f"any change {rest}" if is_clause else rest or "any change"
+    return f"Create Sentinel {name} Using {found['url']} Monitor {_rewritten(f'Monitor {monitor}', _clauses()).partition(' ')[2]}"
+
+
+_STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
+    (r"^(?:delete|remove|cancel|forget)\s+(?:sentinel\s+)?(\S+)$", r"Drop \1"),
+    (r"^(?:pause|suspend|mute|stop)\s+(?:sentinel\s+)?(\S+)$", r"Disable \1"),
+    (r"^(?:resume|start|unpause|activate|restart)\s+(?:sentinel\s+)?(\S+)$", r"Enable \1"),
+    (r"^(drop|enable|disable|confirm)\s+sentinel\s+(\S+)$", r"\1 \2"),
+    (r"^(?:alter\s+sentinel|(?:change|update|edit|modify)(?:\s+sentinel)?)\s+(\S+)", r"Alter \1"),
+    (r"^(?:create|add|new|make)(?:\s+(?:sentinel|watch|monitor|job))?\s+(?P<url>https?://\S+)(?P<rest>.*)$", _of_host),
+    (r"^(?:watch|monitor|track|follow|check|using|url:?)\s+(?P<url>https?://\S+)(?P<rest>.*)$", _of_host),
+    (r"^(?P<url>https?://\S+)(?P<rest>\s.*)$", _of_host),
+    (r"^(?:create|add|new|make)\s+(?:sentinel\s+|watch\s+|monitor\s+|job\s+)?(?!using\b|sentinel\b|event\b)([A-Za-z_][\w-]*|\"[^\"]*\")\s+(?:(?:using|for|on|at|from|url|with|page|of|watching)\s+)?(https?://)", r"Create Sentinel \1 Using \2"),
+)  # fmt: skip
+
+_CLAUSES: tuple[tuple[str, Rewrite], ...] = (
+    # another word for a clause
+    (r"^(?:check|poll|refresh|interval|schedule|visit|load|look)\s+(?=every|at|on|\d|daily|hourly|weekly|monthly|once|twice)", "Fetch "),
+    (r"^(?=every\b|(?:daily|hourly|weekly|monthly)$|twice\b|once\b|at\s+\d)", "Fetch "),
+    (r"^(?:tag|label|labels|group|groups|category|tagged)\s*:?\s+", "Tags "),
+    (r"^(?:starting|start|begin|since|after)\s+(?:on\s+|from\s+)?(?=\d|now)", "From "),
+    (r"^(?:stop|end|ending|ends|before|till)\s+(?:on\s+|at\s+)?(?=\d)", "To "),
+    (r"^(?:time\s*zone|timezone|tz)\s+", "Zone "),
+    (r"^(?:between|only\s+between|from)\s+(\d+:\d\d)\s+(?:and|to)\s+(\d+:\d\d)$", r"During daily \1 to \2"),
+    (r"^(?:only\s+on|only|on|hours)\s+(?=(?:mon|tue|wed|thu|fri|sat|sun|week|daily|\d))", "During "),
+    (r"^(?:priority|weight|important|importance)\s+(\w+)$", lambda m: f"Importance {_WORTH.get(m[1].lower(), m[1])}"),
+    (r"^importance\s+(\d+)\s*%$", lambda m: f"Importance {int(m[1]) / 100:g}"),
+    (r"^(?:keep|history|retain|retention)\s+(\d+)\s*(?:changes|versions)?$", r"ChangeHistory \1"),
+    (r"^(?:keep|history|retain|retention)\s+(\d+\s*\w+)$", r"ChangeHistory \1"),
+    (r"^render\s*(?:with|using|in|by)?\s*(?:javascript|js|chrome|chromium|a browser|the browser|yes|true|on)?$", "Render browser"),
+    (r"^(?:use\s+)?(?:javascript|browser)(?:\s+(?:on|yes|true))?$", "Render browser"),
+    (r"^(?:http\s+)?headers?\s*:?\s+(\"[^\"]*\")$", r"Header \1"),
+    (r"^user[- ]?agent\s*:?\s+(\")", r'Header "User-Agent" \1'),
+    (r"^cookies?\s*:?\s+(\")", r'Header "Cookie" \1'),
+    (r"^timeout\s+(\d+)$", r"Timeout \1 s"),
+    (r"^(?:ignore|exclude|skip|without)\s+(?:numbers|digits)$", r'Exclude regex "\\d+"'),
+    (r"^(?:ignore|exclude|skip|without)\s+(?:all\s+)?(links|images)$", r"Monitor any change AND NOT all \1"),
+    (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:text\s+|word\s+|element\s+|selector\s+)?(\"[.#\[])", r"Exclude css \1"),
+    (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:text\s+|word\s+)?(\")", r"Exclude \1"),
+    (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?!css|xpath|jsonpath|regex|words|hidden|none)(\w+)$", r'Exclude "\1"'),
+    (r"^(?:ignore|exclude|skip|remove|without|except)\s+([.#][\w-]+)$", r'Exclude css "\1"'),
+    (r"^(?:select|only|selector|part|element|section)\s+(?:id|#)\s*\"", 'Select css "#'),
+    (r"^(?:select|only|selector|part|element|section|css|filter)\s*:?\s+(\")", r"Select \1"),
+    (r"^(?:select|only|selector)\s+([.#][\w-]+)$", r'Select css "\1"'),
+    # whom to notify
+    (r"^(?:notify|alert|tell|inform|mail|email|e-mail|message|send)\s+me$", "Notify by dashboard"),
+    (r"^(?:alert|tell|inform|message|send(?:\s+(?:to|mail|email|it))*|notification|notifications)\s+(?=\S)", "Notify "),
+    (r"^(?:e-?mail|mail)\s+(?:me\s+)?(?:at\s+|to\s+)?(?=\S+@)", "Notify by email "),
+    (r"^(?:webhook|post|call)\s+(?:to\s+)?(?=https?://)", "Notify by webhook "),
+    (r"^(notify)\s+(?:me|us|him|her|them)\s+", r"\1 "),
+    (r"^(notify)\s+(?:via|with|to|using|at|on|through|in)\s+(?!\d)", r"\1 by "),
+    (r"^(notify\s+(?:by\s+)?)(?:mail|e-mail)(?:\s+(?:to|at))?\s+", r"\1email "),
+    (r"^(notify\s+(?:by\s+)?)(?:email)\s+(?:to|at)\s+", r"\1email "),
+    (r"^(notify\b.*\S)\s+(?:and|&)\s+(?=\S+@|https?:|email|webhook|console|feed|stream|dashboard)", r"\1, "),
+    (r"^(notify\b.*\b)(?:instantly|immediately|at\s+once|now|asap)$", r"\1immediate"),
+    (r"^(notify\b.*\bquiet)\s+(?:from|between)\s+(\S+)\s+(?:to|and)\s+", r"\1 \2 to "),
+    (r"^(notify\b.*\bquiet\s+\d+:\d\d)\s*-\s*(?=\d)", r"\1 to "),
+    (r"^(notify\b.*\b)(?:at\s+most|max(?:imum)?)\s+(\d+)\s*(?:x|times)?\s*(?:per|a|an)\s+(day|hour|week)$", r"\1max \2 per 1 \3"),
+    (r"^(notify\b.*\b)(?:as\s+)?(?:a\s+)?(?:daily\s+digest|digest)$", r"\1daily"),
+    # times
+    (r"\b(\d+)\s*(?:x|times)\s*(?:a|per|each|every)?\s*(day|hour|week)\b", _times_a_day),
+    (r"\btwice\s+(?:a\s+|per\s+|each\s+)?(?:day|daily)\b", "every 12 hour"),
+    (r"\btwice\s+(?:a|an|per)\s+hour\b", "every 30 min"),
+    (r"\bonce\s+(?:a|an|per|every|each)\s+(month|quarter|year)\b", r"every 1 \1"),
+    (r"\bonce\s+(?:a|an|per|every|each)\s+(day|hour|week|minute)\b", r"every 1 \1"),
+    (r"\bevery\s+(?:other|second)\s+(day|hour|week|minute)\b", r"every 2 \1"),
+    (r"\b(?:every\s+)?half\s+(?:an\s+)?hour(?:ly)?\b", "every 30 min"),
+    (r"\b(?:fortnightly|biweekly)\b", "every 2 week"),
+    (r"\b(?:monthly|every\s+month)\b", "every 30 day"),
+    (r"\b(?:yearly|annually|every\s+year)\b", "every 365 day"),
+    (r"\b(?:every|each|in\s+the)\s+morning\b", "at 08:00 daily"),
+    (r"\b(?:every|each|in\s+the)\s+(?:evening|afternoon)\b", "at 18:00 daily"),
+    (r"\b(?:every|each|at)\s+(?:night|midnight)\b", "at 00:00 daily"),
+    (r"\b(?:at|every)\s+noon\b", "at 12:00 daily"),
+    (r"\bevery\s+minute\b", "every 1 min"),
+    (r"\beach\s+(?=\d|day|hour|week|mon|tue|wed|thu|fri|sat|sun)", "every "),
+    (r"^(fetch)\s+(?:constantly|continuously|always|automatically|auto|smart|adaptive|adaptively|often|as often as possible)$", r"\1 on change"),
+    (r"^(fetch)\s+(?:never|manually|manual|on request|when asked)$", r"\1 on demand"),
+    (r"^(fetch)\s+(?=\d{1,2}(?::\d\d|\s?[ap]m))", r"\1 at "),
+    (r"^(fetch)\s+(?:on\s+)?((?:mon|tue|wed|thu|fri|sat|sun|week)[\w-]*)(?:\s+(?=\d)|$)", r"\1 \2 at "),
+    (r"^(fetch\s+\S+\s+at)\s*$", r"\1 08:00"),
+    (r"\b(" + "|".join(_NUMBERS) + r")\b(?=\s+(?:second|minute|hour|day|week|month|year)s?\b)", lambda m: str(_NUMBERS[m[1].lower()])),
+    (r"\b(\d+)\s*m(?:ins?)?\b(?!\s*in)", r"\1 min"),
+    (r"\b(\d+)\s*hrs?\b", r"\1 hour"),
+    (r"\b(\d+)\s*(month|quarter|year)s?\b", lambda m: f"{int(m[1]) * _DAYS_OF[m[2].lower()]} day"),
+    (r"\b(?:all\s+day)\b", "00:00 to 24:00"),
+    # changes
+    (r"^monitor\s+(?:for\s+)?(?:the\s+|a\s+|an\s+|if\s+(?:the\s+)?|when\s+(?:the\s+)?|whether\s+(?:the\s+)?)", "Monitor "),
+    (r"^monitor\s+(?:(?:whole|entire|full)\s+)?(?:page|everything|anything|all|site|website|any|changes?|all\s+changes|any\s+changes|content)$", "Monitor any change"),
+    (r"^(monitor\s+)(?:selector|element|part|section|block|area)\s+(\")", r"\1css \2"),
+    (r"^(monitor\s+)(?:in\s+)?([.#][\w-]+)", r'\1css "\2"'),
+    (r"^(monitor\s+)(?:in\s+)(\")", r"\1css \2"),
+    (r"^(monitor\s+)(\$[.\[]\S*)", r'\1jsonpath "\2"'),
+    (r"^(monitor\s+)json\s+(?:path\s+)?", r"\1jsonpath "),
+    (r"^(monitor\s+)(\")", r"\1phrase \2"),
+    (r"^(monitor\s+)(?:the\s+)?(?:page\s+)?title\b", r'\1all words in css "title"'),
+    (r"^(monitor\s+)(?:headlines?|headings?|headers?)$", r'\1all words in css "h1, h2, h3"'),
+    (r"^(monitor\s+)(?:new\s+)?(?:feed|rss|atom|entries|posts?|articles?|stories|episodes?|releases?|events|jobs)$", r"\1items inserted"),
+    (r"^(monitor\s+)(?:new\s+|back\s+)?(?:in\s+)?(?:stock|restock|available)$", r'\1availability becomes "in stock"'),
+    (r"^(monitor\s+)(?:out\s+of\s+stock|sold\s+out)$", r'\1availability becomes "out of stock"'),
+    (r"^(monitor\s+)prices\b", r"\1price"),
+    (r"^(monitor\s+)numbers\b", r"\1number"),
+    (r"^(monitor\s+)tables\b", r"\1table"),
+    (r"^(monitor\s+)lists\b", r"\1list"),
+    (r"^(monitor\s+(?:new\s+|removed\s+|deleted\s+)?)(?:pictures|photos|pics|image)\b", r"\1images"),
+    (r"^(monitor\s+(?:new\s+|removed\s+|deleted\s+)?)(?:urls?|hrefs?|link)\b", r"\1links"),
+    (r"^(monitor\s+(?:new\s+|removed\s+|deleted\s+)?)(?:item|products?|entry|rows)\b", r"\1items"),
+    (r"^(monitor\s+(?:new\s+|removed\s+|deleted\s+)?)(?:contents?|line|sentences?)\b", r"\1text"),
+    (r"^(monitor\s+(?:new\s+|removed\s+|deleted\s+)?(?:links|images|items))\s+(?:with\s+|matching\s+|named\s+|called\s+|like\s+)?(\")", r"\1 containing \2"),
+    (r"^(monitor\s+)(?:the\s+)?words?\s+(\")", r"\1keyword \2"),
+    (r"^(monitor\s+)text\s+(\")", r"\1phrase \2"),
+    (r"^(monitor\s+)(?:string|sentence)\s+(\")", r"\1phrase \2"),
+    (r"^(monitor\s+)(?:pattern|regexp|re|match)\s+(\")", r"\1regex \2"),
+    (r"^(monitor\s+)(keyword|phrase|word)\s+([A-Za-z]\w*)$", r'\1keyword "\3"'),
+    (r"^(monitor\s+)(keywords|phrases|words)\s+([A-Za-z]\w*(?:\s*,\s*\w+)+)$", r"\1\2 <\3>"),
+    (r"^(monitor\s+keyword(?:s)?\s+)(\"[^\"]*\"(?:\s*(?:,|or)\s*\"[^\"]*\")+)$", lambda m: f"{m[1]}<{', '.join(re.findall(_SHELF, m[2]))}>"),
+    (rf"^(monitor\s+(?:new\s+)?(?:{_TYPES}))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)?((?:css|xpath|jsonpath)\s+\")", r"\1 in \2"),
+    (r"^(monitor\s+(?:table|list|number|price))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)?(\")", r"\1 in \2"),
+    (rf"^(monitor\s+(?:{_TYPES}))\s+(?:in|at|of|inside)\s+([.#][\w-]+)", r'\1 in css "\2"'),
+    (r"\b(?:whenever|unless\s+not|as\s+long\s+as|provided(?:\s+that)?|so\s+long\s+as)\b", "while"),
+    (r"\b(while|where|if|when)\s+(?:the\s+)?(?:site|text|it)\s+(?=has|says|contains|lacks|does)", r"\1 page "),
+    (r"\b(while|where|if|when)\s+(?:the\s+)?page\s+(?:includes?|shows?|mentions?|contain|have)\b", r"\1 page has"),
+    (r"\bunless\s+(?:the\s+)?page\s+(?:has|says|contains|shows|includes|mentions)\b", "while page lacks"),
+    (r"\b(while|where|if|when)\s+(\")", r"\1 page has \2"),
+    (r"\bunless\s+(\")", r"while page lacks \1"),
+    (r"\b(where|while|if|when|but)\s+(?:the\s+|its\s+)?(?:price|number|it|value\s+is)\s+(?=is|becomes|drops|rises|below|above|[<>=!])", r"\1 "),
+    (r"\b(?:goes|gets|falls|drops|sinks|comes|dips)\s+(?=(?:below|under|less|lower))", "becomes "),
+    (r"\b(?:goes|gets|rises|climbs|comes|exceeds)\s+(?=(?:above|over|more|higher|greater))", "becomes "),
+    (r"\b(?:reaches|hits|turns\s+to|turns)\s+(?=[-\d$€£\"])", "becomes "),
+    (r"\bexceeds\s+(?=[-\d$€£])", "becomes above "),
+    (r"\b(?:drops|falls|goes\s+down|decreases)\s+to\s+(?=[-\d$€£])", "becomes at most "),
+    (r"\b(?:rises|goes\s+up|increases|climbs)\s+to\s+(?=[-\d$€£])", "becomes at least "),
+    (r"\b(?:goes\s+down|decreases?|declines?|gets\s+cheaper|drop|fall)\b", "drops"),
+    (r"\b(?:goes\s+up|increases?|gets\s+dearer|rise)\b", "rises"),
+    (r"\b(drops|falls|rises|changes)\s+(?=more\s+than|[$€£]?\d)", r"\1 by "),
+    (r"\b(drops|falls|rises)\s*$", r"\1 by more than 0"),
+    (r"^(monitor\s+(?:price|number|text|words|links|images|table|list|items))\s+(?:changes?|changed)$", r"\1"),
+    (r"(?<=\s)[$€£¥]\s?(?=\d)", ""),
+    (r"(?<=\d)\s?(?:%|percent|per\s+cent)(?!\w)", "%"),
+    (r"(?<=\d)\s?(?:[$€£¥]|(?:EUR|USD|GBP|CHF|JPY|AUD|CAD|SEK|NOK|DKK|PLN|CZK|euros?|dollars?|pounds?|bucks)\b)", ""),
+    (r"(?<=[<>=\s])(\d{1,3}),(\d{3})\b", r"\1\2"),
+    (r"^(to|from)\s+(\d{1,2})\.(\d{1,2})\.(\d{4})", lambda m: f"{m[1]} {m[4]}-{int(m[3]):02}-{int(m[2]):02}"),
+    (r"^(tags\b.*)$", lambda m: re.sub(r"(?<=[\w\"])(?:\s+(?:and\s+)?|\s*;\s*)(?=[\w\"])", ", ", m[1].replace("Tags ", "Tags\x01", 1)).replace("\x01", " ")),
+)  # fmt: skip
+
+_SHELF = r'"\d+"'
+"""A text in quotes, while a guess is rewritten."""
+
+
+@cache
+def _clauses() -> tuple[tuple[re.Pattern[str], Rewrite], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), rewrite) for pattern, rewrite in _CLAUSES)
+
+
+@cache
+def _statements() -> tuple[tuple[re.Pattern[str], Rewrite], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), rewrite) for pattern, rewrite in _STATEMENTS)
+
+
+def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
+    """Yield what a guess may mean; what the grammar does not read of that is no answer.
+
+    Args:
+        guess: A clause or a statement that the grammar does not read.
+        is_statement: Whether it is a statement.
+    """
+    text = " ".join(guess.split()).rstrip(" ;.")
+    if not text or len(text) > LONGEST:
+        return
+    texts: list[str] = []
+
+    def shelved(found: re.Match[str]) -> str:
+        texts.append(found[0])
+        return f'"{len(texts) - 1}"'
+
+    shelf = _STRING.sub(shelved, text)
+    meant = _rewritten(shelf, _statements() if is_statement else _clauses())
+    line = re.sub(r'"(#?)(\d+)"', lambda found: _restored(found, texts), meant)
+    line = re.sub(r'^Header "([\w-]+): ?([^"]*)"$', r'Header "\1" "\2"', line)
+    if line != text:
+        yield line
+
+
+def _restored(found: re.Match[str], texts: list[str]) -> str:
+    number = int(found[2])
+    if number >= len(texts):
+        return found[0]
+    return f'"#{texts[number][1:]}' if found[1] else texts[number]
+
+
+def _rewritten(text: str, rules: tuple[tuple[re.Pattern[str], Rewrite], ...]) -> str:
+    for pattern, rewrite in rules:
+        text = pattern.sub(rewrite, text, count=1)
+    return text
