@@ -192,7 +192,7 @@ FAULTS = [
     ("- disable: nobody\n", '1:12: E20 there is no sentinel "nobody"'),
     ("- {event: e, using: webhook, fetch: 1 h}\n", "1:3: E45 event takes using and nothing else"),
     ("- {event: e, using: webhook, pages: [https://a.example]}\n", '1:37: E45 "pages" does not go with "event"'),
-    ("- {alter: s0, pages: [https://a.example], tags: [x]}\n", '1:22: E45 "pages" does not go with "alter"'),
+    ("- {alter: s0, fresh: true, tags: [x]}\n", '1:22: E45 "fresh" does not go with "alter"'),
     ("- {drop: s0, using: s1}\n", '1:21: E45 "using" does not go with "drop"'),
     (f"{HEAD}  monitor: links\n  fresh: true\n", '4:10: E45 "fresh" does not go with "name"'),
     ("- {enable: s0, fetch: 1 h}\n", "1:3: E45 enable takes a name and nothing else"),
