@@ -118,7 +118,7 @@ def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
         findings = [(term, finding) for term in terms_of(interest) for finding in pair.compare(interest, term)]
         if interest.where:
             what = Seen(
-                pair.old, pair.new, [one for _, one in findings], partial(size_of, interest), page.new, pair.seen
+                pair.old, pair.new, [one for _, one in findings], partial(size_of, interest), pair.seen, page.new
             )
             chosen = choose(interest, what)
             findings = findings if chosen is what.findings else [("", finding) for finding in chosen]
