@@ -24,8 +24,8 @@ def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CE
 
     Empty exactly when the sequences are equal.
     """
-    head = _common_start(old, new)
-    tail = _common_end(old, new, head)
+    head = common_start(old, new)
+    tail = common_end(old, new, head)
     blocks: list[Block] = [(0, 0, head)] if head else []
     if head + tail < min(len(old), len(new)):
         aligned = _aligned(old[head : len(old) - tail], new[head : len(new) - tail], cells)
@@ -84,7 +84,7 @@ def _longest(blocks: list[Block]) -> list[Block]:
     return sorted(sorted(blocks, key=lambda block: -block[2])[:MOST_RUNS])
 
 
-def _common_start(old: Sequence[str], new: Sequence[str]) -> int:
+def common_start(old: Sequence[str], new: Sequence[str]) -> int:
     """Return the length of the common start, by comparing slices: equal parts are never looked at token by token."""
     equal, left, step = 0, min(len(old), len(new)), 64
     while left:
@@ -98,7 +98,7 @@ def _common_start(old: Sequence[str], new: Sequence[str]) -> int:
     return equal
 
 
-def _common_end(old: Sequence[str], new: Sequence[str], head: int) -> int:
+def common_end(old: Sequence[str], new: Sequence[str], head: int) -> int:
     """Return the length of the common end that does not reach into the common start."""
     end_old, end_new = len(old), len(new)
     equal, left, step = 0, min(end_old, end_new) - head, 64

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TypeVar
 
 from tidings.detection.compare.readable import Side, readable
-from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.sequence import common_end, common_start, compare_sequences
 from tidings.document.document import Document
 from tidings.document.text.moves import moves_of, without
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op
@@ -170,21 +170,41 @@ def _narrowed_thing(finding: ChangeSet, direction: Direction) -> ChangeSet:
 
 def finding_of_words_without(old: Document, new: Document, spans: tuple[list[Span], list[Span]]) -> ChangeSet:
     """Return what changed in the words of two documents, the tokens of the spans, (of `old`, of `new`), left out."""
-    kept_old, kept_new = _kept(len(old.tokens), spans[0]), _kept(len(new.tokens), spans[1])
-    edits = compare_sequences([old.tokens[at] for at in kept_old], [new.tokens[at] for at in kept_new])
+    head, tail = _still(old.tokens, new.tokens, spans)
+    kept, words = _without(old, new, spans, head, tail)
+    if words[0] == words[1]:
+        return ChangeSet()
+    if tail and common_start(*words) == min(map(len, words)):  # what is common at the start reaches into the end
+        tail = 0
+        kept, words = _without(old, new, spans, head, tail)
     mapped = (
         Edit(
             edit.op,
-            *_mapped(kept_old, edit.old_start, edit.old_end, len(old.tokens)),
-            *_mapped(kept_new, edit.new_start, edit.new_end, len(new.tokens)),
+            *_mapped(kept[0], edit.old_start, edit.old_end, len(old.tokens) - tail),
+            *_mapped(kept[1], edit.new_start, edit.new_end, len(new.tokens) - tail),
         )
-        for edit in edits
+        for edit in compare_sequences(*words)
     )
     return without_spans(ChangeSet(("words",), edits=tuple(mapped)), old, new, spans)
 
 
-def _kept(length: int, spans: list[Span]) -> list[int]:
-    return [at for start, end in without(0, length, _merged(spans)) for at in range(start, end)]
+def _still(old: Sequence[str], new: Sequence[str], spans: tuple[list[Span], list[Span]]) -> tuple[int, int]:
+    """Return how many tokens at the beginning and at the end are the same in both and in no span."""
+    starts = [start for side in spans for start, _ in side]
+    head = min([common_start(old, new), *starts])
+    ends = [len(tokens) - end for tokens, side in zip((old, new), spans, strict=True) for _, end in side]
+    return head, min([common_end(old, new, head), *ends])
+
+
+def _without(
+    old: Document, new: Document, spans: tuple[list[Span], list[Span]], head: int, tail: int
+) -> tuple[list[list[int]], list[list[str]]]:
+    """Return the numbers of the tokens that are in no span, and these tokens, of both documents without their first and last ones."""
+    kept: list[list[int]] = []
+    for document, side in zip((old, new), spans, strict=True):
+        parts = without(head, len(document.tokens) - tail, _merged(side))
+        kept.append([at for start, end in parts for at in range(start, end)])
+    return kept, [[document.tokens[at] for at in side] for document, side in zip((old, new), kept, strict=True)]
 
 
 def _mapped(kept: list[int], start: int, end: int, length: int) -> Span:

@@ -6,7 +6,7 @@ Addresses are digested as the page writes them, together with the base that they
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from tidings.detection.data.itemised import lists_digest
@@ -39,8 +39,8 @@ def digest_of(document: Document, *, seed: int = 0, further: Iterable[str] = ())
     if document.textless:
         whole = text_digest(f"{document.media} {document.sha256}".encode(), seed=seed)
         return Digest(document.extraction.fingerprint, RULES_VERSION, whole, {"body": document.sha256})
-    base = document.base
-    plain_base = without_query(base)
+    links, plain_links = _addresses(document.links, document.base, seed)
+    images, plain_images = _addresses(document.images, document.base, seed)
     return Digest(
         document.extraction.fingerprint,
         RULES_VERSION,
@@ -48,10 +48,10 @@ def digest_of(document: Document, *, seed: int = 0, further: Iterable[str] = ())
         {
             **_further(document, further, seed),
             **_structure(document, seed),
-            "links": _addresses(document.links, base, seed),
-            "images": _addresses(document.images, base, seed),
-            "links.plain": _addresses(map(without_query, document.links), plain_base, seed),
-            "images.plain": _addresses(map(without_query, document.images), plain_base, seed),
+            "links": links,
+            "images": images,
+            "links.plain": plain_links,
+            "images.plain": plain_images,
         },
     )
 
@@ -108,5 +108,9 @@ def _named(digest: Digest, name: str) -> str:
     return digest.text if name == "text" else digest.objects.get(name, "")
 
 
-def _addresses(addresses: Iterable[str], base: str, seed: int) -> str:
-    return multiset_digest([*addresses, f"\1{base}"], seed=seed)
+def _addresses(addresses: Sequence[str], base: str, seed: int) -> tuple[str, str]:
+    """Return the digests of addresses, whole and plain."""
+    whole = [*addresses, f"\1{base}"]
+    digest = multiset_digest(whole, seed=seed)
+    plain = [without_query(address) for address in whole]
+    return digest, digest if plain == whole else multiset_digest(plain, seed=seed)

@@ -140,11 +140,12 @@ class Quieter:
     def _take(self, pair: Pair, looked: Looked, at: tuple[int, int]) -> None:
         values = Mask(Memory(), self._noise.kept, *at, self._shared)
         found = pair.through(values).compare(self._interest)
-        memory = learned(self._memory, pair.old, pair.new, _edits(found), looked)
+        words_of = self._shared.words_of
+        memory = learned(self._memory, pair.old, pair.new, _edits(found), looked, words_of=words_of)
         for view in self._views:
             if view.name and (part := _seen(view, pair)) is not None:
                 edits = _edits(part.through(values).compare(_WORDS))
-                memory = learned(memory, part.old, part.new, edits, looked, view.name)
+                memory = learned(memory, part.old, part.new, edits, looked, view.name, words_of)
         self._memory = counted(memory, looked)
 
     def _has_view(self, document: Document) -> bool:

@@ -108,6 +108,8 @@ class Addresses:
 
     def addresses(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the finding of the addresses alone."""
+        if old.base == new.base and getattr(old, self.name) == getattr(new, self.name):
+            return ()
         resolver = Resolver(old.base, self.identity)
         each = (self._each(old, resolver), self._each(new, resolver if new.base == old.base else None))
         rows = compare_objects(self.name, *map(_there, each))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import accumulate, chain
@@ -44,26 +44,39 @@ MOST_NEW = 32
 
 
 def learned(
-    memory: Memory, old: Document, new: Document, edits: Sequence[Edit], looked: Looked, view: str = ""
+    memory: Memory,
+    old: Document,
+    new: Document,
+    edits: Sequence[Edit],
+    looked: Looked,
+    view: str = "",
+    words_of: Callable[[Document], WordString] = WordString,
 ) -> Memory:
     """Return what is known after a look that found `new` where `old` was before, of the whole page or of a `view` of it.
 
-    `edits` are those of its words that are no mere values. The look itself is counted once all views have been learned from (`looks.counted`).
+    `edits` are those of its words that are no mere values, `words_of` returns the words of a document to look for places in. The look itself is counted once all views have been learned from (`looks.counted`).
     """
     steady = max(0, looked.polls - memory.polls - 1) if memory.polls else 0
     known = [thing for thing in memory.of("words") if thing.view == view]
     others = [thing for thing in memory.of("words") if thing.view != view]
-    things = [*others, *_words(known, old, new, edits, looked, steady, view)]
+    things = [*others, *_words(known, old, new, edits, looked, steady, view, words_of)]
     addresses = memory.of("links", "images", "links.query", "images.query")
     return memory.with_things([*things, *(addresses if view else _addresses(memory, old, new, looked, steady))])
 
 
 def _words(
-    known: Sequence[Thing], old: Document, new: Document, edits: Sequence[Edit], looked: Looked, steady: int, view: str
+    known: Sequence[Thing],
+    old: Document,
+    new: Document,
+    edits: Sequence[Edit],
+    looked: Looked,
+    steady: int,
+    view: str,
+    words_of: Callable[[Document], WordString],
 ) -> Iterator[Thing]:
     if not known and not edits:
         return
-    before, after = WordString(old), WordString(new)
+    before, after = words_of(old), words_of(new)
     taken: list[Span] = []
     ordered: list[Span] = []
     names = _names(edits, before, after)

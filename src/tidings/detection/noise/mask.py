@@ -72,11 +72,14 @@ class Mask:
     views: frozenset[str] = frozenset({""})
     masked: list[Masked] = field(default_factory=list)
     _covered: dict[tuple[int, int], list[Covered]] = field(default_factory=dict)
+    _things: tuple[Thing, ...] | None = None
 
     @property
     def things(self) -> tuple[Thing, ...]:
         """Return what was learned to be noise and is not kept."""
-        return tuple(thing for thing in self.memory.masks if thing.id not in self.kept)
+        if self._things is None:
+            self._things = tuple(thing for thing in self.memory.masks if thing.id not in self.kept)
+        return self._things
 
     def again(self) -> Mask:
         """Return the same mask for another comparison: what it knows of the documents stays, what it masked is none yet."""

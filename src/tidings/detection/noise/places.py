@@ -7,7 +7,6 @@ only while what stands between them is not much longer than ever before, so that
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +23,7 @@ from tidings.model.observed.change import Edit
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Words that name a place: before it as many as it takes to stand alone on the page, after it as many as it takes to come first."""
 
-_DIGITS = re.compile(rb"[0-9]+")
+_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _ROOM = 1.25
 _ROOM_WORDS = 3
 _NEAR = 24
@@ -43,7 +42,7 @@ class WordString:
         self._tokens = document.tokens
         self._line_ends = document.line_ends
         text = document.canonical
-        self._text = b"^ " + (text if is_exact else _DIGITS.sub(b"0", text)) + b" $ "
+        self._text = b"^ " + (text if is_exact else _with_digits_alike(text)) + b" $ "
 
     @cached_property
     def exact(self) -> WordString:
@@ -319,9 +318,17 @@ def _size(hunk: Edit) -> int:
     return max(hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)
 
 
+def _with_digits_alike(text: bytes) -> bytes:
+    """Return a text with one 0 in the place of each row of digits."""
+    text = text.translate(_ZEROS)
+    while b"00" in text:
+        text = text.replace(b"00", b"0")
+    return text
+
+
 def _as_it_is(word: str) -> bytes:
     return word.encode("utf-8", "replace")
 
 
 def _alike(word: str) -> bytes:
-    return _DIGITS.sub(b"0", word.encode("utf-8", "replace"))
+    return _with_digits_alike(word.encode("utf-8", "replace"))

@@ -8,10 +8,13 @@ counts only where it is that of the look, so that an appointment, a price or "bo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal
+
+import re2
 
 from tidings.model.interval import Instant
 
@@ -74,10 +77,9 @@ _COUNT = (
     rf"\b(?:{_COUNTED})[ \u00a0]?(?:[:：][ \u00a0]?|\()(?:{_MANY})(?![\w%]|[.,]\d)",
     rf"(?:{_MANY}) ?(?:{_EAST})|(?:{_EAST})[:： ]{{0,2}}(?:{_MANY})",
 )
-_TOOK = re.compile(
+_TOOK = (
     r"\b(?:generated|rendered|loaded|created|executed|took|erzeugt|généré|generado|сгенерирован\w{0,2})(?: \w{1,12}){0,2}[: ]{1,2}"
-    r"\d{1,6}(?:[.,]\d{1,9})? ?(?:ms|s|secs?|seconds?|milliseconds?|sekunden?|secondes?|segundos?|сек\w{0,4})\b",
-    re.IGNORECASE,
+    r"\d{1,6}(?:[.,]\d{1,9})? ?(?:ms|s|secs?|seconds?|milliseconds?|sekunden?|secondes?|segundos?|сек\w{0,4})\b"
 )
 _MONTHS = {
     name: number
@@ -129,23 +131,39 @@ _HINT = re.compile(
     re.IGNORECASE,
 )
 """What every value has something of: most lines have nothing, and are looked at once."""
-_TABLE: tuple[tuple[Label, re.Pattern[str]], ...] = (
-    ("time", re.compile("|".join(_AGO), re.IGNORECASE)),
-    ("count", re.compile("|".join(_COUNT), re.IGNORECASE)),
-    ("took", _TOOK),
+_DIGIT = re.compile(r"\d")
+_YEAR = re.compile(r"20\d\d")
+"""What every date has."""
+_OTHER_I = re.compile("[\u0130\u0131]")
+"""What Python takes for an `i` where case means nothing, and RE2 does not."""
+_AROUND = re.compile(r"\(\?<?[!=](?:[^()\\\[]|\\.|\[[^\]]*\])*\)|\\b")
+_IN_SETS = re.compile(r"\[[^\]]*\]")
+_LOOSER = {r"\d": r"\pN", r"\w": r"\pL\pN_"}
+_SPELLED = re.compile(r"\\u([0-9a-f]{4})")
+_TABLE: tuple[tuple[Label, tuple[str, ...]], ...] = (
+    ("time", _AGO),
+    ("count", _COUNT),
+    ("took", (_TOOK,)),
 )
 
 
+@lru_cache(maxsize=1_024)
 def values_of(line: str, at: Instant = 0) -> tuple[ValueStretch, ...]:
     """Return the values in a line, in order; `at` is when it was looked at, 0 if nobody knows: then it holds no date and no clock.
 
     `line` is a page's, of at most `LONGEST_LINE` characters; every pattern is bounded by that.
     """
-    if not _HINT.search(line):
+    has_digits = _DIGIT.search(line) is not None
+    if not has_digits and not (_may_have(line, (_HINT.pattern,)) and _HINT.search(line)):
         return ()
-    found = [ValueStretch(label, *match.span()) for label, pattern in _TABLE for match in pattern.finditer(line)]
+    found = [
+        ValueStretch(label, *match.span())
+        for label, patterns in _TABLE
+        if _may_have(line, patterns)
+        for match in _pattern(tuple(one for one in patterns if _may_have(line, (one,)))).finditer(line)
+    ]
     found += _days(line)
-    if at:
+    if at and has_digits:
         found += _dates(line, at)
         found += [ValueStretch("clock", *match.span(), _seconds(match)) for match in _CLOCK.finditer(line)]
     kept: list[ValueStretch] = []
@@ -153,6 +171,34 @@ def values_of(line: str, at: Instant = 0) -> tuple[ValueStretch, ...]:
         if not kept or value.start >= kept[-1].end:
             kept.append(value)
     return tuple(kept)
+
+
+def _may_have(line: str, patterns: tuple[str, ...]) -> bool:
+    """Return whether one of some patterns may be found in a line: RE2 says in one pass that hardly any is."""
+    return _OTHER_I.search(line) is not None or _loose(patterns).search(line.encode("utf-8", "replace")) is not None
+
+
+@lru_cache(maxsize=64)
+def _pattern(patterns: Sequence[str]) -> re.Pattern[str]:
+    """Return what finds these patterns; what cannot be found anyway need not be tried at every letter."""
+    return re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _loose(patterns: Sequence[str]) -> Any:
+    """Return an RE2 pattern that finds something wherever one of these does: without what must stand around, of any script's digits and letters."""
+    text = _AROUND.sub("", "|".join(patterns))
+    text = _IN_SETS.sub(lambda held: _loosened(held.group(), "{}"), text)
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    return re2.compile(_SPELLED.sub(lambda code: chr(int(code[1], 16)), _loosened(text, "[{}]")), options=options)
+
+
+def _loosened(text: str, form: str) -> str:
+    for written, looser in _LOOSER.items():
+        text = text.replace(written, form.format(looser))
+    return text
 
 
 def are_paired(old: ValueStretch, new: ValueStretch, elapsed: int) -> bool:
@@ -173,7 +219,7 @@ def _days(line: str) -> Iterator[ValueStretch]:
 
 def _dates(line: str, at: Instant) -> Iterator[ValueStretch]:
     seen = datetime.fromtimestamp(at / _SECOND, UTC)
-    for match in _DATE.finditer(line):
+    for match in _DATE.finditer(line) if _YEAR.search(line) else ():
         if any(abs(day - seen.date()) <= timedelta(days=1) for day in _readings(match)):
             before = _WEEKDAY.search(line, 0, match.start())
             yield ValueStretch("date", match.start() if before is None else before.start(), match.end())
