@@ -59,7 +59,12 @@ def _feed(page: int, edit: int) -> str:
 
 def _json(page: int, edit: int) -> str:
     rows = [
-        {"id": n, "name": WORDS[n % len(WORDS)], "price": 10 + n + (edit if n == 7 else 0), "tags": WORDS[n % 9 : n % 9 + 3]}
+        {
+            "id": n,
+            "name": WORDS[n % len(WORDS)],
+            "price": 10 + n + (edit if n == 7 else 0),
+            "tags": WORDS[n % 9 : n % 9 + 3],
+        }
         for n in range(60)
     ]
     return json.dumps({"page": page, "items": rows})
@@ -134,7 +139,9 @@ def jobs_of(kind: str, pages: int) -> list[Any]:
             memory = {} if known is None or known.memory is None else {"memory": known.memory}
             job = Job(
                 new=body,
-                references={} if before is None else {n - 1: Body(data=before.data, content_type=content_type, url=url, charset="utf-8")},
+                references={}
+                if before is None
+                else {n - 1: Body(data=before.data, content_type=content_type, url=url, charset="utf-8")},
                 known={} if known is None else {n - 1: known.digest},
                 wanted=(Wanted(key=1, reference=n - 1, expression=interest, targets=(), mends=False),),
                 last_charset="" if known is None else "utf-8",
@@ -216,7 +223,7 @@ def child(pages: int) -> None:
         asked = line.strip()
         kind = asked.removeprefix("stages ")
         if kind not in made:
-            many = max(1, pages // 10) if kind in {"page of 100 KB"} else pages
+            many = max(1, pages // 10) if kind == "page of 100 KB" else pages
             made[kind] = jobs_of(kind, many)
             gc.collect()
             gc.freeze()
@@ -258,6 +265,7 @@ class Tree:
         )
 
     def ask(self, what: str) -> Any:
+        """Return the answer of the process to a line."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(f"{what}\n")
@@ -266,6 +274,7 @@ class Tree:
 
 
 def main() -> int:
+    """Print the table; return 1 if two commits found something else."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", type=Path, help="the `src` of another commit")
     parser.add_argument("--rounds", type=int, default=7)

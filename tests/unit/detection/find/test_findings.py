@@ -1,11 +1,19 @@
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.strategies import pages
-from tidings.detection.compare.sequence import apply_edits
-from tidings.detection.find.findings import finding_of_objects, finding_of_words, narrowed, union
+from tidings.detection.compare.sequence import apply_edits, compare_sequences
+from tidings.detection.find.findings import (
+    finding_of_objects,
+    finding_of_words,
+    finding_of_words_without,
+    narrowed,
+    union,
+    without_spans,
+)
 from tidings.document.parse import parse
-from tidings.model.observed.change import ChangeSet, ObjectCount
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
 
 PARAGRAPH = "this paragraph of ten words wandered off to the end"
 
@@ -91,3 +99,37 @@ def test_a_change_of_words_is_never_empty(old, new):
     assert (before.canonical != after.canonical) == bool(found)
     assert after.tokens == apply_edits(found.edits, before.tokens, after.tokens)
     assert bool(found) == bool(found.inserted or found.deleted or found.updated or found.moved)
+
+
+few_words = st.lists(st.sampled_from("a b c".split()), max_size=12)
+some_spans = st.lists(st.tuples(st.integers(0, 11), st.integers(1, 4)), max_size=3)
+
+
+@given(few_words, few_words, some_spans, some_spans)
+def test_words_are_left_out_as_if_all_others_were_compared(old, new, gone, come):
+    """That only what lies around the differences is compared changes no edit."""
+    sides = [
+        [(start, min(start + length, len(tokens))) for start, length in spans if start < len(tokens)]
+        for tokens, spans in ((old, gone), (new, come))
+    ]
+    before, after = page(" ".join(old)), page(" ".join(new))
+    kept = [
+        [at for at in range(len(tokens)) if not any(start <= at < end for start, end in spans)]
+        for tokens, spans in zip((old, new), sides, strict=True)
+    ]
+    places = [[*numbers, len(tokens)] for numbers, tokens in zip(kept, (old, new), strict=True)]
+    whole = tuple(
+        Edit(
+            edit.op,
+            *_span(places[0], edit.old_start, edit.old_end),
+            *_span(places[1], edit.new_start, edit.new_end),
+        )
+        for edit in compare_sequences([old[at] for at in kept[0]], [new[at] for at in kept[1]])
+    )
+    expected = without_spans(ChangeSet(("words",), edits=whole), before, after, (sides[0], sides[1]))
+
+    assert expected == finding_of_words_without(before, after, (sides[0], sides[1]))
+
+
+def _span(places, start, end):
+    return (places[start], places[end - 1] + 1) if start < end else (places[start], places[start])

@@ -1,7 +1,9 @@
 from datetime import UTC, datetime
+from random import Random
 
 import pytest
 
+from tidings.detection.noise import values
 from tidings.detection.noise.values import LONGEST_LINE, are_paired, values_of
 
 AT = int(datetime(2026, 11, 28, 5, 30, tzinfo=UTC).timestamp()) * 1_000_000
@@ -73,3 +75,23 @@ def test_any_line_is_read_in_bounded_time(text):
     line = (text * LONGEST_LINE)[:LONGEST_LINE]
 
     assert all(0 <= value.start < value.end <= LONGEST_LINE for value in values_of(line, AT))
+
+
+WORDS = (
+    "12 1,234 3.5k views Views: Aufrufe: просмотров ago hours just now vor 3 Stunden il y a 5 min hace días 3시간 전 5分钟前 2026-11-29 14:05 "
+    "rendered in 12ms guests online \u017fecs 3 m\u0130n ago \u0661 heute moments K"
+).split(" ")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_re2_rules_out_no_pattern_finds(seed: int) -> None:
+    """The values of a line are those that all patterns together find, each tried at every letter."""
+    rng = Random(seed)
+    for _ in range(25):
+        line = " ".join(rng.choice(WORDS) for _ in range(rng.randint(1, 9)))
+
+        for label, patterns in values._TABLE:
+            whole = [match.span() for match in values._pattern(patterns).finditer(line)]
+            may = tuple(one for one in patterns if values._may_have(line, (one,)))
+            assert whole == [match.span() for match in values._pattern(may).finditer(line)], (label, line)
+            assert not whole or values._may_have(line, patterns), (label, line)
