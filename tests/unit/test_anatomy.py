@@ -1,0 +1,55 @@
+"""Where the CPU of a poll goes (`bench/anatomy.py`): what is added up, and that counting leaves nothing behind."""
+
+import dataclasses
+from collections import Counter
+
+import pytest
+from bench.anatomy import ROUNDS, counting, layer, spent, table
+
+from tidings.model.observed.page import Saturation
+from tidings.service.examine import page_state
+from tidings.storage.db.connection import Connection
+
+
+@pytest.mark.parametrize(
+    ("thread", "expected"), [("MainThread", "loop"), ("store_0", "store"), ("asyncio_3", "other"), ("", "other")]
+)
+def test_a_thread_belongs_to_a_layer(thread, expected):
+    assert layer(thread) == expected
+
+
+def test_a_layer_has_spent_what_its_threads_have():
+    """One that is new counts from its start, one that has ended not at all."""
+    before = {("loop", 1): 100, ("worker", 7): 50, ("other", 2): 9}
+    after = {("loop", 1): 130, ("worker", 7): 60, ("worker", 8): 5}
+
+    assert spent(before, after) == {"loop": 30, "store": 0, "other": 0, "worker": 15}
+
+
+def test_dear_steps_are_counted_while_asked_for_and_not_after():
+    counts = Counter()
+
+    def run(_text, _rows):
+        return type("Cursor", (), {"rowcount": 2, "fetchall": list})
+
+    connection, text = Connection("sqlite", run, run), "SELECT 1"
+    with counting(counts):
+        connection.rows(text)
+        connection.many(text, [{}, {}])
+        connection.many(text, [])
+        page_state.replace(Saturation(), looks=1)
+    connection.rows(text)
+    page_state.replace(Saturation(), looks=2)
+
+    assert counts == {"statements": 2, "rows written": 2, "dataclasses.replace": 1, "  replace Saturation": 1}
+    assert page_state.replace is dataclasses.replace
+
+
+def test_the_table_has_a_row_for_each_layer_and_each_count():
+    result = {name: {"loop": 1, "store": 0.5, "other": 0, "worker": 2, "all": 3.5, "counts": {}} for name in ROUNDS}
+    result["changed"]["counts"] = {"statements": 16.4}
+
+    lines = table(result).splitlines()
+
+    assert lines[5].split() == ["all", "3.500", "3.500", "3.500"]
+    assert lines[-1].split() == ["statements", "16.4"]
