@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.stores import SECOND, START, World, sha256
+from tidings.archive.archive import Archive
 from tidings.errors import (
     BudgetError,
     PollerBusyError,
@@ -39,10 +41,12 @@ from tidings.model.observed.unit import (
     RuleState,
     SentinelMove,
     Timer,
+    Unit,
 )
-from tidings.model.observed.version import Blob, Digest, Member, Version
+from tidings.model.observed.version import Blob, Digest, Member, NewBody, Version
 from tidings.model.watch.asking import Header, Value
 from tidings.model.watch.sentinel import State
+from tidings.service.poll.keep import keeping
 from tidings.storage.db import instance
 from tidings.storage.observed import comparisons, estimates, hints, hosts, members, pages, polls, versions, websub
 from tidings.storage.watches import (
@@ -58,6 +62,7 @@ from tidings.storage.watches import (
     timers,
 )
 from tidings.storage.write import charge, garbage, leases, secrets
+from tidings.storage.write.commit import commit
 
 FAR = 2**60
 """µs: no attempt is made before it is due"""
@@ -497,6 +502,40 @@ def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World)
 
     assert [1, 2, 3] == [version.seq for version in world.read(versions.listing, 1)]
     assert [] == world.faults()
+
+
+def test_how_new_bodies_are_kept_is_planned_inside_the_commit(world: World, tmp_path: Path):
+    """A body of the same transaction is leaned on; a plan that the transaction took back leaves nothing; without a plan nothing is written."""
+    keep = keeping(Archive(tmp_path / "blobs", file_bytes=65_536, chain_length=8))
+    world.watch()
+    one, two, three = (b"<p>words and more words</p>" * 50 + mark for mark in (b"1", b"2", b"3"))
+
+    def brought(body: bytes, former: bytes) -> Unit:
+        new = NewBody(body, sha256(body), sha256(former) if former else "", len(former))
+        return world.stored(body, blobs=(), bodies=(new,))
+
+    unplanned = brought(one, b"")
+    with pytest.raises(UnitError, match="nothing of this was written"):
+        world.commit(unplanned)
+    world.write(commit, [unplanned], keep)
+    second = brought(two, one)
+    third = replace(
+        brought(three, two),
+        version=Version(page_id=1, seq=3, sha256=sha256(three), size=len(three), fetched_at=world.at),
+        page=replace(world.state(), last_seq=3),
+    )
+    with pytest.raises(UnitError):
+        world.write(commit, [second, replace(third, page=None)], keep)
+    world.write(commit, [second, third], keep)
+
+    rows = [world.read(versions.blob, sha256(body)) for body in (one, two, three)]
+    assert [sha256(two), sha256(three), ""] == [row.base for row in rows if row is not None]
+    restored = world.read(
+        lambda c: Archive(tmp_path / "blobs", file_bytes=None, chain_length=8).restore(
+            sha256(one), lambda name: versions.blob(c, name)
+        )
+    )
+    assert one == restored
 
 
 def _frames(world: World) -> None:

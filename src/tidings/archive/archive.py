@@ -89,6 +89,8 @@ class BodyCache:
 Lookup = Callable[[str], Blob | None]
 
 KEEP_BYTES = 16 * 1024 * 1024
+MOST_OVERHEAD = 64
+"""Bytes by which a frame of a small body may be larger than the body."""
 
 
 class Archive:
@@ -135,6 +137,10 @@ class Archive:
         )
         self._bodies.keep(sha256, body)
         return made
+
+    def is_row(self, size: int) -> bool:
+        """Return whether a body of so many bytes, or one of fewer, is kept in a row, however badly it compresses."""
+        return self._file_bytes is None or size + MOST_OVERHEAD <= self._file_bytes
 
     def lean(self, blob: Blob, body: bytes, base: tuple[Blob, bytes] | None) -> WritePlan:
         """Return what to write so that a body does without the one that it leans on (`blobs.lean`)."""

@@ -17,7 +17,7 @@ from tidings.model.observed.composite import Composite
 from tidings.model.observed.page import HostState, PageState
 from tidings.model.observed.poll_reason import PollReason
 from tidings.model.observed.reading import ValueRow
-from tidings.model.observed.version import Blob, Digest, Member, Version
+from tidings.model.observed.version import Blob, Digest, Member, NewBody, Version
 from tidings.model.watch.sentinel import State
 from tidings.model.watch.weight import WHOLE
 
@@ -298,7 +298,10 @@ class Unit:
     """of `version`, if it has frames"""
     frames: tuple[FrameRow, ...] | None = None
     """the frames that `page` names from now on, in their order; None: as before"""
+    bodies: tuple[NewBody, ...] = ()
+    """small enough for rows: how they are kept is planned inside the commit"""
     blobs: tuple[Blob, ...] = ()
+    """bodies whose keeping was planned before"""
     garbage: tuple[str, ...] = ()
     digests: tuple[tuple[int, Digest], ...] = ()
     """(version number of `page`, digest)"""

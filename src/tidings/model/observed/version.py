@@ -73,6 +73,19 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
+class NewBody:
+    """A body that is new, named by its hash, and the former one of its kind, which is kept as a delta against it from now on.
+
+    `former` is the hash of that one and `former_size` its bytes; "" and 0: there is none.
+    """
+
+    body: bytes
+    sha256: str
+    former: str = ""
+    former_size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Digest:
     """The digests of one extraction of one version, with the version of the rules that made them (contracts §4).
 

@@ -15,7 +15,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.hub import Hub
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged
 from tidings.model.observed.unit import Event, Quarantined
-from tidings.model.observed.version import Version, member_list
+from tidings.model.observed.version import NewBody, Version, member_list
 from tidings.service.examine import page_state
 from tidings.service.examine.answer_changes import changes_of_headers, changes_of_status
 from tidings.service.examine.detect import Compared
@@ -26,6 +26,8 @@ from tidings.service.watch.cursors import tick_all, ticked
 from tidings.service.watch.page_schedule import promised_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tidings.detection.job.contract import Examination
     from tidings.detection.noise.memory import Memory
     from tidings.model.interval import Duration, Instant
@@ -74,8 +76,7 @@ class Findings:
     digests: tuple[tuple[int, Digest], ...] = ()
     estimates: tuple[Estimate, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
-    bodies: tuple[tuple[bytes, str], ...] = ()
-    """bodies that are new, each beside the hash of its former one, "" for none"""
+    bodies: tuple[NewBody, ...] = ()
 
 
 def of_failure(result: PollResult, failure: Failed, instance: DatabaseInstance) -> Findings:
@@ -105,9 +106,10 @@ def of_suspicion(
 
     It is quarantined, no cursor moves, no estimator hears of it. The first two are kept.
     """
-    before, at, sha256 = result.page.state, result.at, hashlib.sha256(fetched.body).hexdigest()
+    before, at = result.page.state, result.at
     if seen is None or not seen.suspicion or page_state.is_believed(before, seen.suspicion, at):
         return None
+    sha256 = hashlib.sha256(fetched.body).hexdigest()
     state, events = page_state.after_suspicion(before, seen.suspicion, seen.why, sha256=sha256, at=at)
     row = Quarantined(page_id=state.page_id, at=at, kind=seen.suspicion, sha256=sha256, reason=seen.why)
     is_kept = before.health != "error" or before.kind != seen.suspicion
@@ -118,7 +120,7 @@ def of_suspicion(
         record=result.record("quarantined", reason=seen.why, kind=seen.suspicion),
         status=changes_of_status(result, events, instance),
         quarantined=(row,) if is_kept else (),
-        bodies=((fetched.body, ""),) if is_kept else (),
+        bodies=(NewBody(fetched.body, sha256),) if is_kept else (),
     )
 
 
@@ -177,6 +179,7 @@ def of_version(
     """
     before, at, seen = result.page.state, result.at, compared.examination
     body = frames.body if frames is not None else _fetched(answer)
+    own_sha256 = hashlib.sha256(body.body).hexdigest() if body is not None else ""
     text_changed = seen is not None and seen.text_changed
     is_first = page_state.knows_no_body(before)
     differs = text_changed and not is_first
@@ -211,7 +214,7 @@ def of_version(
         status=changes_of_status(result, events, instance),
         headers=headers,
         remembered=remembered,
-        version=_version(look, body, seen, stored, frames, text_changed=text_changed),
+        version=_version(look, body, own_sha256, seen, stored, frames, text_changed=text_changed),
         members=frames.members if frames is not None else (),
         frames=frames.rows() if frames is not None else None,
         digests=_digests_of(look, seen),
@@ -219,7 +222,7 @@ def of_version(
             *noise.estimates_of(memory, before.page_id, at=at, has_second=has_second),
             *(_hints(body, seen, before.page_id, at) if frames is None and body is not None else ()),
         ),
-        bodies=tuple(_new_bodies(answer, body, stored, frames)),
+        bodies=tuple(_new_bodies(answer, body, own_sha256, stored, frames)),
     )
 
 
@@ -262,20 +265,25 @@ def _hints(fetched: Fetched, seen: Examination | None, page_id: int, at: Instant
 
 
 def _new_bodies(
-    answer: Unchanged | Fetched, body: Fetched | None, stored: Stored, frames: FramedPage | None
-) -> list[tuple[bytes, str]]:
-    """Return the bodies that a version brings, each beside the former one of its kind: its own, the list of its members, its picture."""
-    new = [(body.body, stored.holder)] if body is not None else []
+    answer: Unchanged | Fetched, body: Fetched | None, sha256: str, stored: Stored, frames: FramedPage | None
+) -> Iterator[NewBody]:
+    """Yield the bodies that a version brings, each beside the former one of its kind: its own, the list of its members, its picture."""
+    newest = stored.newest
+    if body is not None:
+        yield NewBody(body.body, sha256, stored.holder, newest.size if newest is not None else 0)
     if frames is not None and frames.members:
-        newest = stored.newest
-        new.append((member_list(frames.members), newest.sha256 if newest is not None and newest.frames else ""))
+        made_of = member_list(frames.members)
+        former = newest.sha256 if newest is not None and newest.frames else ""
+        yield NewBody(made_of, hashlib.sha256(made_of).hexdigest(), former)
     picture = answer.screenshot if isinstance(answer, Fetched) else b""
-    return [*new, (picture, "")] if picture else new
+    if picture:
+        yield NewBody(picture, _picture_name(picture))
 
 
 def _version(
     look: Look,
     body: Fetched | None,
+    sha256: str,
     seen: Examination | None,
     stored: Stored,
     frames: FramedPage | None,
@@ -285,7 +293,7 @@ def _version(
     """Return the version that a body becomes; of a page with frames the one that all its members become."""
     if body is not None:
         own = (frames.holder if frames is not None else None) or seen
-        version = _version_of(look, body, own, text_changed=text_changed)
+        version = _version_of(look, body, sha256, own, text_changed=text_changed)
     elif stored.newest is not None:
         version = stored.newest
     else:
@@ -307,11 +315,11 @@ def _version(
     )
 
 
-def _version_of(look: Look, fetched: Fetched, seen: Examination | None, *, text_changed: bool) -> Version:
+def _version_of(look: Look, fetched: Fetched, sha256: str, seen: Examination | None, *, text_changed: bool) -> Version:
     return Version(
         page_id=look.page.state.page_id,
         seq=look.seq,
-        sha256=hashlib.sha256(fetched.body).hexdigest(),
+        sha256=sha256,
         size=len(fetched.body),
         fetched_at=look.at,
         modified_at=look.modified_at,

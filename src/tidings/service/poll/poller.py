@@ -146,7 +146,7 @@ class Poller:
         `ask` asks for the frames of a page; without it they are looked at the next time.
         """
         found = await self._examine(replace(result, page=result.page.as_it_is()), ask)
-        await self._keeper.keep(unit_of(found), found.bodies)
+        await self._keeper.keep(unit_of(found))
 
     async def serve(self, page: WatchedPage, *, at: Instant, epoch: int, owed: Mapping[int, int]) -> None:
         """Let subscriptions take the newest stored version without a poll: a tick that a late look serves, a comparison that is owed."""
@@ -154,7 +154,7 @@ class Poller:
         compared = await self._take_stored(turn, looked_at=page.state.checked_at)
         compared, memory = await self._review(turn, compared, None)
         frames = await self._frames_named(turn, compared)
-        await self._keeper.keep(unit_of(findings.of_stored(turn, compared, frames=frames, memory=memory)), ())
+        await self._keeper.keep(unit_of(findings.of_stored(turn, compared, frames=frames, memory=memory)))
 
     # -- one examination of what a page shows --------------------------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ def unit_of(findings: Findings) -> Unit:
         cursors=taught(moves, page, rows, compared.examination, is_visible=is_visible, at=at),
         comparisons=(*compared.comparisons, *_done(findings)),
         quarantined=findings.quarantined,
+        bodies=findings.bodies,
         changes=rows,
         events=events,
         sentinels=first_report(rows, subscriptions, at),

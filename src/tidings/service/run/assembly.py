@@ -41,7 +41,7 @@ from tidings.service.rules.joint_reports import Reporter
 from tidings.service.rules.rates_of_news import Flapping, NotifyBehaviour
 from tidings.service.run import wrong_clock
 from tidings.service.run.collector import Collector
-from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_planner, open_runner, open_web
+from tidings.service.run.from_settings import budgets, open_fetcher, open_planner, open_runner, open_web
 from tidings.service.run.memories import Memories
 from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.only_poller import lead, open_alone
@@ -162,9 +162,8 @@ async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncI
     async with open_alone(settings, 0.0) as opened:
         store = opened.store
         epoch, holder = await lead(settings, store, opened.lock, clock or SystemClock(), 0.0)
-        archive = open_archive(settings, dialect=opened.database.dialect)
         try:
-            yield Collector(store, archive, settings.store, epoch=epoch)
+            yield Collector(store, opened.archive, settings.store, epoch=epoch)
         finally:
             await store.write(leases.release, leases.POLLER, holder, epoch)
 
@@ -243,7 +242,7 @@ async def _open_base(settings: Settings, opened: OpenStore, leading: Lead, clock
     """Return what all rooms stand on; what a process that was cut off left of bodies is cleared away, and the budgets are as they are set."""
     store = opened.store
     installation = await store.read(instance.load)
-    archive = open_archive(settings, dialect=opened.database.dialect)
+    archive = opened.archive
     archive.sweep(await store.read(versions.files))
     await store.write(garbage.clear, await store.read(garbage.listing))
     await store.write(charge.set_budgets, budgets(settings), at=now)

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidings.clock import MINUTE, SECOND, SystemClock
 from tidings.errors import PollerBusyError, StoreBusyError, StoreLostError
+from tidings.service.poll.keep import keeping
+from tidings.service.run.from_settings import open_archive
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock, is_stopped
 from tidings.storage.db.patience import Patience
@@ -28,6 +30,7 @@ from tidings.storage.write import leases
 from tidings.storage.write.store import Store
 
 if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
     from tidings.clock import Clock
     from tidings.model.interval import Duration
     from tidings.settings import Settings
@@ -44,10 +47,10 @@ HANGS: Final[Duration] = MINUTE
 
 
 class OpenStore(NamedTuple):
-    """The database of the one process that polls, with its lock and the examination of whether it is whole."""
+    """The database and the bodies of the one process that polls, with its lock and the examination of whether it is whole."""
 
     store: Store
-    database: Database
+    archive: Archive
     lock: PollerLock
     soundness: Soundness
 
@@ -75,13 +78,14 @@ async def open_alone(settings: Settings, patience_seconds: float, *, endures: bo
         database.close()
         message = f"another Tidings (process {lock.holder()}) polls for {settings.data}; ask it with `tidings check`, or stop it first"
         raise PollerBusyError(message)
-    store = Store(database)
+    archive = open_archive(settings, dialect=database.dialect)
+    store = Store(database, keep=keeping(archive))
     soundness = Soundness(settings)
     try:
         if lock.was_cut_off or _is_small(settings):
             soundness.begin()
             await soundness.wait(FIRST_SECONDS)
-        yield OpenStore(store, database, lock, soundness)
+        yield OpenStore(store, archive, lock, soundness)
         await soundness.end(settings.serve.stop_seconds)
     finally:
         await soundness.end(0)

@@ -6,12 +6,13 @@ statements. Rows that a broken unit would leave half written are taken back by t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
+from tidings.model.observed.version import Blob, NewBody
 from tidings.storage.db import instance
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
@@ -42,14 +43,17 @@ class Committed:
     delivery_ids: tuple[str, ...] = ()
 
 
+Keep = Callable[[Connection, NewBody], tuple[Sequence[Blob], Sequence[str]]]
+"""Returns the rows that keep a new body, and the files that are garbage then; writes nothing."""
+
 _NOTHING = Committed()
 _QUARANTINE = (
     "INSERT INTO quarantine (page_id, at, kind, sha256, reason) VALUES (:page_id, :at, :kind, :sha256, :reason)"
 )
 
 
-def commit(c: Connection, units: Sequence[Unit]) -> list[Committed]:
-    """Write units in their order, all in the caller's transaction.
+def commit(c: Connection, units: Sequence[Unit], keep: Keep | None = None) -> list[Committed]:
+    """Write units in their order, all in the caller's transaction. `keep` plans how their new bodies are kept.
 
     Of a unit whose step in a sentinel's life was decided on clauses that have been altered since, nothing is written. Raises `StaleEpochError`,
     and `UnitError` where a unit contradicts what is stored: nothing of the transaction may stay then.
@@ -57,7 +61,7 @@ def commit(c: Connection, units: Sequence[Unit]) -> list[Committed]:
     _check_epochs(c, units)
     units = [Unit(at=unit.at, epoch=unit.epoch) if _is_overtaken(c, unit) else unit for unit in units]
     polls.finish(c, [unit.poll for unit in units if unit.poll is not None])
-    _write_versions(c, units)
+    _write_versions(c, units, keep)
     _write_pages(c, units)
     subscriptions.move(c, list(chain.from_iterable(unit.cursors for unit in units)))
     rare = [unit for unit in units if _is_rare(unit)]
@@ -104,9 +108,15 @@ def _is_rare(unit: Unit) -> bool:
     )
 
 
-def _write_versions(c: Connection, units: Iterable[Unit]) -> None:
+def _write_versions(c: Connection, units: Iterable[Unit], keep: Keep | None) -> None:
     """Write blobs, then the versions that name them, unit by unit: a later unit may lean on an earlier one."""
     for unit in units:
+        for new in unit.bodies:
+            if keep is None:
+                raise UnitError("nobody can say how a new body is kept; nothing of this was written")
+            rows, unused = keep(c, new)
+            versions.put_blobs(c, rows)
+            garbage.add(c, unused, at=unit.at)
         if unit.blobs:
             versions.put_blobs(c, unit.blobs)
         if unit.version is not None:

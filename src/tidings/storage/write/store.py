@@ -23,7 +23,7 @@ from tidings.storage.db.database import Database
 from tidings.storage.db.patience import Outage
 from tidings.storage.watches import events
 from tidings.storage.write import charge, leases
-from tidings.storage.write.commit import Committed, commit
+from tidings.storage.write.commit import Committed, Keep, commit
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -64,10 +64,11 @@ class _Read:
 
 
 class Store:
-    """The async face of one `Database`, which belongs to it from now on."""
+    """The async face of one `Database`, which belongs to it from now on. `keep` plans how the new bodies of units are kept."""
 
-    def __init__(self, database: Database, *, gather_seconds: float = GATHER_SECONDS) -> None:
+    def __init__(self, database: Database, *, keep: Keep | None = None, gather_seconds: float = GATHER_SECONDS) -> None:
         self._database = database
+        self._keep = keep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._gather_seconds = gather_seconds
         self._epoch: int | None = None
@@ -202,7 +203,7 @@ class Store:
 
     async def _deliver(self, group: Sequence[tuple[Unit, asyncio.Future[Result]]]) -> None:
         try:
-            results = await self._run(lambda: commit_group(self._database, [unit for unit, _ in group]))
+            results = await self._run(lambda: commit_group(self._database, [unit for unit, _ in group], self._keep))
         except BaseException as error:
             for _, future in group:
                 if not future.done():
@@ -231,16 +232,16 @@ def read_together(database: Database, reads: Sequence[_Read]) -> None:
                 read.error = error
 
 
-def commit_group(database: Database, units: Sequence[Unit]) -> list[Result]:
+def commit_group(database: Database, units: Sequence[Unit], keep: Keep | None = None) -> list[Result]:
     """Commit units in one transaction; if that fails, each alone, recording those that are broken."""
     try:
-        return list(database.write(commit, units))
+        return list(database.write(commit, units, keep))
     except _BROKEN as error:
         if _is_whole_store(error):
             return [error] * len(units)
         if len(units) == 1:
             return [_record(database, units[0], error)]
-    return [commit_group(database, [unit])[0] for unit in units]
+    return [commit_group(database, [unit], keep)[0] for unit in units]
 
 
 def _is_whole_store(error: Exception) -> bool:

@@ -17,7 +17,7 @@ from tidings.storage.db.database import Database, open_database
 from tidings.storage.observed import polls, versions
 from tidings.storage.watches import changes, events
 from tidings.storage.write import leases, secrets, store
-from tidings.storage.write.commit import Committed, commit
+from tidings.storage.write.commit import Committed, Keep, commit
 from tidings.storage.write.store import Store
 
 
@@ -113,9 +113,9 @@ def test_units_of_many_callers_share_a_transaction(world: World, monkeypatch: py
     world.watch("news", *(f"p{i}" for i in range(60)))
     groups: list[int] = []
 
-    def counted(c: Connection, units: Sequence[Unit]) -> list[Committed]:
+    def counted(c: Connection, units: Sequence[Unit], keep: Keep | None) -> list[Committed]:
         groups.append(len(units))
-        return commit(c, units)
+        return commit(c, units, keep)
 
     monkeypatch.setattr(store, "commit", counted)
     units = [world.unchanged(page_id) for page_id in range(1, 61)]
