@@ -139,11 +139,8 @@ def of_no_change(
     `memory` is what is known of the page's noise if that is to be written, `floor` the least time between two polls of a page.
     """
     before, at = result.page.state, result.at
-    state, events = page_state.after_look(before, at, moved=answer.moved, floor=floor)
-    state = page_state.learn_validators(state, answer, changed=False, at=at)
-    if frames is None:
-        state = page_state.learn_freshness(before, state, answer, changed=False, at=at)
-    else:
+    state, events = page_state.after_look(before, answer, at, floor=floor)
+    if frames is not None:
         state, events = frames.state(state, at, floor=floor), (*events, *frames.events(before.page_id, at))
     partial = frames.partial if frames is not None else ""
     headers, remembered = changes_of_headers(result, answer, instance) if compared is not None else ((), ())
@@ -183,17 +180,19 @@ def of_version(
     text_changed = seen is not None and seen.text_changed
     is_first = page_state.knows_no_body(before)
     differs = text_changed and not is_first
-    state, events = page_state.after_look(before, at, moved=answer.moved, differs=differs, floor=floor)
+    state, events = page_state.after_look(
+        before,
+        answer,
+        at,
+        changed=body is not None and before.last_seq > 0,
+        differs=differs,
+        modified_at=look.modified_at,
+        floor=floor,
+    )
     has_second = seen is not None and (seen.second_look or is_doubtful(state.saturation))
     state = page_state.after_version(
         state, body, seen, seq=look.seq, at=at, text_changed=text_changed, seed=instance.hash_seed
     )
-    is_another = body is not None and before.last_seq > 0
-    state = page_state.learn_validators(state, answer, changed=is_another, at=at)
-    if frames is None:
-        state = page_state.learn_freshness(
-            before, state, answer, changed=is_another, at=at, modified_at=look.modified_at
-        )
     if is_first and seen is not None:
         events = _first_events(events, seen, before.page_id, at, frames)
     if frames is not None:

@@ -21,6 +21,7 @@ from tidings.service.plan.jitter import lengthened
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination
     from tidings.model.interval import Duration, Instant
+    from tidings.model.observed.outcome import Validators
     from tidings.model.observed.page import PageState
 
 SATURATED: Final = EventType.PAGE_SATURATED
@@ -209,12 +210,29 @@ MOVED_AT_LEAST: Final[Duration] = DAY
 
 
 def after_look(
-    state: PageState, at: Instant, *, moved: str = "", differs: bool = False, floor: Duration = 0
+    state: PageState,
+    answer: Unchanged | Fetched,
+    at: Instant,
+    *,
+    changed: bool = False,
+    differs: bool = False,
+    modified_at: Instant | None = None,
+    floor: Duration = 0,
 ) -> tuple[PageState, tuple[Event, ...]]:
     """Return the state after a good look, and what is told of it: an error that ends, a page that has moved or looks different each time.
 
-    `moved` is where permanent redirects led, `differs` whether its text is another one, `floor` the least time between two looks.
+    What the answer says of validators and freshness is learned, and what became of the claims before.
+
+    Args:
+        state: The state before.
+        answer: What came; permanent redirects led to `answer.moved`.
+        at: When.
+        changed: Whether it brings another body than the newest version.
+        differs: Whether the text of that is another one.
+        modified_at: When the page was modified, if its server says so.
+        floor: The least time between two looks (µs).
     """
+    moved = answer.moved
     events: tuple[Event, ...] = ()
     is_first = state.last_seq == 0 and state.failures > 0
     if state.health == "error" or is_first:
@@ -227,8 +245,15 @@ def after_look(
     saturation = looked(state.saturation, at=at, last=state.checked_at, differs=differs, floor=floor)
     if saturation.since is not None and state.saturation.since is None:
         events = (*events, Event(type=SATURATED, at=at, page_id=state.page_id, data={"looks": saturation.looks}))
+    validators, streak, audit_in, audited_at = _validators(state, answer, changed=changed, at=at)
     well = replace(
         state,
+        validators=validators,
+        honest_streak=streak,
+        unconditional_in=audit_in,
+        audited_at=audited_at,
+        fresh_until=at + answer.fresh if answer.fresh else None,
+        fresh_doubt=_doubt_of_freshness(state, changed=changed, at=at, modified_at=modified_at),
         polled_at=at,
         checked_at=at,
         polls=state.polls + 1,
@@ -270,23 +295,19 @@ def after_version(
     seed: int,
 ) -> PageState:
     """Return the state with version `seq` as the newest, whose body `fetched` brought; None where only frames of the page are new."""
-    state = replace(
+    own = seen if fetched is not None else None
+    return replace(
         state,
         last_seq=seq,
         text_digest=seen.digest.text if seen is not None else state.text_digest,
         changed_at=at,
         text_changed_at=at if text_changed else state.text_changed_at,
         changes=state.changes + (seq > 1),
-    )
-    if fetched is None:
-        return state
-    return replace(
-        state,
-        body_size=len(fetched.body),
-        body_xxh3=xxh3(fetched.body, seed),
-        charset=seen.charset if seen is not None else state.charset,
-        title=seen.title if seen is not None else state.title,
-        final_url=fetched.final_url,
+        body_size=len(fetched.body) if fetched is not None else state.body_size,
+        body_xxh3=xxh3(fetched.body, seed) if fetched is not None else state.body_xxh3,
+        charset=own.charset if own is not None else state.charset,
+        title=own.title if own is not None else state.title,
+        final_url=fetched.final_url if fetched is not None else state.final_url,
     )
 
 
@@ -294,27 +315,18 @@ DOUBTED: Final = 20
 """Looks without a change after which a claim of freshness is believed again that had proved false."""
 
 
-def learn_freshness(
-    before: PageState,
-    state: PageState,
-    outcome: Unchanged | Fetched,
-    *,
-    changed: bool,
-    at: Instant,
-    modified_at: Instant | None = None,
-) -> PageState:
-    """Return the state with what the answer says of its freshness, and with what became of the claim before (P-6).
+def _doubt_of_freshness(before: PageState, *, changed: bool, at: Instant, modified_at: Instant | None) -> int:
+    """Return for how many looks without a change a claim of freshness is still not believed, given what became of the one before (P-6).
 
     A claim is false if the body changed within it: it was found so, or was modified then.
     """
     until, since = before.fresh_until, before.checked_at
-    doubt = before.fresh_doubt
-    if changed and until is not None and since is not None:
-        is_false = at < until or (modified_at is not None and since < modified_at < until)
-        doubt = DOUBTED if is_false else doubt
-    elif not changed:
-        doubt = max(0, doubt - 1)
-    return replace(state, fresh_until=at + outcome.fresh if outcome.fresh else None, fresh_doubt=doubt)
+    if not changed:
+        return max(0, before.fresh_doubt - 1)
+    if until is None or since is None:
+        return before.fresh_doubt
+    is_false = at < until or (modified_at is not None and since < modified_at < until)
+    return DOUBTED if is_false else before.fresh_doubt
 
 
 AUDIT_FIRST, AUDIT_LAST = 5, 20
@@ -337,16 +349,19 @@ def is_audit(state: PageState, now: Instant) -> bool:
     return state.audited_at is None or now - state.audited_at >= AUDIT_AT_LEAST
 
 
-def learn_validators(state: PageState, outcome: Unchanged | Fetched, *, changed: bool, at: Instant) -> PageState:
-    """Count down to the next audit: k from 5 to 20 while the validators are honest, k = 1 after a caught lie (contracts §11).
+def _validators(
+    state: PageState, outcome: Unchanged | Fetched, *, changed: bool, at: Instant
+) -> tuple[Validators, int, int, Instant | None]:
+    """Return the validators, for how long they have been honest, in how many polls the next audit is, and when the last one was.
 
+    It is counted down to the next audit: k from 5 to 20 while the validators are honest, k = 1 after a caught lie (contracts §11).
     A lie is a body that changed under validators that the server repeats; one that was nothing under them, and is the page without them, is the last.
     """
     if state.honest_streak in {SUSPECTED, LIARS} and isinstance(outcome, Fetched):
-        return replace(state, validators=outcome.validators, honest_streak=LIARS, unconditional_in=0, audited_at=at)
+        return outcome.validators, LIARS, 0, at
     if isinstance(outcome, Unchanged):
-        return replace(state, unconditional_in=state.unconditional_in - 1)
+        return state.validators, state.honest_streak, state.unconditional_in - 1, state.audited_at
     lied = changed and bool(outcome.validators) and outcome.validators == state.validators
     streak = 0 if lied else state.honest_streak + 1
     k = 0 if lied or not outcome.validators else min(AUDIT_LAST, AUDIT_FIRST + streak)
-    return replace(state, validators=outcome.validators, honest_streak=streak, unconditional_in=k, audited_at=at)
+    return outcome.validators, streak, k, at

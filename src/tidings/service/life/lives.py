@@ -9,7 +9,7 @@ from tidings.service.notify import activate
 from tidings.storage.watches import changes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tidings.model.interval import Instant
     from tidings.model.observed.unit import SentinelMove, Unit
@@ -48,7 +48,7 @@ class Lives:
             self.wake()
             return
         reported = {row.sentinel_id for row in unit.changes if not row.quiet}
-        if reported and (ending := reported & self._ending_with_a_report()):
+        if reported and (ending := self._ending_with_a_report(reported)):
             self._reported |= ending
             self.wake()
 
@@ -60,7 +60,7 @@ class Lives:
         taken, self._noted = self._noted, []
         await self._reload(taken)
         if self._reported:
-            reported, self._reported = self._reported & self._ending_with_a_report(), set()
+            reported, self._reported = self._ending_with_a_report(self._reported), set()
             moves = [activate.ended_with_a_report(sentinel_id, now) for sentinel_id in sorted(reported)]
             await self._write(moves)
             taken += moves
@@ -71,14 +71,18 @@ class Lives:
             taken += course.moves
         return taken
 
-    def _ending_with_a_report(self) -> set[int]:
-        held = self._watchlist.sentinels.values()
-        return {h.row.id for h in held if h.row.state == "enabled" and activate.ends_with_a_report(h.sentinel)}
+    def _ending_with_a_report(self, among: Iterable[int]) -> set[int]:
+        held = (self._watchlist.sentinels.get(sentinel_id) for sentinel_id in among)
+        return {
+            each.row.id
+            for each in held
+            if each is not None and each.row.state == "enabled" and activate.ends_with_a_report(each.sentinel)
+        }
 
     async def _told_before(self) -> set[int]:
         """Return which of those that end with their first report had it before the service stopped."""
         found = set()
-        for sentinel_id in self._ending_with_a_report():
+        for sentinel_id in self._ending_with_a_report(self._watchlist.sentinels):
             row = self._watchlist.sentinels[sentinel_id].row
             told = await self._store.read(changes.listing, sentinel=row.name, since=row.revised_at)
             found |= {sentinel_id} & {change.row.sentinel_id for change in told}

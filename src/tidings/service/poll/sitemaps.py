@@ -297,8 +297,7 @@ def _unit(answered: Answered, before: PageState, epoch: int, kept: tuple[Estimat
     if isinstance(outcome, Failed):
         state = page_state.frozen(before, at) if answered.ours else page_state.after_failure(before, outcome, at)[0]
     else:
-        state = page_state.learn_validators(page_state.after_look(before, at)[0], outcome, changed=False, at=at)
-        state = replace(state, final_url=outcome.final_url)
+        state = replace(page_state.after_look(before, outcome, at)[0], final_url=outcome.final_url)
     record = PollRecord(
         poll_id=answered.charged.poll_id,
         page_id=before.page_id,

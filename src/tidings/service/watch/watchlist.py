@@ -316,16 +316,20 @@ class Watchlist:
         for page in held:
             if (sub := page.subscriptions.get(move.subscription_id)) is not None:
                 is_altered = move.revision != sub.row.revision  # while its page was looked at: it ticks as it says now
-                next_tick = sub.row.next_tick if is_altered else move.next_tick
-                row = replace(
-                    sub.row, next_tick=next_tick, ticked_at=move.ticked_at, missing=move.missing, seen=move.seen
+                is_confirmed = sub.row.base > move.base  # meanwhile: the versions of before are needed no more
+                versions = sub.row if is_confirmed else move
+                sub.row = replace(
+                    sub.row,
+                    base=versions.base,
+                    taken=versions.taken,
+                    number=versions.number,
+                    seen=move.seen,
+                    next_tick=sub.row.next_tick if is_altered else move.next_tick,
+                    ticked_at=move.ticked_at,
+                    missing=move.missing,
+                    remembered=sub.row.remembered if move.remembered is None else move.remembered,
+                    learned=sub.row.learned if is_altered or move.learned is None else move.learned,
                 )
-                if move.remembered is not None:
-                    row = replace(row, remembered=move.remembered)
-                if move.learned is not None and not is_altered:
-                    row = replace(row, learned=move.learned)
-                is_confirmed = row.base > move.base  # meanwhile: the versions of before are needed no more
-                sub.row = row if is_confirmed else replace(row, base=move.base, taken=move.taken, number=move.number)
 
     async def _held(self, row: SentinelRow, known: Mapping[tuple[str, str], int] | None = None) -> WatchedSentinel:
         sentinel = self._meaning(row)
