@@ -15,7 +15,8 @@ from tidings.storage.db.connection import Connection
     ("thread", "expected"), [("MainThread", "loop"), ("store_0", "store"), ("asyncio_3", "other"), ("", "other")]
 )
 def test_a_thread_belongs_to_a_layer(thread, expected):
-    assert layer(thread) == expected
+    """By the name that the pool of threads gives it."""
+    assert expected == layer(thread)
 
 
 def test_a_layer_has_spent_what_its_threads_have():
@@ -23,10 +24,11 @@ def test_a_layer_has_spent_what_its_threads_have():
     before = {("loop", 1): 100, ("worker", 7): 50, ("other", 2): 9}
     after = {("loop", 1): 130, ("worker", 7): 60, ("worker", 8): 5}
 
-    assert spent(before, after) == {"loop": 30, "store": 0, "other": 0, "worker": 15}
+    assert {"loop": 30, "store": 0, "other": 0, "worker": 15} == spent(before, after)
 
 
 def test_dear_steps_are_counted_while_asked_for_and_not_after():
+    """Statements, the rows that they write, and each `replace` by its class."""
     counts: Counter[str] = Counter()
 
     def run(_text, _rows):
@@ -41,15 +43,16 @@ def test_dear_steps_are_counted_while_asked_for_and_not_after():
     connection.rows(text)
     vars(page_state)["replace"](Saturation(), looks=2)
 
-    assert counts == {"statements": 2, "rows written": 2, "dataclasses.replace": 1, "  replace Saturation": 1}
+    assert {"statements": 2, "rows written": 2, "dataclasses.replace": 1, "  replace Saturation": 1} == counts
     assert vars(page_state)["replace"] is dataclasses.replace
 
 
 def test_the_table_has_a_row_for_each_layer_and_each_count():
+    """What was not counted in a round has an empty cell."""
     result = {name: {"loop": 1, "store": 0.5, "other": 0, "worker": 2, "all": 3.5, "counts": {}} for name in ROUNDS}
     result["changed"]["counts"] = {"statements": 16.4}
 
     lines = table(result).splitlines()
 
-    assert lines[5].split() == ["all", "3.500", "3.500", "3.500"]
-    assert lines[-1].split() == ["statements", "16.4"]
+    assert ["all", "3.500", "3.500", "3.500"] == lines[5].split()
+    assert ["statements", "16.4"] == lines[-1].split()

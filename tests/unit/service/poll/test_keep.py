@@ -52,6 +52,7 @@ def kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
 
 
 def test_small_bodies_are_left_to_the_commit(world: World, tmp_path: Path):
+    """Up to the size that fits into a row however badly it compresses; nothing is written to the disk."""
     unit = kept(world, tmp_path / "blobs", new_body(1_000), new_body(FILE_BYTES - 64, former_size=50))
 
     assert (2, 0) == (len(unit.bodies), len(unit.blobs))
@@ -73,6 +74,7 @@ def test_what_may_need_a_file_is_planned_before_the_commit(world: World, tmp_pat
 
 
 def test_no_file_is_asked_for_inside_a_commit(world: World, tmp_path: Path):
+    """A large body that comes there all the same is refused: its file would be younger than its row."""
     keep = keeping(Archive(tmp_path / "blobs", file_bytes=FILE_BYTES, chain_length=8))
 
     with pytest.raises(ValueError, match="before the commit"):
