@@ -2,10 +2,12 @@
 
     PYTHONPATH=. .venv/bin/python bench/anatomy.py [--pages 300] [--rounds 3] [--json]
 
-The pages, the server and the rounds are those of `bench/poll_loop.py`. The thread of the event loop, that of the store and the workers are counted
-each by itself, in nanoseconds on the processor (Linux: `schedstat`); the server and what starts workers are not counted. What the first worker costs
-to start is paid before the rounds and printed apart. Counts are made in rounds of their own, since counting costs time. Compare commits only
-by runs that take turns: `PYTHONPATH=/tmp/before/src:/tmp/before` measures another checkout with this file.
+The pages, the server and the rounds are those of `bench/poll_loop.py`. The thread of the event
+loop, that of the store and the workers are counted each by itself, in nanoseconds on the processor
+(Linux: `schedstat`); the server and what starts workers are not counted. What the first worker
+costs to start is paid before the rounds and printed apart. Counts are made in rounds of their own,
+since counting costs time. Compare commits only by runs that take turns:
+`PYTHONPATH=/tmp/before/src:/tmp/before` measures another checkout with this file.
 """
 
 from __future__ import annotations
@@ -54,7 +56,10 @@ def layer(thread: str) -> str:
 
 
 def spent(before: dict[tuple[str, int], int], after: dict[tuple[str, int], int]) -> dict[str, int]:
-    """Return what each layer has spent between two readings; a thread or worker that is new counts from its start, one that is gone not at all."""
+    """Return what each layer has spent between two readings.
+
+    A thread or worker that is new counts from its start, one that is gone not at all.
+    """
     used = dict.fromkeys(THREADS, 0)
     for (name, number), value in after.items():
         used[name] += value - before.get((name, number), 0)
@@ -70,7 +75,7 @@ def on_processor(task: Path) -> int:
 
 
 def reading() -> dict[tuple[str, int], int]:
-    """Return the nanoseconds of each thread of this process and of each worker, by layer and number."""
+    """Return the nanoseconds of each thread of this process and of each worker."""
     named = {each.native_id or 0: layer(each.name) for each in threading.enumerate()}
     found = {
         (named.get(int(task.name), "other"), int(task.name)): on_processor(task)
@@ -138,7 +143,10 @@ def counting(counts: Counter[str]) -> Iterator[None]:
 
 
 async def measure(pages: int, rounds: int, port: int, mode: Any, directory: Path) -> dict[str, Any]:
-    """Return, by round, the milliseconds of each layer and the counts of a page; and what the first worker cost to start."""
+    """Return, by round, the milliseconds of each layer and the counts of a page.
+
+    And what the first worker cost to start, in milliseconds too.
+    """
     settings = load(directory, environment={}, flags=loop_bench.FLAGS)
     addresses = loop_bench.urls(port, pages + 1)
     database = open_database(settings)
@@ -190,7 +198,7 @@ async def measure(pages: int, rounds: int, port: int, mode: Any, directory: Path
 
 
 def commit_of(checkout: Path) -> str:
-    """Return the commit of a checkout, with a + where files of it were changed since; "unknown" outside of git."""
+    """Return the commit of a checkout, with a + where files were changed since."""
 
     def git(*words: str) -> str:
         return subprocess.run(["git", "-C", str(checkout), *words], capture_output=True, text=True, check=False).stdout
@@ -200,7 +208,7 @@ def commit_of(checkout: Path) -> str:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return what was measured as a table of milliseconds a page, and below it the counts of a page."""
+    """Return milliseconds a page as a table, and below it the counts of a page."""
     lines = [f"{'CPU ms a page':30}" + "".join(f"{name:>10}" for name in ROUNDS)]
     for row in (*THREADS, "all"):
         lines.append(f"{row:30}" + "".join(f"{result[name][row]:>10.3f}" for name in ROUNDS))
