@@ -96,7 +96,7 @@ def _act(c: Connection, rng: random.Random, url: str, settings: Any) -> None:
         life = life.format(a=rng.uniform(0.1, 2), b=rng.uniform(0.3, 3), x=rng.choice(alive or [""]))
         text = f"Create Sentinel s{len(rows)} Using {url} Monitor any change Fetch every 1 s {life}"
         try:
-            register._register(c, text, settings, now, "")
+            register.carry_out(c, text, settings, now, "")
         except SentinelError as error:
             if {problem.as_dict()["code"] for problem in error.problems} != {
                 "E30"
@@ -107,7 +107,7 @@ def _act(c: Connection, rng: random.Random, url: str, settings: Any) -> None:
     if what < 0.75:
         register.command(c, Command("disable" if row.state == "enabled" else "enable", row.name), now=now)
     elif what < 0.9 and meaning(row.text).span is not None:
-        register._register(c, f"Alter {row.name} For {rng.uniform(0.3, 4)} s", settings, now, "")
+        register.carry_out(c, f"Alter {row.name} For {rng.uniform(0.3, 4)} s", settings, now, "")
     else:
         register.command(c, Command("drop", row.name), now=now)
 

@@ -14,10 +14,12 @@ from tidings.web.inside import Arrivals, Inside
 from tidings.web.listening import check, listen, url_of
 
 if TYPE_CHECKING:
+    from tidings.clock import Clock
     from tidings.model.observed.unit import Unit
     from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
     from tidings.web.connection import Server
+    from tidings.web.screens.desk import Desk
 
 
 class Door:
@@ -28,6 +30,9 @@ class Door:
         self._settings = settings
         self.arrivals = Arrivals()
         """wakes those who follow the stream"""
+        self.changes = Arrivals()
+        """wakes the screens"""
+        self._desk: Desk | None = None
         self._server: Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
@@ -39,8 +44,9 @@ class Door:
 
     async def open(self, monitor: Monitor) -> None:
         """Answer from now on: whoever connects once this returns is heard."""
-        server_of = await asyncio.to_thread(_import)
-        self._server = server_of(self.inside(monitor))
+        make_desk, server_of = await asyncio.to_thread(_import)
+        self._desk = make_desk(self._settings, monitor.clock, self.changes)
+        self._server = server_of(self.inside(monitor), self._desk)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
         listening = asyncio.create_task(self._server.listens.wait())
         await asyncio.wait({listening, self._serving}, return_when=asyncio.FIRST_COMPLETED)
@@ -68,18 +74,24 @@ class Door:
         """Hear of a unit that was committed: those who follow the stream are woken if something is on it."""
         if any(event.type == STREAMED for event in unit.events):
             self.arrivals.wake()
+        if unit.changes:
+            self.changes.wake()
 
     async def close(self) -> None:
         """Answer no more; those who follow the stream are sent home."""
         self.arrivals.end()
+        self.changes.end()
         if self._server is not None and self._serving is not None:
             self._server.end()
             await self._serving
         self._bound.close()
+        if self._desk is not None:
+            await self._desk.close()
 
 
-def _import() -> Callable[[Inside], Server]:
+def _import() -> tuple[Callable[[Settings, Clock, Arrivals], Desk], Callable[[Inside, Desk], Server]]:
     from tidings.web.connection import Server
     from tidings.web.entrances import application
+    from tidings.web.screens.desk import Desk
 
-    return lambda inside: Server(application(inside))
+    return Desk, lambda inside, desk: Server(application(inside, desk))

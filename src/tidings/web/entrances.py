@@ -15,6 +15,8 @@ from starlette.routing import Route
 from tidings.web import feeds, health, hooks, signals, stream, websub
 from tidings.web.guard import RequestGuard, check_token
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
+from tidings.web.screens import render
+from tidings.web.screens.screens import SCREENS
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, ExceptionHandler
 
     from tidings.web.inside import Inside
+    from tidings.web.screens.desk import Desk
 
 HEALTH: Final = "/healthz"
 Who = Literal["anybody", "readers", "hook", "hub"]
@@ -68,10 +71,27 @@ def entrances() -> tuple[Entrance, ...]:
     )
 
 
-def application(inside: Inside) -> ASGIApp:
-    """Return what answers requests to a running service."""
+def screens(desk: Desk) -> tuple[Entrance, ...]:
+    """Return the entrances for people: the screens, and the sheets and scripts that they are made with."""
+
+    def at(answer: Callable[[Request, Desk], Awaitable[Response]]) -> Answer:
+        async def answered(request: Request, inside: Inside) -> Response:
+            del inside
+            return await answer(request, desk)
+
+        return answered
+
+    return (
+        Entrance("/static/{hash}/{name}", "GET", "anybody", at(render.static)),
+        *(Entrance(path, method, "readers", at(answer)) for path, method, answer in SCREENS),
+    )
+
+
+def application(inside: Inside, desk: Desk | None = None) -> ASGIApp:
+    """Return what answers requests to a running service; without a desk there are no screens."""
+    every = (*entrances(), *(() if desk is None else screens(desk)))
     inner = Starlette(
-        routes=[Route(one.path, _admitting(one, inside), methods=[one.method]) for one in entrances()],
+        routes=[Route(one.path, _admitting(one, inside), methods=[one.method]) for one in every],
         exception_handlers=_HANDLERS,
     )
     inner.router.redirect_slashes = False

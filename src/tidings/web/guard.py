@@ -52,7 +52,11 @@ class RequestGuard:
 
         async def careful(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = {**SECURITY, "date": formatdate(self.clock.wall() / SECOND, usegmt=True)}
+                said = {name for name, _ in message["headers"]}
+                own = {
+                    **{n: v for n, v in SECURITY.items() if n.encode() not in said},
+                    "date": formatdate(self.clock.wall() / SECOND, usegmt=True),
+                }
                 message["headers"] = [*message["headers"], *((n.encode(), v.encode()) for n, v in own.items())]
             await send(message)
 

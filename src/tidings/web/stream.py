@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from starlette.responses import Response
 
@@ -153,12 +153,24 @@ class Follower:
         return True
 
 
+class Follows(Protocol):
+    """One who is written to, until he is gone."""
+
+    def leave(self) -> None:
+        """Hear that he is gone."""
+        ...
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        """Yield what is to be written."""
+        ...
+
+
 class EventStream(Response):
     """The answer that ends when its reader leaves or the service stops."""
 
     media_type = _TYPE
 
-    def __init__(self, follower: Follower) -> None:
+    def __init__(self, follower: Follows) -> None:
         super().__init__(headers=_HEADERS)
         del self.headers["content-length"]
         self._follower = follower

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from lxml import etree
-
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
-from tidings.service.health import doctor, machine
-from tidings.storage.db.sqlite import library_version, needs_single_writer
+from tidings.service.health import doctor
 
 if TYPE_CHECKING:
     from tidings.service.show.finding import Finding
@@ -37,7 +33,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             database,
             refusal=refusal,
             now=SystemClock().wall(),
-            installed=_installed(),
+            installed=doctor.installed(),
             restore=_restore(settings, database) if arguments.deep and database is not None else None,
         ):
             found[finding.status] += 1
@@ -68,16 +64,6 @@ def _print(finding: Finding, *, as_json: bool) -> None:
         return
     mend = f"  (mend: {finding.mend})" if finding.mend else ""
     write_line(f"{finding.status:<4}  {finding.what:<11}  {finding.detail}{mend}")
-
-
-def _installed() -> doctor.Installed:
-    return doctor.Installed(
-        python=tuple(sys.version_info[:3]),
-        sqlite=library_version(),
-        single_writer=needs_single_writer(library_version()),
-        libxml2=etree.LIBXML_VERSION,
-        libraries=machine.installed(),
-    )
 
 
 def _restore(settings: Settings, database: Database) -> doctor.Restore:

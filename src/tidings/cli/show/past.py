@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, table, write_json, write_line, write_page
@@ -31,6 +31,7 @@ from tidings.storage.watches import changes, subscriptions, values
 if TYPE_CHECKING:
     from tidings.model.observed.unit import ChangeRow
     from tidings.model.observed.version import Version
+    from tidings.service.show.records import Record
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
@@ -280,17 +281,10 @@ def _diff(database: Database, arguments: argparse.Namespace, settings: Settings)
         for c in database.read(changes.listing, sentinel=row.name, page_id=page_id, quiet=True)
         if (c.row.from_seq, c.row.to_seq) == (old.seq, new.seq)
     ]
-    if stored:
-        record = change_record(stored[0].row, sentinel=row.name, url=url)
-    else:
-        from tidings.service.run import compare
-
-        record = asyncio.run(compare.two_versions(database, settings, row, page_id=page_id, old=old, new=new))
-    if drawing.view in {"single", "dual"}:
-        from tidings.service.run import compare
-
-        merged = asyncio.run(compare.in_place(database, settings, row, page_id=page_id, old=old, new=new))
-        record = {**record, "merged": merged}
+    record = change_record(stored[0].row, sentinel=row.name, url=url) if stored else None
+    merges = drawing.view in {"single", "dual"}
+    if record is None or merges:
+        record = asyncio.run(_compare(database, settings, (row, page_id, old, new), record, merges=merges))
     between = f"version {old.seq} ({_told_of(old)}) → version {new.seq} ({_told_of(new)})"
     if arguments.json:
         write_json(record)
@@ -303,6 +297,32 @@ def _diff(database: Database, arguments: argparse.Namespace, settings: Settings)
         for line in drawing.fragment(record).split("\n"):
             write_line(f"  {line}")
     return 0
+
+
+async def _compare(
+    database: Database,
+    settings: Settings,
+    pair: tuple[SentinelRow, int, Version, Version],
+    record: Record | None,
+    *,
+    merges: bool,
+) -> Record:
+    """Return the record of a pair, compared now if there is none yet, with what stands around its edits if that is to be shown."""
+    from tidings.service.run.compare import Comparisons  # it brings the whole service
+
+    row, page_id, old, new = pair
+
+    async def read(fn: Callable[..., Any], *args: Any) -> Any:
+        return database.read(fn, *args)
+
+    comparisons = Comparisons(read, settings, dialect=database.dialect)
+    try:
+        if record is None:
+            record = await comparisons.two_versions(row, page_id=page_id, old=old, new=new)
+        merged = {"merged": await comparisons.in_place(row, page_id=page_id, old=old, new=new)} if merges else {}
+        return {**record, **merged}
+    finally:
+        await comparisons.close()
 
 
 def _told_of(version: Version) -> str:

@@ -7,11 +7,14 @@ but not read everywhere is read as far as it goes.
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+from lxml import etree
 
 from tidings.archive.names import is_file_name
 from tidings.errors import (
@@ -32,7 +35,7 @@ from tidings.service.show.finding import Finding, fail, ok, shortened, spell_cou
 from tidings.service.sources import websub
 from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
-from tidings.storage.db.database import REVISIONS, Database, open_database, quick_check
+from tidings.storage.db.database import REVISIONS, Database, open_database, quick_check, sqlite_in_use
 from tidings.storage.observed import versions
 from tidings.storage.write import invariants, leases
 from tidings.storage.write.vault import Vault
@@ -53,6 +56,18 @@ class Installed:
     single_writer: bool
     libxml2: Version
     libraries: Mapping[str, Version]
+
+
+def installed() -> Installed:
+    """Return what this process runs on."""
+    version, single_writer = sqlite_in_use()
+    return Installed(
+        python=tuple(sys.version_info[:3]),
+        sqlite=version,
+        single_writer=single_writer,
+        libxml2=etree.LIBXML_VERSION,
+        libraries=machine.installed(),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,10 +90,19 @@ def register(database: Database, text: str, *, settings: Settings, now: Instant,
         now: When they are registered (µs).
         file: The name of the file, whose ending says the form; empty for the sentence form.
     """
-    return database.write(_register, text, settings, now, file)
+    return database.write(carry_out, text, settings, now, file)
 
 
-def _register(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
+def carry_out(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
+    """Do what `register` does inside a transaction that the caller began.
+
+    Args:
+        connection: The transaction.
+        text: The statements.
+        settings: The settings in use.
+        now: When they are registered (µs).
+        file: The name of the file, whose ending says the form; empty for the sentence form.
+    """
     vault = Vault(settings.data)
     references.seal_older(connection, vault, at=now)
     parsed = understood(connection, file, text, settings=settings, now=now)

@@ -1,8 +1,9 @@
-"""Compare two stored versions on demand, in the runner's process, for `tidings diff`."""
+"""Compare two stored versions on demand, in a process of its own, for `tidings diff` and the screens."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
 
 from tidings.detection.ask.summary import summary
 from tidings.detection.job import run
@@ -22,87 +23,106 @@ from tidings.storage.watches import subscriptions
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.detection.job.contract import Part, Target
+    from tidings.isolation.runner import Runner
     from tidings.model.observed.page import PageIdentity
     from tidings.model.observed.version import Version
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
-    from tidings.storage.db.database import Database
     from tidings.storage.watches.sentinels import SentinelRow
 
+Read = Callable[..., Awaitable[Any]]
+"""Runs a function of a connection in a transaction that reads, with what else it takes."""
 
-async def two_versions(
-    database: Database, settings: Settings, row: SentinelRow, *, page_id: int, old: Version, new: Version
-) -> Record:
-    """Return a change record of any two versions of a page, as the sentinel sees them; it has no id, for nobody was told of it.
 
-    Raises `TidingsError` if they cannot be compared.
+class Comparisons:
+    """Compares stored versions as a sentinel sees them. Its process starts with the first comparison and serves all; `close` ends it.
+
+    Args:
+        read: How the database is read.
+        settings: The settings in use.
+        dialect: The database product, `sqlite` or `postgresql`.
     """
-    archive = open_archive(settings, dialect=database.dialect)
-    identity = database.read(pages.identity, page_id)
-    sentinel = meaning(row.text)
-    expression, extraction = sentinel.monitor, extraction_of(sentinel)
-    before, after = (database.read(_parts, archive, identity, version) for version in (old, new))
-    healed = database.read(_healed, row, page_id)
-    runner = open_runner(settings)
-    try:
+
+    def __init__(self, read: Read, settings: Settings, *, dialect: str) -> None:
+        self._read = read
+        self._settings = settings
+        self._archive = open_archive(settings, dialect=dialect)
+        self._runner: Runner | None = None
+
+    async def two_versions(self, row: SentinelRow, *, page_id: int, old: Version, new: Version) -> Record:
+        """Return a change record of any two versions of a page, as the sentinel sees them; it has no id, for nobody was notified of it.
+
+        Raises `TidingsError` if they cannot be compared.
+        """
+        identity = await self._read(pages.identity, page_id)
+        sentinel = meaning(row.text)
+        expression, extraction = sentinel.monitor, extraction_of(sentinel)
+        before, after = [await self._read(_parts, self._archive, identity, version) for version in (old, new)]
+        healed = await self._read(_healed, row, page_id)
         if old.frames or new.frames or identity.frames:
             pair = (before, after, expression, identity.frames, extraction)
-            answer = await runner.run(run.compare_framed, pair)
+            answer = await self._process().run(run.compare_framed, pair)
         else:
-            answer = await runner.run(run.compare, (before[0].body, after[0].body, expression, extraction, healed))
-    finally:
-        await runner.close()
-    if isinstance(answer, Died):
-        message = f"versions {old.seq} and {new.seq} could not be compared: {answer.reason}"
-        raise TidingsError(message)
-    found, problem = answer.value
-    if problem:
-        message = f"versions {old.seq} and {new.seq} could not be compared: {problem}"
-        raise TidingsError(message)
-    return {
-        "record": "change",
-        "id": None,
-        "sentinel": row.name,
-        "page": str(page_id),
-        "url": new.final_url,
-        "kind": expressions.to_text(expression),
-        "from_version": version_id(page_id, old.seq),
-        "to_version": version_id(page_id, new.seq),
-        **found_record(found),
-        "summary": summary(found) if found else "no difference",
-        "quiet": False,
-        "modified_at": rfc3339(new.modified_at),
-        "polled_at": rfc3339(new.fetched_at),
-        "detected_at": None,
-    }
+            answer = await self._process().run(
+                run.compare, (before[0].body, after[0].body, expression, extraction, healed)
+            )
+        if isinstance(answer, Died):
+            message = f"versions {old.seq} and {new.seq} could not be compared: {answer.reason}"
+            raise TidingsError(message)
+        found, problem = answer.value
+        if problem:
+            message = f"versions {old.seq} and {new.seq} could not be compared: {problem}"
+            raise TidingsError(message)
+        return {
+            "record": "change",
+            "id": None,
+            "sentinel": row.name,
+            "page": str(page_id),
+            "url": new.final_url,
+            "kind": expressions.to_text(expression),
+            "from_version": version_id(page_id, old.seq),
+            "to_version": version_id(page_id, new.seq),
+            **found_record(found),
+            "summary": summary(found) if found else "no difference",
+            "quiet": False,
+            "modified_at": rfc3339(new.modified_at),
+            "polled_at": rfc3339(new.fetched_at),
+            "detected_at": None,
+        }
 
+    async def in_place(
+        self, row: SentinelRow, *, page_id: int, old: Version, new: Version
+    ) -> list[list[tuple[str, str]]]:
+        """Return the stretches of a page around what changed for a sentinel between two versions, for views that show them.
 
-async def in_place(
-    database: Database, settings: Settings, row: SentinelRow, *, page_id: int, old: Version, new: Version
-) -> list[list[tuple[str, str]]]:
-    """Return the stretches of a page around what changed for a sentinel between two versions, for views that show them.
+        Empty if only objects changed, or if the page has frames: their changes are shown by themselves. Raises `TidingsError` if the
+        job dies.
+        """
+        identity = await self._read(pages.identity, page_id)
+        if old.frames or new.frames or identity.frames:
+            return []
+        sentinel = meaning(row.text)
+        healed = await self._read(_healed, row, page_id)
+        (before, *_), (after, *_) = [
+            await self._read(_parts, self._archive, identity, version) for version in (old, new)
+        ]
+        job = (before.body, after.body, sentinel.monitor, extraction_of(sentinel), healed)
+        answer = await self._process().run(run.merge, job)
+        if isinstance(answer, Died):
+            message = f"versions {old.seq} and {new.seq} could not be shown side by side: {answer.reason}"
+            raise TidingsError(message)
+        return [list(stretch) for stretch in answer.value]
 
-    None if only objects changed, or if the page has frames: their changes are shown by themselves. Raises `TidingsError` if the
-    job dies.
-    """
-    archive = open_archive(settings, dialect=database.dialect)
-    identity = database.read(pages.identity, page_id)
-    if old.frames or new.frames or identity.frames:
-        return []
-    sentinel = meaning(row.text)
-    healed = database.read(_healed, row, page_id)
-    (before, *_), (after, *_) = (database.read(_parts, archive, identity, version) for version in (old, new))
-    runner = open_runner(settings)
-    try:
-        answer = await runner.run(
-            run.merge, (before.body, after.body, sentinel.monitor, extraction_of(sentinel), healed)
-        )
-    finally:
-        await runner.close()
-    if isinstance(answer, Died):
-        message = f"versions {old.seq} and {new.seq} could not be shown side by side: {answer.reason}"
-        raise TidingsError(message)
-    return [list(stretch) for stretch in answer.value]
+    async def close(self) -> None:
+        """End the process, if it was started."""
+        if self._runner is not None:
+            await self._runner.close()
+            self._runner = None
+
+    def _process(self) -> Runner:
+        if self._runner is None:
+            self._runner = open_runner(self._settings)
+        return self._runner
 
 
 def _healed(connection: Connection, row: SentinelRow, page_id: int) -> tuple[Target, ...]:

@@ -11,7 +11,7 @@ from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.driver import DatabaseDriver
 from tidings.storage.db.patience import Patience
-from tidings.storage.db.sqlite import FILE, MARKER, SqliteDriver
+from tidings.storage.db.sqlite import FILE, MARKER, SqliteDriver, library_version, needs_single_writer
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -216,3 +216,9 @@ def _revision(driver: DatabaseDriver) -> str | None:
             'untouched. Upgrade with `pip install --upgrade "tidings"`, or put back the copy that was kept before the upgrade'
         )
     return str(revision) if revision is not None else None
+
+
+def sqlite_in_use() -> tuple[tuple[int, ...], bool]:
+    """Return the version of SQLite that this process has, and whether it serves one writer at a time only."""
+    version = library_version()
+    return version, needs_single_writer(version)

@@ -73,6 +73,14 @@ CREATE TABLE signal_key (
 );
 CREATE INDEX ix_signal_key_at ON signal_key (at);
 
+CREATE TABLE inbox_mark (
+  owner_id BIGINT NOT NULL,
+  change_id TEXT NOT NULL,
+  read_at BIGINT,
+  kept_at BIGINT,
+  CONSTRAINT pk_inbox_mark PRIMARY KEY (owner_id, change_id)
+);
+
 CREATE TABLE timer (
   kind TEXT NOT NULL,
   ref BIGINT NOT NULL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,43 @@ _LOOKS = (
     " ORDER BY finished_at"
 )
 _LAST_BEFORE = "SELECT page_id, MAX(finished_at) FROM poll WHERE finished_at < :before AND outcome IN ('new', 'unchanged', 'changed') GROUP BY page_id"
+_BEATS = (
+    "SELECT (charged_at - :since) / :width AS slot, sum(text_changed), sum(CASE WHEN outcome IN ('new', 'unchanged', 'changed') THEN 1 ELSE 0 END),"
+    " count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) FROM poll WHERE page_id = :page_id AND charged_at >= :since"
+    " AND outcome IS NOT NULL GROUP BY (charged_at - :since) / :width"
+)
 CUT_OFF = "cut off: the process that asked ended before the answer was kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Beats:
+    """What the polls of a stretch of time found: the most that happened in each slot (`seen`, `changed`, `failed`), and the sums."""
+
+    slots: Mapping[int, str]
+    polls: int
+    changes: int
+    failures: int
+
+
+def beats(c: Connection, page_ids: Collection[int], *, since: Instant, width: Duration) -> dict[int, Beats]:
+    """Return the beats of pages by page; a page without a poll has none.
+
+    Args:
+        page_ids: The pages.
+        since: Where slot 0 begins (µs).
+        width: How long a slot is (µs, > 0).
+    """
+    found: dict[int, Beats] = {}
+    for page_id in page_ids:
+        rows = c.rows(_BEATS, page_id=page_id, since=since, width=width)
+        if not rows:
+            continue
+        slots = {
+            int(slot): "changed" if changed else "seen" if good else "failed" for slot, changed, good, _, _ in rows
+        }
+        sums = [sum(int(row[k]) for row in rows) for k in (3, 1, 4)]
+        found[page_id] = Beats(slots, *sums)
+    return found
 
 
 def listing(c: Connection, *, page_id: int | None = None, limit: int | None = None) -> list[PollRow]:

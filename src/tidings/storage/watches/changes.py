@@ -85,6 +85,12 @@ def get(c: Connection, id: str) -> StoredChange | None:
     return None if row is None else _to_stored(row)
 
 
+def of(c: Connection, ids: Sequence[str]) -> dict[str, StoredChange]:
+    """Return the changes with these ids, by id; an id of no change is left out."""
+    found = (get(c, id_) for id_ in ids)
+    return {change.row.id: change for change in found if change is not None}
+
+
 def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -> list[StoredChange]:
     """Return the changes of a sentinel that are news (not quiet), with event numbers from first to last, in their order."""
     conditions = (

@@ -147,6 +147,13 @@ def listing(
     return [_to_row(row) for row in c.rows(text, **given)]
 
 
+def of_event(c: Connection, sentinel_id: int, seq: int) -> list[DeliveryRow]:
+    """Return the deliveries that carry the event `seq` of a sentinel, oldest first."""
+    conditions = ("d.sentinel_id = :sentinel_id", "d.first_seq <= :seq", "d.last_seq >= :seq")
+    text = select(_SELECT, conditions, "ORDER BY d.created_at, d.id")
+    return [_to_row(row) for row in c.rows(text, sentinel_id=sentinel_id, seq=seq)]
+
+
 def endpoints_of(c: Connection, sentinel_id: int) -> list[tuple[int, str, str]]:
     """Return the (id, kind, scheme) of each endpoint that a sentinel has sent to."""
     return c.rows(

@@ -193,6 +193,11 @@ def listing(c: Connection, *, ended: bool = False, tag: str | None = None) -> li
     return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id"), tag=tag))
 
 
+def count(c: Connection) -> int:
+    """Return how many sentinels there are that have not ended."""
+    return int(c.value("SELECT count(*) FROM sentinel s WHERE s.state <> 'ended'"))
+
+
 def names(c: Connection) -> list[str]:
     """Return the names that are taken, in alphabetical order."""
     rows = c.rows("SELECT name FROM sentinel WHERE owner_id = :owner_id AND dropped = 0", owner_id=events.OWNER)

@@ -1,0 +1,157 @@
+"""The inbox: changes as people go through them, with what they did with each (read, kept)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tidings.model.interval import Instant
+from tidings.storage.db.connection import Connection, select
+from tidings.storage.watches import changes
+from tidings.storage.watches.changes import StoredChange
+from tidings.storage.watches.events import OWNER
+
+Shown = Literal["unread", "kept", "all", "quiet"]
+SHOWN: tuple[Shown, ...] = ("unread", "kept", "all", "quiet")
+_JOINED = (
+    " FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id JOIN page p ON p.id = ch.page_id"
+    " LEFT JOIN inbox_mark m ON m.change_id = ch.id AND m.owner_id = :owner_id"
+)
+_CONDITIONS: dict[Shown, tuple[str, ...]] = {
+    "unread": ("ch.quiet = 0", "m.read_at IS NULL"),
+    "kept": ("m.kept_at IS NOT NULL",),
+    "all": ("ch.quiet = 0",),
+    "quiet": ("ch.quiet = 1",),
+}
+_MARK = (
+    "INSERT INTO inbox_mark (owner_id, change_id, read_at, kept_at) VALUES (:owner_id, :change_id, :read_at, :kept_at)"
+    " ON CONFLICT (owner_id, change_id) DO UPDATE SET read_at = excluded.read_at, kept_at = excluded.kept_at"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A change in the inbox. `read_at` and `kept_at` are when a person marked it, None if they did not."""
+
+    change: StoredChange
+    read_at: Instant | None
+    kept_at: Instant | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which changes are listed; an empty field leaves nothing out.
+
+    `since` is the earliest instant of detection (µs), `before` the id of the change after which the next page of the list begins.
+    `text` is looked for in what changed, in names and in addresses.
+    """
+
+    shown: Shown = "unread"
+    sentinel: str = ""
+    tag: str = ""
+    kind: str = ""
+    text: str = ""
+    since: Instant | None = None
+    before: str = ""
+
+
+def listing(c: Connection, wanted: Filter, *, limit: int) -> list[Item]:
+    """Return at most `limit` changes, newest first."""
+    conditions, given = _conditions(wanted)
+    if wanted.before:
+        conditions.append("(ch.detected_at, ch.id) < (SELECT b.detected_at, b.id FROM change b WHERE b.id = :before)")
+        given["before"] = wanted.before
+    text = select(
+        f"SELECT ch.id, m.read_at, m.kept_at{_JOINED}",
+        conditions,
+        "ORDER BY ch.detected_at DESC, ch.id DESC LIMIT :limit",
+    )
+    rows = c.rows(text, limit=limit, **given)
+    found = changes.of(c, [row[0] for row in rows])
+    return [Item(found[id_], read_at, kept_at) for id_, read_at, kept_at in rows if id_ in found]
+
+
+def count(c: Connection, wanted: Filter) -> int:
+    """Return how many changes a filter lets through."""
+    conditions, given = _conditions(wanted)
+    return int(c.value(select(f"SELECT count(*){_JOINED}", conditions, ""), **given))
+
+
+def get(c: Connection, change_id: str) -> Item | None:
+    """Return one change with what was done with it, None if there is no such change."""
+    found = changes.get(c, change_id)
+    if found is None:
+        return None
+    row = c.one(
+        "SELECT read_at, kept_at FROM inbox_mark WHERE owner_id = :owner_id AND change_id = :id",
+        owner_id=OWNER,
+        id=change_id,
+    )
+    return Item(found, *(row or (None, None)))
+
+
+def neighbours(c: Connection, change_id: str) -> tuple[str | None, str | None]:
+    """Return the ids of the next newer and the next older change that is news."""
+    where = "FROM change ch WHERE ch.quiet = 0 AND (ch.detected_at, ch.id)"
+    own = "(SELECT b.detected_at, b.id FROM change b WHERE b.id = :id)"
+    newer = c.value(f"SELECT ch.id {where} > {own} ORDER BY ch.detected_at, ch.id LIMIT 1", id=change_id)
+    older = c.value(f"SELECT ch.id {where} < {own} ORDER BY ch.detected_at DESC, ch.id DESC LIMIT 1", id=change_id)
+    return newer, older
+
+
+def mark(
+    c: Connection, ids: Collection[str], *, at: Instant, is_read: bool | None = None, is_kept: bool | None = None
+) -> int:
+    """Mark changes and return how many there were. None leaves a mark as it is; ids of no change are left out."""
+    known: list[Item] = [item for id_ in ids if (item := get(c, id_)) is not None]
+    c.many(_MARK, [_row(item, at, is_read, is_kept) for item in known])
+    return len(known)
+
+
+def mark_all_read(c: Connection, *, at: Instant) -> int:
+    """Mark all unread changes as read; return how many there were."""
+    ids = [row[0] for row in c.rows(select(f"SELECT ch.id{_JOINED}", _CONDITIONS["unread"], ""), owner_id=OWNER)]
+    c.many(_MARK, [{"owner_id": OWNER, "change_id": id_, "read_at": at, "kept_at": None} for id_ in ids])
+    return len(ids)
+
+
+def _row(item: Item, at: Instant, is_read: bool | None, is_kept: bool | None) -> dict[str, Any]:
+    read_at = item.read_at if is_read is None else (item.read_at or at) if is_read else None
+    kept_at = item.kept_at if is_kept is None else (item.kept_at or at) if is_kept else None
+    return {"owner_id": OWNER, "change_id": item.change.row.id, "read_at": read_at, "kept_at": kept_at}
+
+
+def _conditions(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
+    conditions: list[str] = [*_CONDITIONS[wanted.shown]]
+    given: dict[str, Any] = {"owner_id": OWNER}
+    if wanted.sentinel:
+        conditions.append("s.name = :sentinel")
+        given["sentinel"] = wanted.sentinel
+    if wanted.tag:
+        conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")
+        given["tag"] = wanted.tag
+    if wanted.kind:
+        conditions.append("ch.kind = :kind")
+        given["kind"] = wanted.kind
+    if wanted.since is not None:
+        conditions.append("ch.detected_at >= :since")
+        given["since"] = wanted.since
+    if wanted.text:
+        given["text"] = f"%{_escaped(wanted.text.lower())}%"
+        conditions.append(
+            "(lower(s.name) LIKE :text ESCAPE '!' OR lower(p.given) LIKE :text ESCAPE '!' OR lower(p.title) LIKE :text ESCAPE '!'"
+            " OR lower(ch.texts) LIKE :text ESCAPE '!')"
+        )
+    return conditions, given
+
+
+def _escaped(text: str) -> str:
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def kinds(c: Connection) -> Sequence[str]:
+    """Return the kinds of changes there are, most frequent first."""
+    return [
+        row[0] for row in c.rows("SELECT kind FROM change WHERE quiet = 0 GROUP BY kind ORDER BY count(*) DESC, kind")
+    ]

@@ -1,0 +1,135 @@
+"""What the screens work with: a store of their own, comparisons of stored versions, the health of all, and the page around a screen.
+
+What people write goes through a connection of its own, so that the service hears of it as of what any other process writes, and no screen delays
+a check.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.responses import RedirectResponse, Response
+
+from tidings.service.health.sources import health_of
+from tidings.service.health.trouble import Health
+from tidings.service.run import trial
+from tidings.service.run.compare import Comparisons
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import inbox, sentinels
+from tidings.storage.write.store import Store
+from tidings.web.screens import spell
+from tidings.web.screens.render import POLICY, environment
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from tidings.clock import Clock
+    from tidings.language.problems import Problem
+    from tidings.service.run.trial import Tried
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.web.inside import Arrivals
+
+ZONE_COOKIE: Final = "tidings-zone"
+"""The name of the reader's time zone, which the script of the screens writes; it is no secret and says who nobody is."""
+COUNTED_FOR_SECONDS: Final = 20.0
+
+
+class Desk:
+    """Everything that screens need. `close` it.
+
+    Args:
+        settings: The settings in use.
+        clock: What time it is.
+        arrivals: Wakes those who follow what happens.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock, arrivals: Arrivals) -> None:
+        database = open_database(settings, create=False)
+        self.settings = settings
+        self.clock = clock
+        self.arrivals = arrivals
+        self.store = Store(database)
+        self.comparisons = Comparisons(self.store.read, settings, dialect=database.dialect)
+        self._health = Health()
+        self._read_at = float("-inf")
+
+    async def close(self) -> None:
+        """Let go of the database and of the process that compares."""
+        await self.comparisons.close()
+        await self.store.close()
+
+    async def health(self) -> Health:
+        """Return the health of all that is watched, as it was at most 20 s ago."""
+        now = asyncio.get_running_loop().time()
+        if now - self._read_at >= COUNTED_FOR_SECONDS:
+            self._health = await self.store.read(health_of, self.settings, now=self.clock.wall(), is_polled=True)
+            self._read_at = now
+        return self._health
+
+    def forget_health(self) -> None:
+        """Read health anew the next time: somebody has just mended something."""
+        self._read_at = float("-inf")
+
+    async def try_out(self, text: str) -> tuple[list[Tried], tuple[Problem, ...]]:
+        """Return what statements of the language would watch, each page asked once; nothing is stored but what the checks cost.
+
+        Raises `SentinelError` with every problem found.
+        """
+
+        def run() -> tuple[list[Tried], tuple[Problem, ...]]:
+            database = open_database(self.settings, create=False)
+            try:
+                return asyncio.run(trial.trial(database, text, self.settings))
+            finally:
+                database.close()
+
+        return await asyncio.to_thread(run)
+
+    async def page(
+        self, request: Request, template: str, *, title: str, here: str = "", status: int = HTTPStatus.OK, **values: Any
+    ) -> Response:
+        """Return a screen.
+
+        Args:
+            request: What is answered.
+            template: A file of `templates/`.
+            title: What the window is called.
+            here: The entry of the menu that is current, "" for none.
+            status: The status of the answer.
+            values: What the template shows.
+        """
+        unread, watched = await self.store.read(_counts)
+        health = await self.health()
+        zone, now = spell.zone_of(request.cookies.get(ZONE_COOKIE, "")), self.clock.wall()
+        html = (
+            environment()
+            .get_template(template)
+            .render(
+                title=title,
+                here=here,
+                unread=unread,
+                watched=watched,
+                problems=len([one for one in health.troubles if one.severity != "note"]),
+                zone=str(zone),
+                now=now,
+                at=lambda instant: spell.stamp(instant, now, zone),
+                ago=lambda instant: spell.ago(instant, now),
+                **values,
+            )
+        )
+        headers = {"content-security-policy": POLICY, "cache-control": "no-store"}
+        return Response(html, status, headers, "text/html; charset=utf-8")
+
+
+def _counts(c: Connection) -> tuple[int, int]:
+    return inbox.count(c, inbox.Filter()), sentinels.count(c)
+
+
+def back(request: Request, fallback: str = "/") -> Response:
+    """Return to the screen from which a form was sent: a path of this service, never another site's."""
+    where = request.query_params.get("back", "")
+    is_own = where.startswith("/") and not where.startswith(("//", "/\\"))
+    return RedirectResponse(where if is_own else fallback, HTTPStatus.SEE_OTHER)

@@ -1,0 +1,47 @@
+"""What a form of a screen sends: a bounded body of names and values, a name as often as it was filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qs
+
+from tidings.web.parameters import FORM, body_of
+from tidings.web.problems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from starlette.requests import Request
+
+MOST_BYTES: Final = 262_144
+MOST_FIELDS: Final = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """A form as it was sent."""
+
+    values: Mapping[str, Sequence[str]]
+
+    def one(self, name: str) -> str:
+        """Return the last value of a field, "" if it was not sent."""
+        return self.every(name)[-1] if self.every(name) else ""
+
+    def every(self, name: str) -> Sequence[str]:
+        """Return all values of a field."""
+        return self.values.get(name, ())
+
+
+async def sent(request: Request) -> SentForm:
+    """Return the form that a request brings. Raises `ProblemError` for a body that is no form, or too large."""
+    body = await body_of(request, most=MOST_BYTES)
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if body and media != FORM:
+        raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a form is expected", hint=f"send {FORM}")
+    try:
+        found = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+    except ValueError as error:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "the form cannot be read") from error
+    return SentForm({name: [one.replace("\r\n", "\n") for one in values] for name, values in found.items()})

@@ -1,0 +1,72 @@
+"""Health: what needs attention, each with what mends it; undelivered messages, receivers, this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import SystemClock
+from tidings.service.health import doctor
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import deliveries, endpoints
+from tidings.web.screens import forms
+from tidings.web.screens.desk import back
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from tidings.service.show.finding import Finding
+    from tidings.storage.db.connection import Connection
+    from tidings.web.screens.desk import Desk
+
+DEAD: Final = 100
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """Return what is well and what is not."""
+    health = await desk.health()
+    found = await desk.store.read(_read)
+    findings = await asyncio.to_thread(_examine, desk)
+    counts = {status: sum(one.status == status for one in findings) for status in ("ok", "warn", "fail")}
+    return await desk.page(
+        request,
+        "health.html",
+        title="Health",
+        here="health",
+        troubles=[one for one in health.troubles if one.severity != "note"],
+        notes=[one for one in health.troubles if one.severity == "note"],
+        findings=findings,
+        fine=counts["ok"],
+        **found,
+    )
+
+
+async def act(request: Request, desk: Desk) -> Response:
+    """Send dead letters again."""
+    form = await forms.sent(request)
+    for one in form.every("d"):
+        await desk.store.write(deliveries.replay, one, desk.clock.wall())
+    desk.forget_health()
+    return back(request, "/health")
+
+
+def _read(c: Connection) -> dict[str, Any]:
+    return {"dead": deliveries.listing(c, dead=True, limit=DEAD), "receivers": endpoints.listing(c)}
+
+
+def _examine(desk: Desk) -> list[Finding]:
+    database = open_database(desk.settings, create=False)
+    try:
+        return list(
+            doctor.examine(
+                desk.settings,
+                database,
+                refusal=None,
+                now=SystemClock().wall(),
+                installed=doctor.installed(),
+                restore=None,
+            )
+        )
+    finally:
+        database.close()

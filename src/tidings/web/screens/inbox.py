@@ -1,0 +1,278 @@
+"""The inbox: what changed, newest first, by day, sentinel and burst; with what was done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from tidings.clock import DAY, MINUTE
+from tidings.service.show.records import change_record
+from tidings.storage.observed import pages, polls
+from tidings.storage.watches import inbox, sentinels
+from tidings.web.screens import beat, forms, lines, spell
+from tidings.web.screens.desk import ZONE_COOKIE, back
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from markupsafe import Markup
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from tidings.model.interval import Instant
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.observed.polls import Beats
+    from tidings.storage.watches.inbox import Filter, Item
+    from tidings.web.screens.desk import Desk
+
+PAGE: Final = 50
+"""Changes on one screen."""
+BURST: Final = 30 * MINUTE
+"""Changes of one sentinel within this time of each other are a burst."""
+STAND: Final = 2
+"""The newest of a burst that stand; the others fold."""
+TIMES: Final = {"today": DAY, "7 days": 7 * DAY, "30 days": 30 * DAY}
+_KEYS: Final = ("s", "q", "sentinel", "tag", "kind", "time", "before")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A change as the inbox shows it."""
+
+    id: str
+    line: Markup
+    plain: str
+    context: Markup
+    why: str
+    words: int
+    url: str
+    at: Markup
+    is_read: bool
+    is_kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Changes of one sentinel in one burst: those that stand, and those that fold."""
+
+    sentinel: str
+    title: str
+    host: str
+    fact: str
+    beat: Markup
+    shown: Sequence[Line]
+    folded: Sequence[Line]
+    begins: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    items: Sequence[Item]
+    counts: dict[str, int]
+    titles: dict[int, str]
+    beats: dict[int, Beats]
+    names: Sequence[str]
+    tags: Sequence[str]
+    kinds: Sequence[str]
+    spent: float
+    today: tuple[int, int]
+
+
+def wanted(request: Request, now: Instant) -> Filter:
+    """Return which changes an address asks for; a value that means nothing is left out."""
+    given = request.query_params
+    shown = given.get("s", "unread")
+    age = TIMES.get(given.get("time", ""))
+    return inbox.Filter(
+        shown=shown if shown in inbox.SHOWN else "unread",
+        sentinel=given.get("sentinel", "")[:200],
+        tag=given.get("tag", "")[:200],
+        kind=given.get("kind", "")[:200],
+        text=given.get("q", "").strip()[:200],
+        since=None if age is None else now - age,
+        before=given.get("before", "")[:64],
+    )
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """Return the inbox."""
+    now = desk.clock.wall()
+    zone = spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))
+    asked = wanted(request, now)
+    found = await desk.store.read(_read, asked, now, zone)
+    items, older = found.items[:PAGE], found.items[PAGE - 1].change.row.id if len(found.items) > PAGE else ""
+    health = await desk.health()
+    midnight = _midnight(now, zone)
+    budget = desk.settings.budget.polls_per_day
+    is_filtered = any((asked.sentinel, asked.tag, asked.kind, asked.text, asked.since))
+    return await desk.page(
+        request,
+        "inbox.html",
+        title="Inbox",
+        here="inbox",
+        is_empty=not found.names and not found.counts["all"],
+        wanted=asked,
+        counts=found.counts,
+        groups=[(day, list(groups)) for day, groups in _days(items, found, now, zone)],
+        says=_says(items, now, zone),
+        menus=_menus(found, asked, request),
+        link=lambda **changed: _link(request, changed),
+        here_url=str(request.url.path) + (f"?{request.url.query}" if request.url.query else ""),
+        older=older,
+        is_filtered=is_filtered,
+        nothing="No change matches this filter." if is_filtered else _rest(found),
+        today={
+            "notified": found.today[0],
+            "quiet": found.today[1],
+            "spent": found.spent,
+            "budget": budget,
+            "share": min(1.0, found.spent / budget) if budget else 0.0,
+            "day": (now - midnight) / DAY,
+        },
+        troubles=[one for one in health.troubles if one.severity != "note"][:6],
+    )
+
+
+async def act(request: Request, desk: Desk) -> Response:
+    """Do what a button of the list asks for, for one change or for all that are selected."""
+    form = await forms.sent(request)
+    now, selected = desk.clock.wall(), form.every("c")
+    for name in ("read", "keep"):
+        if one := form.one(name):
+            await desk.store.write(_toggle, one, name, now)
+    match form.one("all"):
+        case "read":
+            await desk.store.write(inbox.mark, selected, at=now, is_read=True)
+        case "keep":
+            await desk.store.write(inbox.mark, selected, at=now, is_kept=True)
+        case _:
+            pass
+    return back(request)
+
+
+async def all_read(request: Request, desk: Desk) -> Response:
+    """Mark every change as read."""
+    await desk.store.write(inbox.mark_all_read, at=desk.clock.wall())
+    return back(request)
+
+
+def _toggle(c: Connection, change_id: str, name: str, now: Instant) -> None:
+    if (item := inbox.get(c, change_id)) is None:
+        return
+    if name == "read":
+        inbox.mark(c, [change_id], at=now, is_read=item.read_at is None)
+    else:
+        inbox.mark(c, [change_id], at=now, is_kept=item.kept_at is None, is_read=True)
+
+
+def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _Found:
+    items = inbox.listing(c, asked, limit=PAGE + 1)
+    page_ids = {item.change.row.page_id for item in items}
+    midnight = _midnight(now, zone)
+    rows = sentinels.listing(c)
+    return _Found(
+        items,
+        {shown: inbox.count(c, inbox.Filter(shown=shown)) for shown in inbox.SHOWN},
+        {page_id: pages.state(c, page_id).title for page_id in page_ids},
+        dict(beat.read(c, page_ids, now)),
+        [row.name for row in rows],
+        sorted({tag for row in rows for tag in row.tags}),
+        inbox.kinds(c),
+        polls.spent(c, midnight),
+        (
+            inbox.count(c, inbox.Filter(shown="all", since=midnight)),
+            inbox.count(c, inbox.Filter(shown="quiet", since=midnight)),
+        ),
+    )
+
+
+def _midnight(now: Instant, zone: tzinfo) -> Instant:
+    at = spell.local(now, zone)
+    return now - (at.hour * 3600 + at.minute * 60 + at.second) * 1_000_000
+
+
+def _days(items: Sequence[Item], found: _Found, now: Instant, zone: tzinfo) -> Iterator[tuple[str, Iterator[Group]]]:
+    def day_of(item: Item) -> str:
+        return spell.day(item.change.row.detected_at, now, zone)
+
+    for day, of_day in groupby(items, day_of):
+        yield day, _groups(list(of_day), found, now, zone)
+
+
+def _groups(items: Sequence[Item], found: _Found, now: Instant, zone: tzinfo) -> Iterator[Group]:
+    by_sentinel: dict[int, list[list[Item]]] = {}
+    order: list[list[Item]] = []
+    for item in items:
+        bursts = by_sentinel.setdefault(item.change.row.sentinel_id, [])
+        if bursts and bursts[-1][-1].change.row.detected_at - item.change.row.detected_at <= BURST:
+            bursts[-1].append(item)
+        else:
+            bursts.append([item])
+            order.append(bursts[-1])
+    for burst in order:
+        first, last = burst[0].change, burst[-1].change
+        length = first.row.detected_at - last.row.detected_at
+        shown = [_line(item, now, zone) for item in burst]
+        is_folding = len(burst) > STAND + 1
+        yield Group(
+            first.sentinel,
+            found.titles.get(first.row.page_id) or first.sentinel,
+            urlsplit(first.url).hostname or "",
+            f"burst of {len(burst)} in {spell.span(length)}" if is_folding and length else "",
+            beat.picture(found.beats.get(first.row.page_id, beat.NONE)),
+            shown[:STAND] if is_folding else shown,
+            shown[STAND:] if is_folding else [],
+            spell.stamp(last.row.detected_at, now, zone),
+        )
+
+
+def _line(item: Item, now: Instant, zone: tzinfo) -> Line:
+    row = item.change.row
+    record = change_record(row, sentinel=item.change.sentinel, url=item.change.url)
+    why = f"{record['kind']}{', ignored for noise' if row.noise else ', quiet' if row.quiet else ''}"
+    return Line(
+        row.id,
+        lines.line(record),
+        lines.plain(record),
+        lines.context(record),
+        why,
+        lines.words(record),
+        item.change.url,
+        spell.stamp(row.detected_at, now, zone),
+        item.read_at is not None,
+        item.kept_at is not None,
+    )
+
+
+def _says(items: Sequence[Item], now: Instant, zone: tzinfo) -> str:
+    if not items:
+        return ""
+    named = len({item.change.sentinel for item in items})
+    oldest = spell.short(items[-1].change.row.detected_at, now, zone)
+    return f"from {spell.count(named, 'sentinel')}, the oldest from {oldest}"
+
+
+def _rest(found: _Found) -> str:
+    return f"Nothing new. {spell.count(len(found.names), 'sentinel')} {'goes' if len(found.names) == 1 else 'go'} on checking."
+
+
+def _menus(found: _Found, asked: Filter, request: Request) -> list[tuple[str, str, str, list[tuple[str, str]]]]:
+    def menu(label: str, key: str, current: str, values: Sequence[str]) -> tuple[str, str, str, list[tuple[str, str]]]:
+        return label, key, current, [(value, value) for value in values[:40]]
+
+    made = [menu("Sentinel", "sentinel", asked.sentinel, found.names)]
+    if found.tags:
+        made.append(menu("Tag", "tag", asked.tag, found.tags))
+    made.append(menu("Kind", "kind", asked.kind, found.kinds))
+    made.append(menu("Time", "time", request.query_params.get("time", ""), list(TIMES)))
+    return made
+
+
+def _link(request: Request, changed: dict[str, Any]) -> str:
+    kept = {key: request.query_params[key] for key in _KEYS if key in request.query_params and key != "before"}
+    kept.update({key: str(value) for key, value in changed.items()})
+    query = urlencode({key: value for key, value in kept.items() if value})
+    return f"/?{query}" if query else "/"

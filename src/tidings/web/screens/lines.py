@@ -1,0 +1,93 @@
+"""A change in one line that means something alone, as it stands in lists: what changed, where it stands, how much it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from markupsafe import Markup
+
+from tidings.presentation.edits import EditLine, edits_of, headline
+from tidings.web.screens import spell
+
+if TYPE_CHECKING:
+    from tidings.service.show.records import Record
+
+LONGEST: Final = 160
+"""Characters of one text in a line."""
+SHOWN: Final = 3
+"""Edits that a line names."""
+
+
+def line(record: Record) -> Markup:
+    """Return what changed: `Database: ok → degraded`, `New entry: Record catch`, at most three edits and how many more there are."""
+    if record.get("parts"):
+        return _text(headline(record))
+    edits, rest = edits_of(record, most=SHOWN)
+    said = [_edit(edit) for edit in edits]
+    if not said:
+        return _text(headline(record))
+    more = Markup(' <span class="soft">and {} more</span>').format(f"{rest:,}") if rest else Markup("")
+    return Markup("; ").join(said) + more
+
+
+def plain(record: Record) -> str:
+    """Return the line without marks, for labels."""
+    return headline(record)[:LONGEST]
+
+
+def context(record: Record) -> Markup:
+    """Return where the first edit stands, with the words around it; empty if that is not known."""
+    edits, _ = edits_of(record, most=1)
+    if not edits:
+        return Markup("")
+    one = edits[0]
+    around = one.context
+    parts: list[Markup] = [_text(one.place)] if one.place else []
+    core = one.new or one.old
+    if around.before or around.after:
+        parts.append(
+            Markup("{}<q>{}</q>{}").format(
+                _text(around.before, most=100), _text(core, most=60), _text(around.after, most=100)
+            )
+        )
+    elif one.where:
+        parts.append(_text(one.where))
+    return Markup(" · ").join(parts)
+
+
+def words(record: Record) -> int:
+    """Return how many words came or went."""
+    lists: Sequence[Mapping[str, Any]] = record.get("parts") or (record,)
+    return sum(
+        sum(len(str(text).split()) for name in ("inserted", "deleted", "moved") for text in one.get(name) or ())
+        + sum(_differing(str(pair["old"]), str(pair["new"])) for pair in one.get("updated") or ())
+        for one in lists
+    )
+
+
+def _differing(old: str, new: str) -> int:
+    before, after = set(old.split()), set(new.split())
+    return max(1, len(before ^ after))
+
+
+def _edit(edit: EditLine) -> Markup:
+    label = edit.context.label or edit.context.heading
+    named = Markup("{}: ").format(_text(label, most=60)) if label else Markup("")
+    match edit.kind:
+        case "updated":
+            return named + Markup("<del>{}</del> → <ins>{}</ins>").format(_text(edit.old), _text(edit.new))
+        case "inserted":
+            return Markup("New{}: <ins>{}</ins>").format(f" {edit.sort}" if edit.sort else "", _text(edit.new))
+        case "deleted":
+            return Markup("Gone{}: <del>{}</del>").format(f" {edit.sort}" if edit.sort else "", _text(edit.old))
+        case "moved":
+            return Markup("Moved: {}").format(_text(edit.new))
+        case "counted":
+            return Markup("{}: {}").format(_text(edit.old), edit.new)
+        case _:
+            return _text(edit.new)
+
+
+def _text(value: str, *, most: int = LONGEST) -> Markup:
+    return spell.text(value, most=most)

@@ -1,0 +1,61 @@
+"""What happens, as it happens: a line to each open screen whenever a change was found, with how many are unread."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from tidings.storage.watches import inbox
+from tidings.web.problems import ProblemError
+from tidings.web.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from tidings.web.screens.desk import Desk
+
+MOST_SCREENS: Final = 1_000
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """Return the stream of one open screen."""
+    del request
+    if len(desk.arrivals) >= MOST_SCREENS or desk.arrivals.is_over:
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too many screens are open", headers={"retry-after": "60"})
+    return EventStream(OpenScreen(desk))
+
+
+class OpenScreen:
+    """A screen that is open somewhere, until `leave`."""
+
+    def __init__(self, desk: Desk, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
+        self._desk = desk
+        self._heartbeat = heartbeat_seconds
+        self._stirred = asyncio.Event()
+        self._is_gone = False
+
+    def leave(self) -> None:
+        """Hear that nobody reads any more."""
+        self._is_gone = True
+        self._stirred.set()
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Yield how many changes are unread, whenever something has come, and a sign of life from time to time."""
+        self._stirred = self._desk.arrivals.join()
+        try:
+            yield f"retry: {RETRY_MILLISECONDS}\nid: 0\n\n".encode()
+            while not (self._is_gone or self._desk.arrivals.is_over):
+                self._stirred.clear()
+                unread = await self._desk.store.read(inbox.count, inbox.Filter())
+                yield b"event: unread\ndata: %d\n\n" % unread
+                while not self._stirred.is_set():
+                    try:
+                        await asyncio.wait_for(self._stirred.wait(), self._heartbeat)
+                    except TimeoutError:
+                        yield b":\n\n"
+        finally:
+            self._desk.arrivals.leave(self._stirred)

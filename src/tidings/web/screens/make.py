@@ -1,0 +1,148 @@
+"""Make a sentinel: an address, what is on its page, the text of the language with its errors, and what it would watch before it is saved."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlsplit
+
+from starlette.responses import RedirectResponse
+
+from tidings.errors import SentinelError, TidingsError
+from tidings.service.life import register
+from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.web.screens import forms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from tidings.model.interval import Instant
+    from tidings.service.run.trial import Tried
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.web.screens.desk import Desk
+
+MONITORS: Final = {
+    "any change": "Everything: any change of the page's words, links or images",
+    "all words": "The words of the page",
+    "price": "The price of the thing that is sold here",
+    "availability": "Whether it is in stock",
+    "items": "New entries of a feed or a list",
+    "links": "Links",
+    "table 1": "The first table",
+}
+"""What can be watched by one choice, in the words of the language."""
+MOST_ADDRESSES: Final = 20
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """Return the form, with what is on a page if an address is given."""
+    given = request.query_params
+    text = given.get("text", "")[:20_000]
+    url = given.get("url", "").strip()[:4_000]
+    if text and not text.lstrip().lower().startswith(("create", "defaults")):
+        text = await desk.store.read(_statements, text)
+    elif url:
+        chosen = given.get("monitor", "any change")
+        chosen = _with_words(chosen, given.get("selection", "").strip()[:200])
+        text = await desk.store.read(_statement, _addressed(url), chosen)
+    return await _screen(request, desk, text=text, url=url, tries=bool(text))
+
+
+async def act(request: Request, desk: Desk) -> Response:
+    """Show what a text would watch, or save it."""
+    form = await forms.sent(request)
+    text = form.one("text").strip()[:200_000]
+    if form.one("act") != "save":
+        return await _screen(request, desk, text=text, url="", tries=True)
+    try:
+        names = await desk.store.write(_save, text, desk.settings, desk.clock.wall())
+    except TidingsError as error:
+        return await _screen(request, desk, text=text, url="", problems=_spelled(error))
+    desk.forget_health()
+    where = f"/sentinels/{quote(names[0])}" if len(names) == 1 else "/sentinels"
+    return RedirectResponse(where, HTTPStatus.SEE_OTHER)
+
+
+async def _screen(
+    request: Request, desk: Desk, *, text: str, url: str, tries: bool = False, problems: Sequence[str] = ()
+) -> Response:
+    found: Sequence[Tried] = ()
+    warnings: Sequence[Any] = ()
+    if tries and text:
+        try:
+            found, warnings = await desk.try_out(text)
+        except TidingsError as error:
+            problems = _spelled(error)
+    return await desk.page(
+        request,
+        "make.html",
+        title="New sentinel",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if problems and request.method == "POST" else HTTPStatus.OK,
+        url=url,
+        text=text,
+        found=found,
+        warnings=[str(one) for one in warnings],
+        problems_found=problems,
+        monitors=MONITORS,
+        monitor=request.query_params.get("monitor", "any change"),
+        bookmarklet=_bookmarklet(request),
+        is_tried=tries and bool(text),
+    )
+
+
+def _spelled(error: TidingsError) -> list[str]:
+    return [str(one) for one in error.problems] if isinstance(error, SentinelError) else [str(error)]
+
+
+def _addressed(url: str) -> str:
+    return url if "://" in url else f"https://{url}"
+
+
+def _with_words(monitor: str, selection: str) -> str:
+    words = " ".join(selection.replace('"', " ").split())
+    return f'phrase "{words}"' if words else monitor
+
+
+def _statement(c: Connection, url: str, monitor: str) -> str:
+    name = register.automatic_name(url, "", sentinels.names(c))
+    return register.statement_for(url, name=name, monitor=monitor, every=None, notify=())
+
+
+def _statements(c: Connection, text: str) -> str:
+    """Return a statement for each address of a list, one a line; a text that holds none stays as it is."""
+    addresses = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not addresses or not all(_is_address(one) for one in addresses):
+        return text
+    taken = list(sentinels.names(c))
+    made = []
+    for one in addresses[:MOST_ADDRESSES]:
+        name = register.automatic_name(_addressed(one), "", taken)
+        taken.append(name)
+        made.append(register.statement_for(_addressed(one), name=name, monitor="any change", every=None, notify=()))
+    return "\n\n".join(made)
+
+
+def _is_address(line: str) -> bool:
+    return " " not in line and bool(urlsplit(_addressed(line)).hostname) and "." in line
+
+
+def _save(c: Connection, text: str, settings: Settings, now: Instant) -> list[str]:
+    """Register what a text says and ask for the first check of each page; return the names."""
+    done = register.carry_out(c, text, settings, now, "")
+    for row in done.made:
+        held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
+        requests.ask(c, held, now, sentinel_id=row.id)
+    return [row.name for row in (*done.made, *done.altered, *done.unaltered)]
+
+
+def _bookmarklet(request: Request) -> str:
+    """Return what a bookmark runs: it opens this form with the address of the page and the words that are selected."""
+    base = f"{request.url.scheme}://{request.headers['host']}/new"
+    return (
+        f"javascript:void(open('{base}?url='+encodeURIComponent(location.href)"
+        "+'&selection='+encodeURIComponent(String(getSelection()))))"
+    )

@@ -1,0 +1,66 @@
+"""From values to a page: the templates, what every screen shows around its content, and what a browser may do with it.
+
+Scripts, sheets and pictures come from this service alone; nothing in a page is a script. `STATIC` is served under `/static/HASH/NAME` and may be kept
+for ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import Response
+
+from tidings import __version__
+from tidings.web.problems import ProblemError
+from tidings.web.screens import spell
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from tidings.web.screens.desk import Desk
+
+HERE: Final = Path(__file__).parent
+STATIC: Final = HERE / "static"
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""What a browser may do for a screen."""
+_FOR_EVER: Final = "public, max-age=31536000, immutable"
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates; every value is escaped unless it is `Markup`."""
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(span=spell.span, number=spell.number, text=spell.text)
+    made.globals.update(count=spell.count, version=__version__, asset=asset)
+    return made
+
+
+@cache
+def asset(name: str) -> str:
+    """Return the address of a file of `static/`: it has the file's hash, so that it may be kept for ever."""
+    return f"/static/{hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]}/{name}"
+
+
+async def static(request: Request, desk: Desk) -> Response:
+    """Answer with a file of `static/`. Raises `ProblemError` (404) for any other."""
+    del desk
+    name = str(request.path_params["name"])
+    if name not in {path.name for path in STATIC.iterdir()}:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "not found")
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Response((STATIC / name).read_bytes(), headers={"cache-control": _FOR_EVER}, media_type=kind)

@@ -1,0 +1,181 @@
+"""One sentinel: what it says, how its pages do, when the next check is and why then; its versions, its masks, its text to alter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from starlette.responses import RedirectResponse
+
+from tidings.clock import DAY
+from tidings.errors import SentinelError, TidingsError, UnknownNameError, UsageError
+from tidings.model.watch.sentinel import Sentinel
+from tidings.service.explain.explain_sentinel import outlook
+from tidings.service.explain.plan_list import ComingPoll
+from tidings.service.life import apply, register
+from tidings.service.show.records import change_record
+from tidings.service.watch import by_name, noise
+from tidings.storage.observed import estimates, pages, versions
+from tidings.storage.watches import changes, subscriptions
+from tidings.web.problems import ProblemError
+from tidings.web.screens import beat, forms, lines
+from tidings.web.screens.sentinels import carry_out, state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from tidings.model.interval import Instant
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.web.screens.desk import Desk
+    from tidings.web.screens.forms import SentForm
+
+CHANGES: Final = 15
+VERSIONS: Final = 20
+PAGES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPageRow:
+    """A page of the sentinel as the screen shows it."""
+
+    page_id: int
+    url: str
+    title: str
+    health: str
+    reason: str
+    checked: Instant | None
+    next_at: Instant | None
+    why: str
+    a_day: float | None
+    rate: float | None
+    versions: Sequence[Any]
+    beat: Any
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """Return the screen of a sentinel, one that has ended too."""
+    return await _screen(request, desk)
+
+
+async def act(request: Request, desk: Desk) -> Response:
+    """Check now, pause, go on, drop, alter its text, or switch a mask."""
+    name = str(request.path_params["name"])
+    form = await forms.sent(request)
+    now = desk.clock.wall()
+    try:
+        match form.one("act"):
+            case "text":
+                await desk.store.write(_alter, name, form.one("text"), desk.settings, now)
+            case "mask":
+                await desk.store.write(_mask, name, form, now)
+            case what:
+                await desk.store.write(carry_out, name, what, form.one("tags"), desk.settings, now)
+    except UnknownNameError as error:
+        raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
+    except TidingsError as error:
+        problems = [str(one) for one in error.problems] if isinstance(error, SentinelError) else [str(error)]
+        return await _screen(request, desk, text=form.one("text"), problems=problems)
+    desk.forget_health()
+    if form.one("act") == "drop":
+        return RedirectResponse("/sentinels", HTTPStatus.SEE_OTHER)
+    return RedirectResponse(f"/sentinels/{quote(name)}", HTTPStatus.SEE_OTHER)
+
+
+async def _screen(request: Request, desk: Desk, *, text: str = "", problems: Sequence[str] = ()) -> Response:
+    name = str(request.path_params["name"])
+    health = await desk.health()
+    try:
+        found = await desk.store.read(_read, name, desk.settings, desk.clock.wall())
+    except UnknownNameError as error:
+        raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
+    own = health.of(name)
+    icon, tone, says = state_of(found["row"], own, is_new=not any(page.checked for page in found["pages"]))
+    return await desk.page(
+        request,
+        "sentinel.html",
+        title=name,
+        here="sentinels",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
+        icon_name=icon,
+        tone=tone,
+        says=says,
+        troubles=own.own,
+        text=text or found["row"].text,
+        problems_found=problems,
+        budget=desk.settings.budget.polls_per_day,
+        **found,
+    )
+
+
+def _alter(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
+    """Let a sentinel say what a text says: its whole statement, under its own name."""
+    row = by_name.find(c, name)
+    named = [one.name for one in register.said("", text, settings) if isinstance(one, Sentinel)]
+    if named and named != [row.name]:
+        raise UsageError(f"this is the text of {row.name}, and it must stay one statement under that name")
+    apply.apply(c, {"": text}, settings=settings, now=now)
+
+
+def _mask(c: Connection, name: str, form: SentForm, now: Instant) -> None:
+    """Switch a mask of a page off or on."""
+    row = by_name.find(c, name)
+    held = {str(sub.page_id): sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)}
+    if (page_id := held.get(form.one("page"))) is None:
+        raise UnknownNameError(f"{name} does not watch this page")
+    mask, is_on = form.one("mask"), form.one("is_on") == "1"
+    noise.switched(c, [page_id], off=() if is_on else (mask,), on=(mask,) if is_on else (), at=now)
+
+
+def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[str, Any]:
+    row = by_name.find_past(c, name)
+    held = subscriptions.listing(c, sentinel_id=row.id)[:PAGES]
+    known = estimates.load_all(c, settings.schedule.policy)
+    coming = {
+        one.page_id: one
+        for one in outlook(c, row, find=by_name.lives(c, dropped=True), settings=settings, now=now, learned=known)
+        if one.what == "look"
+    }
+    beats = beat.read(c, [sub.page_id for sub in held], now)
+    shown = []
+    for sub in held:
+        identity, state = pages.get(c, sub.page_id)
+        look = coming.get(sub.page_id)
+        rate = None if look is None else ComingPoll(name, sub.page_id, look, known.get(sub.page_id, {})).changes_a_day
+        shown.append(
+            WatchedPageRow(
+                sub.page_id,
+                identity.given,
+                state.title,
+                state.health,
+                state.reason,
+                state.checked_at,
+                None if look is None else look.at,
+                "" if look is None else look.why,
+                DAY / look.every if look is not None and look.every else None,
+                rate,
+                versions.newest_of(c, sub.page_id, VERSIONS),
+                beat.picture(beats.get(sub.page_id, beat.NONE)),
+            )
+        )
+    found = changes.listing(c, sentinel=name, limit=CHANGES)
+    records = [change_record(one.row, sentinel=one.sentinel, url=one.url) for one in found]
+    return {
+        "row": row,
+        "name": row.name,
+        "page_title": shown[0].title if shown else "",
+        "pages": shown,
+        "changes": [
+            (record["id"], lines.line(record), one.row.detected_at) for record, one in zip(records, found, strict=True)
+        ],
+        "masks": [
+            (mask.page_id, thing, noise.where(thing), noise.why(thing), thing.id in mask.kept, thing in mask.offers)
+            for mask in (noise.masks(c, sub.page_id) for sub in held)
+            for thing in (*mask.things, *mask.offers)
+        ],
+    }

@@ -1,0 +1,116 @@
+"""How screens write times, sizes and counts (design/face: a figure has its unit; today's times are short)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup, escape
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tidings.model.interval import Duration, Instant
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NBSP: Final = "\N{NO-BREAK SPACE}"
+_UNITS: Final = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s"))
+_CONTROLS: Final = frozenset(
+    {*range(0x20), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+)
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return a time zone by its name; UTC if there is none of that name."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError in old versions
+        return UTC
+    except KeyError:
+        return UTC
+
+
+def local(instant: Instant, zone: tzinfo) -> datetime:
+    """Return an instant (µs) in a zone."""
+    return (_EPOCH + timedelta(microseconds=instant)).astimezone(zone)
+
+
+def short(instant: Instant, now: Instant, zone: tzinfo) -> str:
+    """Return `11:31` for an instant of today, `26 Nov, 22:10` for another of the last year, else `26 Nov 2024`."""
+    at, today = local(instant, zone), local(now, zone)
+    if at.date() == today.date():
+        return f"{at:%H:%M}"
+    if abs(instant - now) < 300 * DAY:
+        return f"{at.day}{_NBSP}{at:%b, %H:%M}"
+    return f"{at.day}{_NBSP}{at:%b}{_NBSP}{at.year}"
+
+
+def day(instant: Instant, now: Instant, zone: tzinfo) -> str:
+    """Return the heading of a day: `Today, Saturday 28 November`, `Yesterday`, `Monday 2 March`."""
+    at, today = local(instant, zone).date(), local(now, zone).date()
+    said = f"{at:%A} {at.day} {at:%B}" + ("" if at.year == today.year else f" {at.year}")
+    match (today - at).days:
+        case 0:
+            return f"Today, {said}"
+        case 1:
+            return "Yesterday"
+        case _:
+            return said
+
+
+def stamp(instant: Instant | None, now: Instant, zone: tzinfo) -> Markup:
+    """Return a `time` element; a dash for None."""
+    if instant is None:
+        return Markup("–")
+    at = local(instant, zone)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        at.isoformat(timespec="seconds"), f"{at:%A %d %B %Y, %H:%M:%S %Z}", short(instant, now, zone)
+    )
+
+
+def span(duration: Duration) -> str:
+    """Return a length of time in its largest unit: `9 s`, `3 min`, `5 h`, `2 d`."""
+    for size, unit in _UNITS:
+        if duration >= size:
+            number = duration / size
+            return (
+                f"{number:.0f}{_NBSP}{unit}" if number >= 3 else f"{number:.1f}".removesuffix(".0") + f"{_NBSP}{unit}"
+            )
+    return f"0{_NBSP}s"
+
+
+def ago(instant: Instant | None, now: Instant) -> str:
+    """Return `3 min ago`, `in 9 s`, or `never`."""
+    if instant is None:
+        return "never"
+    return f"in {span(instant - now)}" if instant > now else f"{span(now - instant)} ago"
+
+
+def number(value: float) -> str:
+    """Return a number for people: whole and with separators from 10 on, else with two figures."""
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+
+
+def count(many: int, noun: str, plural: str = "") -> str:
+    """Return a count with its noun: `1 check`, `1,284 checks`."""
+    return f"{many:,}{_NBSP}{noun if many == 1 else plural or noun + 's'}"
+
+
+def text(value: object, *, most: int = 400) -> Markup:
+    """Return a text of a page, escaped, in a `bdi` of its own, control characters shown by their code, cut after `most` characters."""
+    whole = str(value)
+    shown = whole if len(whole) <= most else f"{whole[:most]}…"
+    parts = (
+        [
+            Markup('<span class="tag" title="a control character">U+{}</span>').format(f"{ord(one):04X}")
+            if ord(one) in _CONTROLS and one not in "\n\t"
+            else escape(one)
+            for one in shown
+        ]
+        if any(ord(one) in _CONTROLS for one in shown)
+        else [escape(shown)]
+    )
+    return Markup("<bdi>{}</bdi>").format(Markup("").join(parts))

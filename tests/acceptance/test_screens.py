@@ -1,0 +1,240 @@
+"""Promise: whoever opens the service in a browser sees what changed, why, and what comes; and can do everything by forms and links alone."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.asgi import Answer, ask, following
+from tests.world import World, play
+from tidings.clock import HOUR
+from tidings.service.run.monitor import Monitor
+from tidings.storage.watches import inbox, sentinels
+from tidings.web.door import Door
+from tidings.web.entrances import application
+from tidings.web.screens.desk import Desk
+from tidings.web.screens.screens import SCREENS
+
+HOSTILE = "&lt;script&gt;alert(1)&lt;/script&gt; &lt;img src=x onerror=alert(2)&gt;"
+SHOP = "Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Tags money"
+
+
+@contextlib.asynccontextmanager
+async def face(world: World, monitor: Monitor) -> AsyncIterator[Any]:
+    """Give the application that a browser meets, screens included."""
+    door = Door(world.settings)
+    monitor.committer.listen(door.hear)
+    desk = Desk(world.settings, world.clock, door.changes)
+    try:
+        yield application(door.inside(monitor), desk)
+    finally:
+        door.changes.end()
+        await desk.close()
+
+
+async def see(app: Any, path: str) -> str:
+    """Return a screen."""
+    answer = await ask(app, path)
+    assert 200 == answer.status, answer.body.decode()
+    return answer.body.decode()
+
+
+async def send(app: Any, path: str, *fields: tuple[str, str]) -> Answer:
+    """Send a form."""
+    headers = {"content-type": "application/x-www-form-urlencoded", "origin": "http://127.0.0.1:8780"}
+    return await ask(app, path, "POST", headers=headers, body=urlencode(fields).encode())
+
+
+def words_of(page: str) -> str:
+    """Return what a reader of a screen sees, in one line."""
+    main = page.partition("<main")[2].partition("</main>")[0].partition(">")[2]
+    return " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"<title>.*?</title>", "", main)).split())
+
+
+async def edit(world: World, monitor: Monitor, *texts: str) -> None:
+    """Let the page hold each text for an hour."""
+    for text in texts:
+        world.page("/a", f"<title>Kettle</title><h1>Offer</h1><p>Price {text} EUR</p>")
+        await world.pass_time(monitor, HOUR)
+
+
+def test_the_inbox_shows_a_change_until_it_is_read(world: World) -> None:
+    """In the page's own words, with where it stands; reading, keeping and reading all are forms."""
+    world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
+    world.add(SHOP)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            await edit(world, monitor, "109", "99")
+            first = await see(app, "/")
+            said = words_of(first)
+            assert "<title>(2) Inbox · Tidings</title>" in first
+            assert "109 → 99" in said
+            assert "129 → 109" in said
+            assert "Kettle" in said
+            newest, oldest = re.findall(r'id="c([0-9a-f]+)"', first)
+            await send(app, "/inbox?back=/", ("read", newest))
+            await send(app, "/inbox?back=/", ("keep", oldest))
+            assert "All read" in words_of(await see(app, "/"))
+            assert "129 → 109" in words_of(await see(app, "/?s=kept"))
+            assert "109 → 99" not in words_of(await see(app, "/?s=kept"))
+            await send(app, f"/changes/{newest}", ("act", "unread"))
+            assert "109 → 99" in words_of(await see(app, "/"))
+            await send(app, "/inbox/all-read")
+            assert "All read" in words_of(await see(app, "/"))
+
+    play(world, story)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_there"),
+    [
+        ("?s=all&q=109", True),
+        ("?s=all&q=kettle", True),
+        ("?s=all&q=%25", False),
+        ("?s=all&q=nothing", False),
+        ("?s=all&sentinel=shop", True),
+        ("?s=all&sentinel=other", False),
+        ("?s=all&tag=money", True),
+        ("?s=all&tag=ops", False),
+        ("?s=all&time=today", True),
+        ("?s=nonsense&time=nonsense&before=nonsense", False),
+    ],
+)
+def test_the_inbox_is_filtered_by_its_address(world: World, query: str, is_there: bool) -> None:
+    """Every filter is a link; one that means nothing shows what there is, or that nothing matches."""
+    world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
+    world.add(SHOP)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            await edit(world, monitor, "109")
+            assert is_there == ("129 → 109" in words_of(await see(app, f"/{query}")))
+
+    play(world, story)
+
+
+def test_a_change_is_compared_in_four_views_and_with_any_other_version(world: World) -> None:
+    """The edits alone, in one page, in two, in a table; and between versions that no change was between."""
+    world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
+    world.add(SHOP)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            await edit(world, monitor, "109", "99")
+            newest, _ = re.findall(r'id="c([0-9a-f]+)"', await see(app, "/"))
+            for view in ("changes", "single", "dual", "table", "nonsense"):
+                said = words_of(await see(app, f"/changes/{newest}?view={view}"))
+                assert "109" in said
+                assert "99" in said
+            said = words_of(await see(app, f"/changes/{newest}?view=changes&from=1&to=3"))
+            assert "129" in said.partition("Compare")[2]
+            assert 404 == (await ask(app, "/changes/nothing")).status
+
+    play(world, story)
+
+
+def test_what_a_page_says_is_shown_and_never_run(world: World) -> None:
+    """H-077, H-078: titles, texts and names of a hostile page are texts on every screen, and every screen says what a browser may do."""
+    world.page("/a", f"<title>{HOSTILE}</title><p>{HOSTILE} one</p>")
+    world.add("Create Sentinel evil Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            world.page("/a", f"<title>{HOSTILE}</title><p>{HOSTILE} &lt;script&gt;two&lt;/script&gt;</p>")
+            await world.pass_time(monitor, HOUR)
+            (change,) = re.findall(r'id="c([0-9a-f]+)"', await see(app, "/"))
+            for path in ("/", f"/changes/{change}", "/sentinels", "/sentinels/evil", "/plan", "/health", "/settings"):
+                answer = await ask(app, path)
+                page = answer.body.decode()
+                assert [] == re.findall(r"<img|onerror=alert\(2\)>|<script>", page), path
+                assert 1 == page.count("<script "), path
+                assert "script-src 'self'" in answer.headers["content-security-policy"]
+                assert "unsafe" not in answer.headers["content-security-policy"]
+
+    play(world, story)
+
+
+def test_a_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World) -> None:
+    """Nothing is stored by trying; errors stand beside the text that has them, which is kept."""
+    world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
+    url = world.text("{/a}")
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            assert "Nothing is watched yet" in words_of(await see(app, "/"))
+            tried = await see(app, f"/new?{urlencode({'url': url, 'monitor': 'all words'})}")
+            assert "Kettle" in words_of(tried)
+            assert "Monitor all words" in tried
+            assert [] == world.read(sentinels.names)
+            wrong = await send(
+                app, "/new", ("act", "save"), ("text", f"Create Sentinel shop Using {url} Monitor all wrds")
+            )
+            assert 422 == wrong.status
+            assert "all wrds" in wrong.body.decode()
+            assert "E1" in words_of(wrong.body.decode())
+            right = f"Create Sentinel shop Using {url} Monitor all words Fetch every 1 hour"
+            assert 303 == (await send(app, "/new", ("act", "save"), ("text", right))).status
+            await world.settle(monitor)
+            assert "Kettle" in words_of(await see(app, "/sentinels/shop"))
+            await send(app, "/sentinels", ("s", "shop"), ("act", "pause"))
+            assert "paused" in words_of(await see(app, "/sentinels/shop"))
+            await send(app, "/sentinels/shop", ("act", "enable"))
+            altered = right.replace("1 hour", "2 hour")
+            assert 303 == (await send(app, "/sentinels/shop", ("act", "text"), ("text", altered))).status
+            assert "Fetch every 2 hour" in await see(app, "/sentinels/shop")
+            other = await send(app, "/sentinels/shop", ("act", "text"), ("text", altered.replace("shop", "other")))
+            assert 422 == other.status
+            assert ["shop"] == world.read(sentinels.names)
+            await send(app, "/sentinels", ("s", "shop"), ("act", "tags"), ("tags", "money, home"))
+            assert ("home", "money") == tuple(sorted(world.sentinel("shop").tags))
+            await send(app, "/sentinels/shop", ("act", "drop"))
+            assert [] == world.read(sentinels.names)
+            assert 404 == (await ask(app, "/sentinels/never")).status
+
+    play(world, story)
+
+
+def test_other_sites_can_do_nothing(world: World) -> None:
+    """Every form is refused that a page of another site sends (R-12, H-087)."""
+    world.page("/a", "<p>one</p>")
+    world.add(SHOP)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            for path, method, _ in SCREENS:
+                if method == "POST":
+                    headers = {"origin": "https://evil.example", "content-type": "application/x-www-form-urlencoded"}
+                    given = path.replace("{id}", "1").replace("{name}", "shop")
+                    assert 403 == (await ask(app, given, "POST", headers=headers, body=b"act=drop")).status
+        assert ["shop"] == world.read(sentinels.names)
+
+    play(world, story)
+
+
+def test_open_screens_hear_of_a_change_at_once(world: World) -> None:
+    """How many are unread comes over the line that an open screen holds."""
+    world.page("/a", "<title>Kettle</title><p>Price 129 EUR</p>")
+    world.add(SHOP)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            async with following(app, "/live") as reader:
+                await reader.until(1)
+                await edit(world, monitor, "109")
+                await reader.until(2)
+            assert [0, 1] == [data for _, data in reader.records]
+            assert 1 == world.read(inbox.count, inbox.Filter())
+
+    play(world, story)
