@@ -103,7 +103,14 @@ def neighbours(c: Connection, change_id: str) -> tuple[str | None, str | None]:
 def mark(
     c: Connection, ids: Collection[str], *, at: Instant, is_read: bool | None = None, is_kept: bool | None = None
 ) -> int:
-    """Mark changes and return how many there were. None leaves a mark as it is; ids of no change are left out."""
+    """Mark changes and return how many there were; ids of no change are left out.
+
+    Args:
+        ids: The changes.
+        at: When they are marked (µs).
+        is_read: Whether they are read; None leaves that as it is.
+        is_kept: Whether they are kept; None leaves that as it is.
+    """
     known: list[Item] = [item for id_ in ids if (item := get(c, id_)) is not None]
     c.many(_MARK, [_row(item, at, is_read, is_kept) for item in known])
     return len(known)

@@ -45,7 +45,7 @@ class _Found:
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return the comparison of a change, in one of its views; looking at it marks it as read."""
+    """Return the comparison of a change, in one of its views; which marks it as read."""
     found = await desk.store.read(_read, str(request.path_params["id"]))
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")

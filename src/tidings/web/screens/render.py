@@ -23,7 +23,6 @@ from tidings.web.screens import spell
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from tidings.web.screens.desk import Desk
 
 HERE: Final = Path(__file__).parent
 STATIC: Final = HERE / "static"
@@ -56,7 +55,7 @@ def asset(name: str) -> str:
     return f"/static/{hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]}/{name}"
 
 
-async def static(request: Request, desk: Desk) -> Response:
+async def static(request: Request, desk: object) -> Response:
     """Answer with a file of `static/`. Raises `ProblemError` (404) for any other."""
     del desk
     name = str(request.path_params["name"])

@@ -105,7 +105,16 @@ async def act(request: Request, desk: Desk) -> Response:
 
 
 def carry_out(c: Connection, name: str, what: str, tags: str, settings: Settings, now: Instant) -> None:
-    """Do one act for one sentinel. Raises `TidingsError` where it cannot be done."""
+    """Do one act for one sentinel. Raises `TidingsError` where it cannot be done.
+
+    Args:
+        c: The transaction.
+        name: The name of the sentinel.
+        what: `check`, `pause`, `enable`, `drop` or `tags`; anything else does nothing.
+        tags: For `tags`, the names, separated by commas.
+        settings: The settings in use.
+        now: When it is done (µs).
+    """
     match what:
         case "check":
             row = by_name.find(c, name)

@@ -12,3 +12,11 @@ CREATE TABLE watched_value (
   CONSTRAINT fk_watched_value_sentinel_id FOREIGN KEY (sentinel_id) REFERENCES sentinel (id),
   CONSTRAINT fk_watched_value_page_id FOREIGN KEY (page_id) REFERENCES page (id)
 );
+-- What people did with changes in the inbox; a change without a row is unread.
+CREATE TABLE inbox_mark (
+  owner_id BIGINT NOT NULL,
+  change_id TEXT NOT NULL,
+  read_at BIGINT,
+  kept_at BIGINT,
+  CONSTRAINT pk_inbox_mark PRIMARY KEY (owner_id, change_id)
+);
