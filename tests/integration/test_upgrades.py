@@ -107,7 +107,7 @@ def test_an_upgrade_itself_is_no_news(upgraded: World):
     assert {"unchanged"} == {poll.outcome for poll in upgraded.polls()[-50:]}
     assert before == upgraded.changes()
     (well,) = [row.subject for row in upgraded.deliveries() if row.id not in known]
-    assert well.startswith("both: the page can be watched again")
+    assert ("the page can be watched again", "both") == (well.partition(",")[0], well.rpartition(" · ")[2])
     assert [] == upgraded.violations()
 
 
