@@ -121,8 +121,8 @@ def test_the_inbox_is_filtered_by_its_address(world: World, query: str, is_there
     play(world, story)
 
 
-def test_a_change_is_compared_in_four_views_and_with_any_other_version(world: World) -> None:
-    """The edits alone, in one page, in two, in a table; and between versions that no change was between."""
+def test_a_change_is_compared_in_every_view_and_with_any_other_version(world: World) -> None:
+    """The edits alone, in one page, in two, rendered; and between versions that no change was between."""
     world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
     world.add(SHOP)
 
@@ -131,12 +131,20 @@ def test_a_change_is_compared_in_four_views_and_with_any_other_version(world: Wo
             await world.settle(monitor)
             await edit(world, monitor, "109", "99")
             newest, _ = re.findall(r'id="c([0-9a-f]+)"', await see(app, "/"))
-            for view in ("changes", "single", "dual", "table", "nonsense"):
+            for view in ("only", "page", "two", "nonsense"):
                 said = words_of(await see(app, f"/changes/{newest}?view={view}"))
                 assert "109" in said
                 assert "99" in said
-            said = words_of(await see(app, f"/changes/{newest}?view=changes&from=1&to=3"))
+            said = words_of(await see(app, f"/changes/{newest}?view=only&from=1&to=3"))
             assert "129" in said.partition("Compare")[2]
+            framed = await see(app, f"/changes/{newest}?view=rendered")
+            assert f'src="/changes/{newest}/rendered?from=2&amp;to=3"' in framed
+            assert 'sandbox=""' in framed
+            page = await ask(app, f"/changes/{newest}/rendered?from=2&to=3")
+            assert "sandbox" in page.headers["content-security-policy"]
+            assert b"109</del>" in page.body
+            assert b"99</ins>" in page.body
+            assert 410 == (await ask(app, f"/changes/{newest}/rendered?from=2&to=9")).status
             assert 404 == (await ask(app, "/changes/nothing")).status
 
     play(world, story)

@@ -13,6 +13,7 @@ from tidings.isolation.runner import Died
 from tidings.language import expressions
 from tidings.model.observed.version import version_id
 from tidings.service.examine.stored_versions import read_body, read_parts
+from tidings.service.run import draw
 from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.show.records import Record, found_record, rfc3339
 from tidings.service.watch.subscription_memory import Remembered
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.observed.page import PageIdentity
     from tidings.model.observed.version import Version
+    from tidings.presentation.safe.merged import Merged
+    from tidings.presentation.views.view import View
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
@@ -112,6 +115,67 @@ class Comparisons:
             message = f"versions {old.seq} and {new.seq} could not be shown side by side: {answer.reason}"
             raise TidingsError(message)
         return [list(stretch) for stretch in answer.value]
+
+    async def view(
+        self,
+        row: SentinelRow,
+        *,
+        page_id: int,
+        old: Version,
+        new: Version,
+        view: str,
+        captions: tuple[str, str],
+        rendered: str,
+    ) -> View | None:
+        """Return two versions of a page in a view, as the sentinel sees them; None for a page with frames, or of which it watches several parts.
+
+        Raises `TidingsError` if the job dies.
+
+        Args:
+            row: The sentinel.
+            page_id: The page.
+            old: The version before.
+            new: The version now.
+            view: A name of `presentation.views.view.NAMES`, "" for the one that fits.
+            captions: What stands above the two sides.
+            rendered: The frame that shows the rendered page.
+        """
+        identity = await self._read(pages.identity, page_id)
+        if old.frames or new.frames or identity.frames:
+            return None
+        sentinel = meaning(row.text)
+        (before, *_), (after, *_) = [
+            await self._read(_parts, self._archive, identity, version) for version in (old, new)
+        ]
+        drawing = draw.Drawing(
+            old=before.body,
+            new=after.body,
+            expression=sentinel.monitor,
+            extraction=extraction_of(sentinel),
+            targets=await self._read(_healed, row, page_id),
+            view=view,
+            captions=captions,
+            rendered=rendered,
+        )
+        answer = await self._process().run(draw.view, drawing)
+        if isinstance(answer, Died):
+            message = f"versions {old.seq} and {new.seq} could not be shown: {answer.reason}"
+            raise TidingsError(message)
+        found: View | None = answer.value
+        return found
+
+    async def rendered(self, *, page_id: int, old: Version, new: Version) -> Merged:
+        """Return two versions of a page as one that renders, with marks. Raises `TidingsError` if the job dies."""
+        identity = await self._read(pages.identity, page_id)
+        (before, *_), (after, *_) = [
+            await self._read(_parts, self._archive, identity, version) for version in (old, new)
+        ]
+        answer = await self._process().run(draw.rendered, (before.body, after.body))
+        if isinstance(answer, Died):
+            message = f"versions {old.seq} and {new.seq} could not be rendered: {answer.reason}"
+            raise TidingsError(message)
+        found: Merged = answer.value
+        return found
 
     async def close(self) -> None:
         """End the process, if it was started."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
+from starlette.responses import Response
 
 from tidings.errors import TidingsError
 from tidings.presentation.presenters import presenter
+from tidings.presentation.safe.frame import HEADERS, frame
+from tidings.presentation.views.view import NAMES
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, versions
 from tidings.storage.watches import deliveries, inbox, sentinels
@@ -18,17 +21,18 @@ from tidings.web.screens import forms, lines, spell
 from tidings.web.screens.desk import ZONE_COOKIE, back
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from tidings.model.observed.version import Version
+    from tidings.service.show.records import Record
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.inbox import Item
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.web.screens.desk import Desk
 
-VIEWS: Final = {"changes": "Changes only", "single": "One page", "dual": "Two pages", "table": "Table"}
 VERSIONS: Final = 60
 """Versions that can be chosen for a comparison, the newest ones."""
 
@@ -53,11 +57,10 @@ async def show(request: Request, desk: Desk) -> Response:
     record = change_record(change.row, sentinel=change.sentinel, url=change.url)
     if found.item.read_at is None:
         await desk.store.write(inbox.mark, [change.row.id], at=desk.clock.wall(), is_read=True)
-    view = request.query_params.get("view", "")
     old, new = _chosen(request, change.row.from_seq, "from"), _chosen(request, change.row.to_seq, "to")
-    view = view if view in VIEWS else "changes" if record.get("parts") or record.get("counts") else "single"
-    record, problem = await _compared(desk, found, record, old, new, view)
     zone = spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))
+    whens = {one.seq: spell.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
+    shown = await _drawn(desk, found, record, (old, new), whens, request.query_params.get("view", ""))
     return await desk.page(
         request,
         "change.html",
@@ -75,11 +78,8 @@ async def show(request: Request, desk: Desk) -> Response:
         words=lines.words(record),
         newer=found.newer,
         older=found.older,
-        views=VIEWS,
-        view=view,
-        body=Markup(presenter(view, "html").fragment(record)),  # noqa: S704 - the presenter escapes all texts of pages
-        problem=problem,
-        versions=[(one.seq, spell.short(one.fetched_at, desk.clock.wall(), zone)) for one in reversed(found.versions)],
+        shown=shown,
+        versions=[(seq, whens[seq]) for seq in sorted(whens, reverse=True)],
         old=old,
         new=new,
         is_kept=found.item.kept_at is not None,
@@ -112,28 +112,83 @@ def _chosen(request: Request, usual: int, name: str) -> int:
     return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else usual
 
 
-async def _compared(
-    desk: Desk, found: _Found, record: dict[str, Any], old: int, new: int, view: str
-) -> tuple[dict[str, Any], str]:
-    """Return the record of the two versions that are asked for, with what stands around its edits where the view shows that; and what hindered."""
+async def rendered(request: Request, desk: Desk) -> Response:
+    """Return the page of a change as it renders, with marks, for the frame of its screen: nothing in it can act."""
+    found = await desk.store.read(_read, str(request.path_params["id"]))
+    if found is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
+    row = found.item.change.row
+    old, new = _chosen(request, row.from_seq, "from"), _chosen(request, row.to_seq, "to")
+    by_seq = {one.seq: one for one in found.versions}
+    if old not in by_seq or new not in by_seq:
+        raise ProblemError(HTTPStatus.GONE, "these versions are no longer stored")
+    merged = await desk.comparisons.rendered(page_id=row.page_id, old=by_seq[old], new=by_seq[new])
+    headers = {**HEADERS, "x-frame-options": "SAMEORIGIN"}
+    return Response(merged.html or f"<!doctype html><p>{escape(merged.why_not)}</p>", headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A comparison as the screen shows it; `views` are (name, label, whether it is the one)."""
+
+    view: str
+    body: Markup
+    views: Sequence[tuple[str, str, bool]] = ()
+    problem: str = ""
+
+
+async def _drawn(
+    desk: Desk, found: _Found, record: Record, pair: tuple[int, int], whens: Mapping[int, str], wanted: str
+) -> _Shown:
+    """Return the two versions in the view that is asked for, or what is known where they cannot be drawn.
+
+    Args:
+        desk: What screens work with.
+        found: The change.
+        record: Its record.
+        pair: The versions to compare.
+        whens: When each stored version was fetched, in the reader's words.
+        wanted: The view; one that there is not is the one that fits.
+    """
     row = found.item.change.row
     by_seq = {one.seq: one for one in found.versions}
-    first, second = by_seq.get(old), by_seq.get(new)
-    is_own = (old, new) == (row.from_seq, row.to_seq)
-    if first is None or second is None:
-        is_enough = is_own and view in {"changes", "table"}
-        return (
-            record,
-            "" if is_enough else "These versions are no longer stored. This is what was found while they were.",
+    is_own = pair == (row.from_seq, row.to_seq)
+    if record.get("parts"):
+        return _Shown("", _fragment(record))
+    if pair[0] not in by_seq or pair[1] not in by_seq:
+        return _Shown(
+            "",
+            _fragment(record),
+            problem="These versions are no longer stored. This is what was found while they were.",
         )
+    old, new = by_seq[pair[0]], by_seq[pair[1]]
+    address = f"/changes/{row.id}/rendered?from={pair[0]}&to={pair[1]}"
+    captions = (f"Version {old.seq}, {whens[old.seq]}", f"Version {new.seq}, {whens[new.seq]}")
     try:
-        if not is_own:
-            record = dict(await desk.comparisons.two_versions(found.owner, page_id=row.page_id, old=first, new=second))
-        if view in {"single", "dual"}:
-            record["merged"] = await desk.comparisons.in_place(found.owner, page_id=row.page_id, old=first, new=second)
+        view = await desk.comparisons.view(
+            found.owner,
+            page_id=row.page_id,
+            old=old,
+            new=new,
+            view=wanted if wanted in NAMES else "",
+            captions=captions,
+            rendered=frame(address, f"{found.title or found.item.change.sentinel}, with what changed"),
+        )
+        if view is None:
+            record = (
+                record
+                if is_own
+                else await desk.comparisons.two_versions(found.owner, page_id=row.page_id, old=old, new=new)
+            )
+            return _Shown("", _fragment(record))
     except TidingsError as error:
-        return record, str(error)
-    return record, ""
+        return _Shown("", _fragment(record) if is_own else Markup(""), problem=str(error))
+    views = [(one.view, one.name, one.view == view.view) for one in view.choices if not one.why_not]
+    return _Shown(view.view, Markup(view.whole), views, view.notice)  # noqa: S704 - the view escapes all texts of pages
+
+
+def _fragment(record: Record) -> Markup:
+    return Markup(presenter("changes", "html").fragment(record))  # noqa: S704 - the presenter escapes all texts of pages
 
 
 def _read(c: Connection, change_id: str) -> _Found | None:

@@ -19,6 +19,7 @@ SCREENS: Final[tuple[tuple[str, Literal["GET", "POST"], Callable[[Request, Desk]
     ("/inbox/all-read", "POST", inbox.all_read),
     ("/changes/{id}", "GET", change.show),
     ("/changes/{id}", "POST", change.act),
+    ("/changes/{id}/rendered", "GET", change.rendered),
     ("/sentinels", "GET", sentinels.show),
     ("/sentinels", "POST", sentinels.act),
     ("/sentinels/{name}", "GET", sentinel.show),
