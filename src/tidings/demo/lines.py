@@ -123,7 +123,8 @@ def _note(record: Record, width: int) -> list[str]:
             )
             return [*textwrap.wrap(text, width), ""]
         case "ready":
-            return [f"Ready after {record['seconds']:.1f} s.", "", head(width)]
+            inbox = [f"Its inbox: {record['url']}"] if record.get("url") else []
+            return [f"Ready after {record['seconds']:.1f} s.", *inbox, "", head(width)]
         case "error":
             what = "is blocked, not changed" if record["error"] == "blocked" else "cannot be read"
             why = record["text"].partition(";")[0]

@@ -146,6 +146,7 @@ class Performance:
                         "kind": "ready",
                         "seconds": round(ready - self._begun, 2),
                         "service_seconds": round(took, 2),
+                        "url": self._service.url,
                     }
                 )
                 await self._wait_until_known(stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import socket
 import sys
 import time
 from collections import deque
@@ -23,12 +24,18 @@ class ServiceProcess:
 
     def __init__(self, home: Path) -> None:
         self._home = home
+        self._port = _free_port()
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self.has_erred = False
         """whether it has written an error to its log"""
+
+    @property
+    def url(self) -> str:
+        """Return where its screens are; a service that was killed is back at the same place."""
+        return f"http://127.0.0.1:{self._port}/"
 
     @property
     def pid(self) -> int:
@@ -49,7 +56,7 @@ class ServiceProcess:
             "serve",
             "--json",
             "--port",
-            "0",  # that of the user's own service may be taken
+            str(self._port),  # that of the user's own service may be taken
             "--data",
             str(self._home),
             env=environment,
@@ -117,3 +124,11 @@ class ServiceProcess:
                 self.has_erred = self.has_erred or " ERROR " in text
                 if text.startswith("tidings: ready"):
                     self._ready.set()
+
+
+def _free_port() -> int:
+    """Return a port of this machine that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

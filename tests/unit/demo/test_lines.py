@@ -38,7 +38,7 @@ SUMMARY: dict[str, Any] = {
 }
 NOTES: list[dict[str, Any]] = [
     {"kind": "begin", "pages": 35},
-    {"kind": "ready", "seconds": 1.5},
+    {"kind": "ready", "seconds": 1.5, "url": "http://127.0.0.1:8999/"},
     {
         "kind": "error",
         "error": "5xx",

@@ -1,4 +1,4 @@
-"""`tidings serve`: watch, tell and answer until SIGTERM or Ctrl-C (the dashboard comes with a later issue)."""
+"""`tidings serve`: watch, notify, and show what changed in a browser, until SIGTERM or Ctrl-C."""
 
 from __future__ import annotations
 
