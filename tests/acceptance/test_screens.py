@@ -212,6 +212,26 @@ def test_a_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World
     play(world, story)
 
 
+def test_the_course_of_a_price_is_drawn_and_stands_in_a_table(world: World) -> None:
+    """Each value from when on it held, with the difference, and the same as a plot that says what it shows."""
+    offer = '<script type="application/ld+json">{{"@type":"Product","offers":{{"price":"{}","priceCurrency":"EUR"}}}}</script><p>x</p>'
+    world.page("/a", offer.format("100.00"))
+    world.add("Create Sentinel shop Using {/a} Monitor price Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            for price in ("80.00", "120.00"):
+                world.page("/a", offer.format(price))
+                await world.pass_time(monitor, HOUR)
+            page = await see(app, "/sentinels/shop")
+            assert 'aria-label="price: from 100 to 120, lowest 80, highest 120; table below"' in page
+            assert "-20.0" in page
+            assert "+50.0" in page
+
+    play(world, story)
+
+
 def test_other_sites_can_do_nothing(world: World) -> None:
     """Every form is refused that a page of another site sends (R-12, H-087)."""
     world.page("/a", "<p>one</p>")

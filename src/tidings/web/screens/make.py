@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 from starlette.responses import RedirectResponse
 
 from tidings.errors import SentinelError, TidingsError
+from tidings.service.explain.seen_now import lines_of
 from tidings.service.life import register
 from tidings.storage.watches import requests, sentinels, subscriptions
 from tidings.web.screens import forms
@@ -85,6 +86,7 @@ async def _screen(
         url=url,
         text=text,
         found=found,
+        readings=lines_of,
         warnings=[str(one) for one in warnings],
         problems_found=problems,
         monitors=MONITORS,

@@ -20,7 +20,7 @@ from tidings.service.watch import by_name, noise
 from tidings.storage.observed import estimates, pages, versions
 from tidings.storage.watches import changes, subscriptions
 from tidings.web.problems import ProblemError
-from tidings.web.screens import beat, forms, lines
+from tidings.web.screens import beat, forms, lines, series
 from tidings.web.screens.sentinels import carry_out, state_of
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[st
         "changes": [
             (record["id"], lines.line(record), one.row.detected_at) for record, one in zip(records, found, strict=True)
         ],
+        "courses": series.courses(c, row.id, now),
         "masks": [
             (mask.page_id, thing, noise.where(thing), noise.why(thing), thing.id in mask.kept, thing in mask.offers)
             for mask in (noise.masks(c, sub.page_id) for sub in held)
