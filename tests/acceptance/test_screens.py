@@ -168,6 +168,7 @@ def test_what_a_page_says_is_shown_and_never_run(world: World) -> None:
                 assert 1 == page.count("<script "), path
                 assert "script-src 'self'" in answer.headers["content-security-policy"]
                 assert "unsafe" not in answer.headers["content-security-policy"]
+                assert "same-origin" == answer.headers["referrer-policy"]
 
     play(world, story)
 

@@ -120,7 +120,11 @@ class Desk:
                 **values,
             )
         )
-        headers = {"content-security-policy": POLICY, "cache-control": "no-store"}
+        headers = {
+            "content-security-policy": POLICY,
+            "cache-control": "no-store",
+            "referrer-policy": "same-origin",  # under `no-referrer` a form's Origin would be `null`, which the guard refuses
+        }
         return Response(html, status, headers, "text/html; charset=utf-8")
 
 
