@@ -111,6 +111,7 @@ def test_sigterm_waits_for_nobody_who_hangs(web: WebServer, install: Callable[..
     place.run(
         "add",
         "-",
+        "--no-check",
         text=f"Create Sentinel slow Using {web.url('/slow')} Monitor any change;"
         f"Create Sentinel quick Using {web.url('/quick')} Monitor any change Fetch every 1 s"
         f" Notify By webhook {web.url('/hook')} immediate",

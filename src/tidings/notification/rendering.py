@@ -123,8 +123,6 @@ def _narrower(changes: Sequence[Record], sentinel: str) -> Iterator[tuple[str, s
     areas = {str(one.get("area") or "") for one in places}
     if len(areas) == 1 and (area := areas.pop()):
         yield f"Leave the {'menu' if area == 'nav' else area} out", f"tidings alter {sentinel} 'Exclude css \"{area}\"'"
-    elif any(one.get("heading") for one in places):
-        yield "Watch only the main part of the page", f"tidings alter {sentinel} 'Select css \"main\"'"
 
 
 def comparison(changes: Sequence[Record], sentinel: str) -> str:
