@@ -1,4 +1,4 @@
-"""Draw two stored versions for people to look at, in the process where pages are read: named here, done there.
+"""Draw two stored versions for people, in the process where pages are read: named here, done there.
 
 Nothing here is imported before a screen asks for it (`Comparisons`).
 """
