@@ -242,6 +242,11 @@ class ServeSettings:
     token: str = _setting(
         "", "what readers of feeds and the stream must show; needed where `host` is no loopback address", secret=True
     )
+    edit_token: str = _setting(
+        "",
+        "what must be shown to change what is watched in the browser; it lets its holder read, too. Empty: where `token` is set, the screens only show",
+        secret=True,
+    )
     names: tuple[str, ...] = _setting(
         (), "names under which it may be asked, e.g. of a proxy before it; addresses and localhost always may"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,7 +15,7 @@ from tests.asgi import Answer, ask, following
 from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.service.run.monitor import Monitor
-from tidings.storage.watches import inbox, sentinels
+from tidings.storage.watches import inbox, outside, sentinels
 from tidings.web.door import Door
 from tidings.web.entrances import application
 from tidings.web.screens.desk import Desk
@@ -86,7 +87,9 @@ def test_the_inbox_shows_a_change_until_it_is_read(world: World) -> None:
             assert "109 → 99" not in words_of(await see(app, "/?s=kept"))
             await send(app, f"/changes/{newest}", ("act", "unread"))
             assert "109 → 99" in words_of(await see(app, "/"))
+            await send(app, f"/changes/{oldest}", ("act", "unread"))
             await send(app, "/inbox/all-read")
+            assert "129 → 109" in words_of(await see(app, "/?s=kept"))
             assert "All read" in words_of(await see(app, "/"))
 
     play(world, story)
@@ -206,6 +209,9 @@ def test_a_sentinel_is_made_tried_altered_paused_and_ended_by_forms(world: World
             assert ["shop"] == world.read(sentinels.names)
             await send(app, "/sentinels", ("s", "shop"), ("act", "tags"), ("tags", "money, home"))
             assert ("home", "money") == tuple(sorted(world.sentinel("shop").tags))
+            refused = await send(app, "/sentinels", ("s", "shop"), ("act", "tags"), ("tags", "at home"))
+            assert 422 == refused.status
+            assert "E04" in words_of(refused.body.decode())
             await send(app, "/sentinels/shop", ("act", "drop"))
             assert [] == world.read(sentinels.names)
             assert 404 == (await ask(app, "/sentinels/never")).status
@@ -241,12 +247,90 @@ def test_other_sites_can_do_nothing(world: World) -> None:
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
             await world.settle(monitor)
-            for path, method, _ in SCREENS:
+            for path, method, _, _ in SCREENS:
                 if method == "POST":
                     headers = {"origin": "https://evil.example", "content-type": "application/x-www-form-urlencoded"}
                     given = path.replace("{id}", "1").replace("{name}", "shop")
                     assert 403 == (await ask(app, given, "POST", headers=headers, body=b"act=drop")).status
         assert ["shop"] == world.read(sentinels.names)
+
+    play(world, story)
+
+
+READ, EDIT = "reader-" * 5, "editor-" * 5
+LOGINS = {"": "", "reader": READ, "editor": EDIT, "another": "another" * 5}
+
+
+@pytest.mark.parametrize(
+    ("token", "edit_token", "login", "reads", "edits"),
+    [
+        ("", "", "", 200, 303),
+        (READ, "", "", 401, 403),
+        (READ, "", "reader", 200, 403),
+        (READ, EDIT, "", 401, 401),
+        (READ, EDIT, "reader", 200, 401),
+        (READ, EDIT, "editor", 200, 303),
+        (READ, EDIT, "another", 401, 401),
+        ("", EDIT, "", 200, 401),
+        ("", EDIT, "editor", 200, 303),
+    ],
+)
+def test_who_may_read_and_who_may_change(make_world, token, edit_token, login, reads, edits) -> None:
+    """The token of readers changes nothing, on no screen; that of editors reads, too (R-13)."""
+    world: World = make_world(serve__token=token, serve__edit_token=edit_token)
+    world.page("/a", "<p>one</p>")
+    world.add(SHOP)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            await world.settle(monitor)
+            shown = {"authorization": f"Bearer {LOGINS[login]}"} if login else {}
+            form = {**shown, "content-type": "application/x-www-form-urlencoded"}
+            statuses: dict[str, set[int]] = {"readers": set(), "editors": set()}
+            for path, method, who, _ in SCREENS:
+                if "{id}" in path or path == "/live" or (path, method) == ("/health", "POST"):
+                    continue
+                given = path.replace("{name}", "shop")
+                if method == "GET":
+                    found = await ask(app, given, headers=shown)
+                else:
+                    found = await ask(app, given, "POST", headers=form, body=b"act=check&s=shop&text=x")
+                statuses[who].add(found.status)
+            assert {reads} == statuses["readers"]
+            assert edits in statuses["editors"]
+            if edits != 303:
+                assert {edits} == statuses["editors"]
+
+    play(world, story)
+
+
+def test_no_statement_from_a_browser_runs_a_command(make_world) -> None:
+    """Also where the operator lets the command line make events of commands."""
+    world: World = make_world(events__allow_commands="true")
+    said = 'Create Event build Using command "true"'
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            refused = await send(app, "/new", ("act", "save"), ("text", said))
+            assert 422 == refused.status
+            assert "commands make no events here" in words_of(refused.body.decode())
+        assert [] == world.read(outside.listing)
+
+    play(world, story)
+
+
+def test_screens_are_sent_compressed_and_answers_to_people_are_screens(world: World) -> None:
+    """At most 15 kB a screen; what is not there is said on a screen, with the way back."""
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            packed = await ask(app, "/settings", headers={"accept-encoding": "gzip, br"})
+            assert "gzip" == packed.headers["content-encoding"]
+            assert 15_000 > len(packed.body)
+            assert gzip.decompress(packed.body).decode() == await see(app, "/settings")
+            lost = await ask(app, "/changes/nothing")
+            assert (404, "text/html; charset=utf-8") == (lost.status, lost.headers["content-type"])
+            assert "there is no such change" in words_of(lost.body.decode())
 
     play(world, story)
 

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from tidings.web import feeds, health, hooks, signals, stream, websub
-from tidings.web.guard import RequestGuard, check_token
+from tidings.web.guard import RequestGuard, check_edit_token, check_token
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
 from tidings.web.screens import render
 from tidings.web.screens.screens import SCREENS
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tidings.web.screens.desk import Desk
 
 HEALTH: Final = "/healthz"
-Who = Literal["anybody", "readers", "hook", "hub"]
-"""`readers` show serve.token where it is set; `hook` checks its own token by itself, `hub` the one in its address and what it signs; `anybody` is told nothing that matters."""
+Who = Literal["anybody", "readers", "editors", "hook", "hub"]
+"""`readers` show serve.token where it is set, `editors` serve.edit_token (where only serve.token is set there are none); `hook` checks its own token by itself, `hub` the one in its address and what it signs; `anybody` is told nothing that matters."""
 Answer = Callable[["Request", "Inside"], Awaitable["Response"]]
 
 
@@ -77,13 +77,16 @@ def screens(desk: Desk) -> tuple[Entrance, ...]:
     def at(answer: Callable[[Request, Desk], Awaitable[Response]]) -> Answer:
         async def answered(request: Request, inside: Inside) -> Response:
             del inside
-            return await answer(request, desk)
+            try:
+                return await answer(request, desk)
+            except ProblemError as problem:
+                return await desk.problem(request, problem)
 
         return answered
 
     return (
         Entrance("/static/{hash}/{name}", "GET", "anybody", at(render.static)),
-        *(Entrance(path, method, "readers", at(answer)) for path, method, answer in SCREENS),
+        *(Entrance(path, method, who, at(answer)) for path, method, who, answer in SCREENS),
     )
 
 
@@ -112,7 +115,11 @@ def _admitting(entrance: Entrance, inside: Inside) -> Callable[[Request], Awaita
     async def enter(request: Request) -> Response:
         match entrance.who:
             case "readers":
-                check_token(request.headers, inside.settings.serve.token)
+                serve = inside.settings.serve
+                check_token(request.headers, serve.token, serve.edit_token if serve.token else "")
+            case "editors":
+                serve = inside.settings.serve
+                check_edit_token(request.headers, serve.token, serve.edit_token)
             case "anybody" | "hook" | "hub":
                 pass
             case _:

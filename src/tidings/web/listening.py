@@ -23,8 +23,12 @@ _REASONS: Final = {
 
 def check(serve: ServeSettings) -> None:
     """Raise `SettingError` for a door that anybody could walk through: one that others can reach needs a token, and a long one."""
-    if serve.token and (len(serve.token) < LEAST_TOKEN or not serve.token.isascii() or not serve.token.isprintable()):
-        message = f"serve.token has at least {LEAST_TOKEN} characters, all of them printable ASCII; `openssl rand -hex 24` makes one"
+    for name, token in (("serve.token", serve.token), ("serve.edit_token", serve.edit_token)):
+        if token and (len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable()):
+            message = f"{name} has at least {LEAST_TOKEN} characters, all of them printable ASCII; `openssl rand -hex 24` makes one"
+            raise SettingError(message)
+    if serve.edit_token and serve.edit_token == serve.token:
+        message = "serve.edit_token is the same as serve.token: whoever may read could then change what is watched; make another one"
         raise SettingError(message)
     if not serve.token and not is_loopback(serve.host):
         message = (

@@ -18,7 +18,7 @@ from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.document.document import Document
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import Extraction
-from tidings.model.observed.change import Edit
+from tidings.model.observed.change import ChangeSet, Edit
 from tidings.model.watch.sentinel import Expression
 
 AROUND = 12
@@ -35,18 +35,41 @@ def merge_bodies(
 
     None if they cannot be compared, if no words changed, or if the expression looks at several parts of the page.
     """
+    seen = seen_pair(old, new, expression, extraction, targets)
+    return () if seen is None else merge(seen[1].old, seen[1].new, seen[0].edits)
+
+
+def seen_pair(
+    old: Body,
+    new: Body,
+    expression: Expression,
+    extraction: Extraction,
+    targets: Sequence[Target] = (),
+    found: ChangeSet | None = None,
+) -> tuple[ChangeSet, Pair] | None:
+    """Return what an expression finds between two bodies, and the part of them whose words its edits count.
+
+    None if they cannot be compared, or if the expression watches several parts of the page.
+
+    Args:
+        old: The body before.
+        new: The body now.
+        expression: What is watched.
+        extraction: What of the page counts.
+        targets: What stands in for selectors that find nothing any more.
+        found: What was found when the change was stored, without what was noise then; None to compare now.
+    """
     scopes = scopes_of(expression, extraction)
     before, after = (parsed(body, keep_tree=needs_nodes(expression, extraction)) for body in (old, new))
     use(before, targets)
     use(after, targets)
     if before.problem or after.problem or len(scopes) != 1:
-        return ()
+        return None
     whole = Pair(before, after)
     try:
-        found, pair = evaluate(expression, whole, extraction), whole.part(scopes[0])
+        return evaluate(expression, whole, extraction) if found is None else found, whole.part(scopes[0])
     except RefusedError:
-        return ()
-    return merge(pair.old, pair.new, found.edits)
+        return None
 
 
 def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Piece, ...], ...]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.detection.job.contract import Part, Target
     from tidings.isolation.runner import Runner
+    from tidings.model.observed.change import ChangeSet
     from tidings.model.observed.page import PageIdentity
     from tidings.model.observed.version import Version
     from tidings.presentation.safe.merged import Merged
@@ -60,7 +61,7 @@ class Comparisons:
         identity = await self._read(pages.identity, page_id)
         sentinel = meaning(row.text)
         expression, extraction = sentinel.monitor, extraction_of(sentinel)
-        before, after = [await self._read(_parts, self._archive, identity, version) for version in (old, new)]
+        before, after = await self._both(identity, old, new)
         healed = await self._read(_healed, row, page_id)
         if old.frames or new.frames or identity.frames:
             pair = (before, after, expression, identity.frames, extraction)
@@ -106,9 +107,7 @@ class Comparisons:
             return []
         sentinel = meaning(row.text)
         healed = await self._read(_healed, row, page_id)
-        (before, *_), (after, *_) = [
-            await self._read(_parts, self._archive, identity, version) for version in (old, new)
-        ]
+        (before, *_), (after, *_) = await self._both(identity, old, new)
         job = (before.body, after.body, sentinel.monitor, extraction_of(sentinel), healed)
         answer = await self._process().run(run.merge, job)
         if isinstance(answer, Died):
@@ -126,6 +125,7 @@ class Comparisons:
         view: str,
         captions: tuple[str, str],
         rendered: str,
+        found: ChangeSet | None = None,
     ) -> View | None:
         """Return two versions of a page in a view, as the sentinel sees them; None for a page with frames, or of which it watches several parts.
 
@@ -139,14 +139,13 @@ class Comparisons:
             view: A name of `presentation.views.view.NAMES`, "" for the one that fits.
             captions: What stands above the two sides.
             rendered: The frame that shows the rendered page.
+            found: The change between the two as it is stored, None where none is.
         """
         identity = await self._read(pages.identity, page_id)
         if old.frames or new.frames or identity.frames:
             return None
         sentinel = meaning(row.text)
-        (before, *_), (after, *_) = [
-            await self._read(_parts, self._archive, identity, version) for version in (old, new)
-        ]
+        (before, *_), (after, *_) = await self._both(identity, old, new)
         drawing = draw.Drawing(
             old=before.body,
             new=after.body,
@@ -156,20 +155,19 @@ class Comparisons:
             view=view,
             captions=captions,
             rendered=rendered,
+            found=found,
         )
         answer = await self._process().run(draw.view, drawing)
         if isinstance(answer, Died):
             message = f"versions {old.seq} and {new.seq} could not be shown: {answer.reason}"
             raise TidingsError(message)
-        found: View | None = answer.value
-        return found
+        drawn: View | None = answer.value
+        return drawn
 
     async def rendered(self, *, page_id: int, old: Version, new: Version) -> Merged:
         """Return two versions of a page as one that renders, with marks. Raises `TidingsError` if the job dies."""
         identity = await self._read(pages.identity, page_id)
-        (before, *_), (after, *_) = [
-            await self._read(_parts, self._archive, identity, version) for version in (old, new)
-        ]
+        (before, *_), (after, *_) = await self._both(identity, old, new)
         answer = await self._process().run(draw.rendered, (before.body, after.body))
         if isinstance(answer, Died):
             message = f"versions {old.seq} and {new.seq} could not be rendered: {answer.reason}"
@@ -182,6 +180,10 @@ class Comparisons:
         if self._runner is not None:
             await self._runner.close()
             self._runner = None
+
+    async def _both(self, identity: PageIdentity, old: Version, new: Version) -> list[tuple[Part, ...]]:
+        """Return two versions, each with its frames."""
+        return [await self._read(_parts, self._archive, identity, version) for version in (old, new)]
 
     def _process(self) -> Runner:
         if self._runner is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Body, Target
     from tidings.document.select.extraction import Extraction
+    from tidings.model.observed.change import ChangeSet
     from tidings.model.watch.sentinel import Expression
     from tidings.presentation.safe.merged import Merged
     from tidings.presentation.views.view import View
@@ -18,13 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """What is to be drawn: two bodies as an expression sees them, in a view ("" for the one that fits); `rendered` is the frame of the rendered page."""
+    """What is to be drawn: two bodies as an expression sees them, in a view ("" for the one that fits).
+
+    `found` is the change between them as it is stored, None where none is. `rendered` is the frame of the rendered page.
+    """
 
     old: Body
     new: Body
     expression: Expression
     extraction: Extraction
     targets: tuple[Target, ...] = ()
+    found: ChangeSet | None = None
     view: str = ""
     captions: tuple[str, str] = ("Before", "Now")
     rendered: str = ""
@@ -32,27 +37,23 @@ class Drawing:
 
 def view(drawing: Drawing) -> View | None:
     """Return the view; None if the expression looks at several parts of the page, or a version cannot be read."""
-    from tidings.detection.ask.expression import evaluate
-    from tidings.detection.ask.pair import Pair
-    from tidings.detection.job.examiner import parsed
-    from tidings.detection.job.healing import use
-    from tidings.detection.kinds.aims import needs_nodes, scopes_of
-    from tidings.document.select.chosen import RefusedError
+    from tidings.detection.job.merged import seen_pair
     from tidings.presentation.views.view import view_of
 
-    scopes = scopes_of(drawing.expression, drawing.extraction)
-    keeps = needs_nodes(drawing.expression, drawing.extraction)
-    before, after = (parsed(body, keep_tree=keeps) for body in (drawing.old, drawing.new))
-    use(before, drawing.targets)
-    use(after, drawing.targets)
-    if before.problem or after.problem or len(scopes) != 1:
-        return None
-    whole = Pair(before, after)
-    try:
-        found, pair = evaluate(drawing.expression, whole, drawing.extraction), whole.part(scopes[0])
-    except RefusedError:
-        return None
-    return view_of(found, pair.old, pair.new, drawing.view, captions=drawing.captions, rendered=drawing.rendered)
+    bodies = (drawing.old, drawing.new, drawing.expression, drawing.extraction, drawing.targets)
+    for stored in (drawing.found, None):
+        seen = seen_pair(*bodies, stored)
+        if seen is None:
+            return None
+        found, pair = seen
+        try:
+            return view_of(
+                found, pair.old, pair.new, drawing.view, captions=drawing.captions, rendered=drawing.rendered
+            )
+        except ValueError:  # words are cut by other rules since the change was stored: its edits are not of these words
+            if stored is None:
+                raise
+    return None
 
 
 def rendered(bodies: tuple[Body, Body]) -> Merged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tidings.model.observed.unit import Estimate
@@ -34,6 +34,11 @@ def get(c: Connection, name: str, page_id: int) -> Mapping[str, Any] | None:
     """Return what estimator `name` knows of a page, None if nothing."""
     row = c.one("SELECT state FROM estimate WHERE name = :name AND page_id = :page_id", name=name, page_id=page_id)
     return None if row is None else from_json(row[0])
+
+
+def load(c: Connection, name: str, page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+    """Return what one estimator knows of some pages; a page of which it knows nothing is left out."""
+    return {page_id: state for page_id in page_ids if (state := get(c, name, page_id)) is not None}
 
 
 def of_page(c: Connection, page_id: int, first: str, second: str) -> dict[str, Mapping[str, Any]]:

@@ -28,6 +28,10 @@ _MARK = (
     "INSERT INTO inbox_mark (owner_id, change_id, read_at, kept_at) VALUES (:owner_id, :change_id, :read_at, :kept_at)"
     " ON CONFLICT (owner_id, change_id) DO UPDATE SET read_at = excluded.read_at, kept_at = excluded.kept_at"
 )
+_READ = (
+    "INSERT INTO inbox_mark (owner_id, change_id, read_at) VALUES (:owner_id, :change_id, :read_at)"
+    " ON CONFLICT (owner_id, change_id) DO UPDATE SET read_at = excluded.read_at"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +121,9 @@ def mark(
 
 
 def mark_all_read(c: Connection, *, at: Instant) -> int:
-    """Mark all unread changes as read; return how many there were."""
+    """Mark all unread changes as read, kept ones too; return how many there were."""
     ids = [row[0] for row in c.rows(select(f"SELECT ch.id{_JOINED}", _CONDITIONS["unread"], ""), owner_id=OWNER)]
-    c.many(_MARK, [{"owner_id": OWNER, "change_id": id_, "read_at": at, "kept_at": None} for id_ in ids])
-    return len(ids)
+    return c.many(_READ, [{"owner_id": OWNER, "change_id": id_, "read_at": at} for id_ in ids])
 
 
 def _row(item: Item, at: Instant, is_read: bool | None, is_kept: bool | None) -> dict[str, Any]:

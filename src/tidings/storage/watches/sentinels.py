@@ -198,6 +198,12 @@ def count(c: Connection) -> int:
     return int(c.value("SELECT count(*) FROM sentinel s WHERE s.state <> 'ended'"))
 
 
+def tags(c: Connection) -> list[str]:
+    """Return the tags of sentinels that have not ended, in alphabetical order."""
+    text = "SELECT DISTINCT t.name FROM tag t JOIN sentinel s ON s.id = t.sentinel_id WHERE s.state <> 'ended' ORDER BY t.name"
+    return [row[0] for row in c.rows(text)]
+
+
 def names(c: Connection) -> list[str]:
     """Return the names that are taken, in alphabetical order."""
     rows = c.rows("SELECT name FROM sentinel WHERE owner_id = :owner_id AND dropped = 0", owner_id=events.OWNER)

@@ -173,6 +173,7 @@ async def _drawn(
             view=wanted if wanted in NAMES else "",
             captions=captions,
             rendered=frame(address, f"{found.title or found.item.change.sentinel}, with what changed"),
+            found=row.found if is_own else None,
         )
         if view is None:
             record = (

@@ -7,10 +7,11 @@ a check.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse
 
 from tidings.service.health.sources import health_of
 from tidings.service.health.trouble import Health
@@ -20,10 +21,11 @@ from tidings.storage.db.database import open_database
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
 from tidings.web.screens import spell
-from tidings.web.screens.render import POLICY, environment
+from tidings.web.screens.render import POLICY, environment, packed
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from tidings.clock import Clock
     from tidings.language.problems import Problem
@@ -31,10 +33,13 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.web.inside import Arrivals
+    from tidings.web.problems import ProblemError
 
 ZONE_COOKIE: Final = "tidings-zone"
 """The name of the reader's time zone, which the script of the screens writes; it is no secret and says who nobody is."""
 COUNTED_FOR_SECONDS: Final = 20.0
+MOST_TRIALS: Final = 2
+"""Statements that are tried out at once: each has processes of its own."""
 
 
 class Desk:
@@ -49,6 +54,11 @@ class Desk:
     def __init__(self, settings: Settings, clock: Clock, arrivals: Arrivals) -> None:
         database = open_database(settings, create=False)
         self.settings = settings
+        self.statement_settings = replace(
+            settings, events=replace(settings.events, allow_commands=False, allow_files=())
+        )
+        """the settings by which statements from a browser are judged: none of them makes an event of a command's output or of a file"""
+        self._trying = asyncio.Semaphore(MOST_TRIALS)
         self.clock = clock
         self.arrivals = arrivals
         self.store = Store(database)
@@ -82,11 +92,12 @@ class Desk:
         def run() -> tuple[list[Tried], tuple[Problem, ...]]:
             database = open_database(self.settings, create=False)
             try:
-                return asyncio.run(trial.trial(database, text, self.settings))
+                return asyncio.run(trial.trial(database, text, self.statement_settings))
             finally:
                 database.close()
 
-        return await asyncio.to_thread(run)
+        async with self._trying:
+            return await asyncio.to_thread(run)
 
     async def page(
         self, request: Request, template: str, *, title: str, here: str = "", status: int = HTTPStatus.OK, **values: Any
@@ -125,7 +136,15 @@ class Desk:
             "cache-control": "no-store",
             "referrer-policy": "same-origin",  # under `no-referrer` a form's Origin would be `null`, which the guard refuses
         }
-        return Response(html, status, headers, "text/html; charset=utf-8")
+        return packed(request, html.encode(), status, headers, "text/html; charset=utf-8")
+
+    async def problem(self, request: Request, error: ProblemError) -> Response:
+        """Return a problem as a screen: what is wrong, and what helps."""
+        said = await self.page(
+            request, "problem.html", title=str(error), status=error.status, problem=str(error), hint=error.hint
+        )
+        said.headers.update(error.headers)
+        return said
 
 
 def _counts(c: Connection) -> tuple[int, int]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import SystemClock
+from tidings.errors import UnknownNameError
 from tidings.service.health import doctor
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
+from tidings.web.problems import ProblemError
 from tidings.web.screens import forms
 from tidings.web.screens.desk import back
 
@@ -24,11 +27,10 @@ DEAD: Final = 100
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return what is well and what is not."""
+    """Return what needs attention; with `machine=1` also what `tidings doctor` finds, which reads the whole database."""
     health = await desk.health()
     found = await desk.store.read(_read)
-    findings = await asyncio.to_thread(_examine, desk)
-    counts = {status: sum(one.status == status for one in findings) for status in ("ok", "warn", "fail")}
+    findings = await asyncio.to_thread(_examine, desk) if request.query_params.get("machine") else None
     return await desk.page(
         request,
         "health.html",
@@ -37,7 +39,6 @@ async def show(request: Request, desk: Desk) -> Response:
         troubles=[one for one in health.troubles if one.severity != "note"],
         notes=[one for one in health.troubles if one.severity == "note"],
         findings=findings,
-        fine=counts["ok"],
         **found,
     )
 
@@ -46,7 +47,10 @@ async def act(request: Request, desk: Desk) -> Response:
     """Send dead letters again."""
     form = await forms.sent(request)
     for one in form.every("d"):
-        await desk.store.write(deliveries.replay, one, desk.clock.wall())
+        try:
+            await desk.store.write(deliveries.replay, one, desk.clock.wall())
+        except UnknownNameError as error:
+            raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
     desk.forget_health()
     return back(request, "/health")
 

@@ -172,14 +172,13 @@ def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _Found:
     items = inbox.listing(c, asked, limit=PAGE + 1)
     page_ids = {item.change.row.page_id for item in items}
     midnight = _midnight(now, zone)
-    rows = sentinels.listing(c)
     return _Found(
         items,
         {shown: inbox.count(c, inbox.Filter(shown=shown)) for shown in inbox.SHOWN},
         {page_id: pages.state(c, page_id).title for page_id in page_ids},
         dict(beat.read(c, page_ids, now)),
-        [row.name for row in rows],
-        sorted({tag for row in rows for tag in row.tags}),
+        sentinels.names(c),
+        sentinels.tags(c),
         inbox.kinds(c),
         polls.spent(c, midnight),
         (

@@ -60,7 +60,7 @@ async def act(request: Request, desk: Desk) -> Response:
     if form.one("act") != "save":
         return await _screen(request, desk, text=text, url="", tries=True)
     try:
-        names = await desk.store.write(_save, text, desk.settings, desk.clock.wall())
+        names = await desk.store.write(_save, text, desk.statement_settings, desk.clock.wall())
     except TidingsError as error:
         return await _screen(request, desk, text=text, url="", problems=_spelled(error))
     desk.forget_health()

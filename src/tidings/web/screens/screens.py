@@ -1,4 +1,4 @@
-"""The table of screens: path, method, and what answers. All are for readers; those that change something are POST."""
+"""The table of screens: path, method, who may, and what answers. What changes something, or asks a page, is for editors."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ if TYPE_CHECKING:
 
     from tidings.web.screens.desk import Desk
 
-SCREENS: Final[tuple[tuple[str, Literal["GET", "POST"], Callable[[Request, Desk], Awaitable[Response]]], ...]] = (
-    ("/", "GET", inbox.show),
-    ("/inbox", "POST", inbox.act),
-    ("/inbox/all-read", "POST", inbox.all_read),
-    ("/changes/{id}", "GET", change.show),
-    ("/changes/{id}", "POST", change.act),
-    ("/changes/{id}/rendered", "GET", change.rendered),
-    ("/sentinels", "GET", sentinels.show),
-    ("/sentinels", "POST", sentinels.act),
-    ("/sentinels/{name}", "GET", sentinel.show),
-    ("/sentinels/{name}", "POST", sentinel.act),
-    ("/new", "GET", make.show),
-    ("/new", "POST", make.act),
-    ("/plan", "GET", plan.show),
-    ("/health", "GET", health.show),
-    ("/health", "POST", health.act),
-    ("/settings", "GET", settings.show),
-    ("/live", "GET", live.show),
+    Row = tuple[
+        str, Literal["GET", "POST"], Literal["readers", "editors"], Callable[[Request, Desk], Awaitable[Response]]
+    ]
+
+SCREENS: Final[tuple[Row, ...]] = (
+    ("/", "GET", "readers", inbox.show),
+    ("/inbox", "POST", "editors", inbox.act),
+    ("/inbox/all-read", "POST", "editors", inbox.all_read),
+    ("/changes/{id}", "GET", "readers", change.show),
+    ("/changes/{id}", "POST", "editors", change.act),
+    ("/changes/{id}/rendered", "GET", "readers", change.rendered),
+    ("/sentinels", "GET", "readers", sentinels.show),
+    ("/sentinels", "POST", "editors", sentinels.act),
+    ("/sentinels/{name}", "GET", "readers", sentinel.show),
+    ("/sentinels/{name}", "POST", "editors", sentinel.act),
+    ("/new", "GET", "editors", make.show),
+    ("/new", "POST", "editors", make.act),
+    ("/plan", "GET", "readers", plan.show),
+    ("/health", "GET", "readers", health.show),
+    ("/health", "POST", "editors", health.act),
+    ("/settings", "GET", "readers", settings.show),
+    ("/live", "GET", "readers", live.show),
 )

@@ -71,11 +71,11 @@ async def act(request: Request, desk: Desk) -> Response:
     try:
         match form.one("act"):
             case "text":
-                await desk.store.write(_alter, name, form.one("text"), desk.settings, now)
+                await desk.store.write(_alter, name, form.one("text"), desk.statement_settings, now)
             case "mask":
                 await desk.store.write(_mask, name, form, now)
             case what:
-                await desk.store.write(carry_out, name, what, form.one("tags"), desk.settings, now)
+                await desk.store.write(carry_out, name, what, form.one("tags"), desk.statement_settings, now)
     except UnknownNameError as error:
         raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
     except TidingsError as error:
@@ -135,7 +135,7 @@ def _mask(c: Connection, name: str, form: SentForm, now: Instant) -> None:
 def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[str, Any]:
     row = by_name.find_past(c, name)
     held = subscriptions.listing(c, sentinel_id=row.id)[:PAGES]
-    known = estimates.load_all(c, settings.schedule.policy)
+    known = estimates.load(c, settings.schedule.policy, [sub.page_id for sub in held])
     coming = {
         one.page_id: one
         for one in outlook(c, row, find=by_name.lives(c, dropped=True), settings=settings, now=now, learned=known)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from tidings.clock import DAY
-from tidings.errors import TidingsError
+from tidings.errors import SentinelError, TidingsError
 from tidings.language import expressions
 from tidings.model.watch.sentinel import Command
-from tidings.service.explain.explain_sentinel import hold_all, outlook
+from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.life import register
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import estimates, pages
 from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.web.problems import ProblemError
 from tidings.web.screens import beat, forms
 from tidings.web.screens.desk import back
 
@@ -95,12 +97,21 @@ async def act(request: Request, desk: Desk) -> Response:
     form = await forms.sent(request)
     names, what = form.every("s"), form.one("act")
     now = desk.clock.wall()
+    refused: list[str] = []
     for name in names:
         try:
-            await desk.store.write(carry_out, name, what, form.one("tags"), desk.settings, now)
-        except TidingsError:
-            continue  # somebody else has ended it meanwhile; the table shows it as it is
+            await desk.store.write(carry_out, name, what, form.one("tags"), desk.statement_settings, now)
+        except SentinelError as error:
+            refused += [f"{name}: {problem}" for problem in error.problems]
+        except TidingsError as error:
+            refused.append(f"{name}: {error}")
     desk.forget_health()
+    if refused:
+        raise ProblemError(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            f"{len(refused)} of {len(names)} could not be done",
+            hint="; ".join(refused[:5]),
+        )
     return back(request, "/sentinels")
 
 
@@ -158,7 +169,8 @@ def _read(
     shown = rows[(number - 1) * PAGE : number * PAGE]
     page_ids = {page.page_id for row in shown for page in watched.get(row.id, ())[:5]}
     beats = beat.read(c, page_ids, now)
-    held, learned = (hold_all(c), estimates.load_all(c, settings.schedule.policy)) if shown else (None, {})
+    every_page = [page.page_id for row in shown for page in watched.get(row.id, ())]
+    learned = estimates.load(c, settings.schedule.policy, every_page)
     find = by_name.lives(c)
     titles = {page_id: pages.state(c, page_id).title for page_id in page_ids}
     return {
@@ -169,7 +181,7 @@ def _read(
                 health.of(row.name),
                 beats,
                 titles,
-                outlook(c, row, find=find, settings=settings, now=now, learned=learned, held=held),
+                outlook(c, row, find=find, settings=settings, now=now, learned=learned),
             )
             for row in shown
         ],
