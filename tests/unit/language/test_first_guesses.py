@@ -101,6 +101,10 @@ REFUSED = [
     ("For 3 months", 'unknown unit "months"', "write For 90 day"),
     ("Render javascript", 'found "javascript"', "write Render browser"),
     ('Header "Cookie: a=b"', "found the end", 'write Header "Cookie" "a=b"'),
+    ('Header "Authorization: Bearer $TOKEN"', "found the end", 'write Header "Authorization" secret "NAME"'),
+    ('Monitor links Where text contains "engineer"', '"text"', 'write Monitor links where contains "engineer"'),
+    ("Monitor words except numbers", '"except"', r'write Exclude regex "\d+"'),
+    ('Monitor jsonpath "$.queue" > 100', "needs a number", "write number in before the part"),
     ("Timeout 30", "no unit", "write Timeout 30 s"),
     ("During 08:00 + 18:00", 'found "+"', '"to": 08:00 to 18:00'),
     ("During 08:00 to 08:00", "no time at all", "08:00 to 18:00"),
@@ -182,3 +186,12 @@ def test_words_of_guesses_are_no_reserved_words():
 
     assert () == parsed.problems
     assert to_text(parsed.statements[0]).endswith("Tags text, daily, over, under, hourly, until, below, containing")
+
+
+@pytest.mark.parametrize("guess", ['Monitor table "Departures"', "Monitor any change Ignore case"])
+def test_no_line_is_offered_that_means_something_else(guess: str):
+    """A name of a table is no selector, and a way to compare is no word of the page."""
+    problems = parse(f"{HEAD} {guess}").problems
+
+    assert problems
+    assert not [problem for problem in problems if "Departures" in problem.hint or "Exclude" in problem.hint]

@@ -109,6 +109,8 @@ def _check_fits(said: str, word: Token, name: str, clause: Clause) -> None:
     if said in _OF_NUMBERS:
         if name not in _NUMBERS | {"header"}:
             hint = 'Monitor number in css ".price" where value < 100'
+            if name == "any":  # a part was named alone
+                hint = f"write number in before the part, e.g. {hint}"
             raise clause.fail(word.start_pos, "E28", f'"{word}" needs a number, but {_YIELDS[name]}', hint=hint)
     elif said in _OF_COUNTS:
         if name in _NUMBERS | _STATES:

@@ -37,6 +37,7 @@ _NUMBERS = {
 }
 _DAYS_OF = {"month": 30, "quarter": 91, "year": 365}
 _WORTH = {"highest": "1", "high": "0.9", "medium": "0.5", "normal": "0.5", "low": "0.2", "lowest": "0.1"}
+_SECRET_HEADERS = {"authorization", "proxy-authorization", "x-api-key", "x-auth-token"}
 _TYPES = "any change|text|words|links|images|table|list|number|price|items|availability"
 
 
@@ -95,11 +96,11 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^user[- ]?agent\s*:?\s+(\")", r'Header "User-Agent" \1'),
     (r"^cookies?\s*:?\s+(\")", r'Header "Cookie" \1'),
     (r"^timeout\s+(\d+)$", r"Timeout \1 s"),
-    (r"^(?:ignore|exclude|skip|without)\s+(?:numbers|digits)$", r'Exclude regex "\\d+"'),
+    (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:numbers|digits)$", r'Exclude regex "\\d+"'),
     (r"^(?:ignore|exclude|skip|without)\s+(?:all\s+)?(links|images)$", r"Monitor any change AND NOT all \1"),
     (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:text\s+|word\s+|element\s+|selector\s+)?(\"[.#\[])", r"Exclude css \1"),
     (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?:text\s+|word\s+)?(\")", r"Exclude \1"),
-    (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?!css|xpath|jsonpath|regex|words|hidden|none)(\w+)$", r'Exclude "\1"'),
+    (r"^(?:ignore|exclude|skip|remove|without|except)\s+(?!css|xpath|jsonpath|regex|words|hidden|none|case$)(\w+)$", r'Exclude "\1"'),
     (r"^(?:ignore|exclude|skip|remove|without|except)\s+([.#][\w-]+)$", r'Exclude css "\1"'),
     (r"^(?:select|only|selector|part|element|section)\s+(?:id|#)\s*\"", 'Select css "#'),
     (r"^(?:select|only|selector|part|element|section|css|filter)\s*:?\s+(\")", r"Select \1"),
@@ -177,9 +178,11 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(monitor\s+)(keywords|phrases|words)\s+([A-Za-z]\w*(?:\s*,\s*\w+)+)$", r"\1\2 <\3>"),
     (r"^(monitor\s+keyword(?:s)?\s+)(\"[^\"]*\"(?:\s*(?:,|or)\s*\"[^\"]*\")+)$", lambda m: f"{m[1]}<{', '.join(re.findall(_SHELF, m[2]))}>"),
     (rf"^(monitor\s+(?:new\s+)?(?:{_TYPES}))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)?((?:css|xpath|jsonpath)\s+\")", r"\1 in \2"),
-    (r"^(monitor\s+(?:table|list|number|price))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)?(\")", r"\1 in \2"),
+    (r"^(monitor\s+(?:number|price))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)?(\")", r"\1 in \2"),
+    (r"^(monitor\s+(?:table|list))\s+(?:at\s+|of\s+|from\s+|inside\s+|within\s+)(\")", r"\1 in \2"),
     (rf"^(monitor\s+(?:{_TYPES}))\s+(?:in|at|of|inside)\s+([.#][\w-]+)", r'\1 in css "\2"'),
     (r"\b(?:whenever|unless\s+not|as\s+long\s+as|provided(?:\s+that)?|so\s+long\s+as)\b", "while"),
+    (r"\bwhere\s+(?:the\s+)?(?:text|title|name|address)\s+(?=contains|matches)", "where "),
     (r"\b(while|where|if|when)\s+(?:the\s+)?(?:site|text|it)\s+(?=has|says|contains|lacks|does)", r"\1 page "),
     (r"\b(while|where|if|when)\s+(?:the\s+)?page\s+(?:includes?|shows?|mentions?|contain|have)\b", r"\1 page has"),
     (r"\bunless\s+(?:the\s+)?page\s+(?:has|says|contains|shows|includes|mentions)\b", "while page lacks"),
@@ -238,9 +241,16 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
     shelf = _STRING.sub(shelved, text)
     meant = _rewritten(shelf, _statements() if is_statement else _clauses())
     line = re.sub(r'"(#?)(\d+)"', lambda found: _restored(found, texts), meant)
-    line = re.sub(r'^Header "([\w-]+): ?([^"]*)"$', r'Header "\1" "\2"', line)
+    line = re.sub(r'^Header "([\w-]+): ?([^"]*)"$', _header, line)
     if line != text:
         yield line
+
+
+def _header(found: re.Match[str]) -> str:
+    """Return a header with its value, or with a secret for what nobody should write into a statement."""
+    if found[1].lower() in _SECRET_HEADERS or "$" in found[2]:
+        return f'Header "{found[1]}" secret "NAME"'
+    return f'Header "{found[1]}" "{found[2]}"'
 
 
 def _restored(found: re.Match[str], texts: list[str]) -> str:
