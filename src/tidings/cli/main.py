@@ -21,6 +21,7 @@ from tidings.cli.output import write_json, write_line, write_nowhere
 from tidings.cli.run.nothing_due import nothing_is_due
 from tidings.clock import SystemClock
 from tidings.errors import OutputError, SentinelError, TidingsError, UsageError
+from tidings.language.words import closest
 from tidings.presentation.writing import tame
 from tidings.settings import load
 
@@ -79,6 +80,28 @@ VERBS: dict[str, Row] = {
     "lab": Row("run.laboratory", "the policy in use beside those of lab.policies, on made-up pages"),
     "doctor": Row("show.doctor", "is all well? ok, warn or fail, with the command that mends it"),
 }
+
+
+MEANT: Final = {
+    "watch": "add --url URL",
+    "new": "add --url URL",
+    "create": "add --url URL",
+    "remove": "drop NAME",
+    "delete": "drop NAME",
+    "pause": "disable NAME",
+    "stop": "disable NAME",
+    "resume": "enable NAME",
+    "edit": "alter NAME CLAUSE…",
+    "status": "doctor",
+    "health": "doctor",
+    "log": "changes",
+    "logs": "changes",
+    "config": "settings",
+    "run": "check",
+    "import": "add FILE",
+    "export": "show NAME --json",
+}
+"""What people who know other programs try, and what does it here."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -195,7 +218,8 @@ def _no_verb(verb: str | None, rest: Sequence[str]) -> int:
     wants_help = verb is None and ("-h" in rest or "--help" in rest)
     out = sys.stdout if wants_help else sys.stderr
     if verb is not None:
-        out.write(f"tidings: there is no verb {verb!r}\n\n")
+        meant = MEANT.get(verb) or closest(verb, VERBS)
+        out.write(f"tidings: there is no verb {verb!r}{f'; try: tidings {meant}' if meant else ''}\n\n")
     out.write("usage: tidings VERB … (tidings VERB --help tells more)\n\n")
     for name, row in VERBS.items():
         out.write(f"  {name:<11} {row.help}\n")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tidings.cli.main import VERBS
+import pytest
+
+from tidings.cli.main import MEANT, VERBS
 
 HEAVY = (
     "aiohttp",
@@ -34,6 +36,14 @@ def test_an_unknown_verb_is_named(tidings):
 
     assert 2 == ran.code
     assert "'lst'" in ran.err
+
+
+@pytest.mark.parametrize(("word", "meant"), [*MEANT.items(), ("lst", "list"), ("chek", "check")])
+def test_a_word_of_other_programs_is_answered_with_ours(tidings, word, meant):
+    """What is offered is a verb, and the words of other programs are none."""
+    assert f"there is no verb '{word}'; try: tidings {meant}\n" in tidings(word).err
+    assert meant.split()[0] in VERBS
+    assert word not in VERBS
 
 
 def test_help_of_every_verb_prints(tidings):

@@ -63,7 +63,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Register what was given; with `--url` take a first look as well."""
+    """Register what was given; an address, with or without `--url`, is checked as well."""
+    if arguments.url is None and (arguments.file or "").startswith(("http://", "https://")):
+        arguments.url, arguments.file = arguments.file, None
     if (arguments.url is None) == (arguments.file is None):
         message = "give either a FILE (or - for standard input) or --url URL"
         raise UsageError(message)

@@ -162,3 +162,11 @@ def test_names_are_readable_in_any_script(tidings, server):
 
     assert record["name"].endswith("-東京-ニュース")
     assert 0 == tidings("show", record["name"]).code
+
+
+def test_an_address_needs_no_flag(tidings, server):
+    """`tidings add https://…` is `tidings add --url https://…`; a path stays a file."""
+    server.pages["/a"] = Page(b"<title>Shop</title><p>one</p>", {"Content-Type": "text/html"})
+
+    assert "Shop" in tidings("add", server.url("/a"), "--name", "s").out
+    assert "cannot be read" in tidings("add", "http-list.txt").err
