@@ -16,7 +16,8 @@ from tidings.model.watch.sentinel import Sentinel
 from tidings.presentation.atom import MOST_ENTRIES
 from tidings.service.sources.outside_events import KEYS_FOR, MOST_PARAMS
 from tidings.settings import ServeSettings, load
-from tidings.web import connection, feeds, hooks, parameters, stream
+from tidings.web import connection, parameters
+from tidings.web.api import feeds, hooks, stream
 from tidings.web.connection import Server
 from tidings.web.entrances import application, entrances
 from tidings.web.listening import LEAST_TOKEN, check, listen, url_of

@@ -17,10 +17,10 @@ from tidings.scheduling.policies import POLICIES
 from tidings.service.sources.websub import METHODS, PATH
 from tidings.service.watch.hints import SAME
 from tidings.settings import ScheduleSettings, ServeSettings, load
+from tidings.web.api.signals import BURST, MOST_URLS, PER_SECOND
 from tidings.web.connection import Server
 from tidings.web.entrances import application
 from tidings.web.listening import listen, url_of
-from tidings.web.signals import BURST, MOST_URLS, PER_SECOND
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "signals.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)

@@ -75,6 +75,10 @@ BREACHES = {
         {"model/watch/planted_upward.py": "import tidings.model.observed"},
         "tidings.model.watch.planted_upward -> tidings.model.observed",
     ),
+    "a room of the web looks up": (
+        {"web/markup/planted_upward.py": "import tidings.web.screens"},
+        "tidings.web.markup.planted_upward -> tidings.web.screens",
+    ),
     "a room nobody planned": (
         {"utils/__init__.py": ""},
         "not listed as layers:\n\n- tidings.utils",

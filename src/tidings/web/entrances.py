@@ -12,10 +12,10 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from tidings.web import feeds, health, hooks, signals, stream, websub
+from tidings.web.api import feeds, health, hooks, signals, stream, websub
 from tidings.web.guard import RequestGuard, check_edit_token, check_token
+from tidings.web.markup import render
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
-from tidings.web.screens import render
 from tidings.web.screens.screens import SCREENS
 
 if TYPE_CHECKING:

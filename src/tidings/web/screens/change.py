@@ -16,8 +16,8 @@ from tidings.presentation.views.view import NAMES
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, versions
 from tidings.storage.watches import deliveries, inbox, sentinels
+from tidings.web.markup import forms, lines, spell
 from tidings.web.problems import ProblemError
-from tidings.web.screens import forms, lines, spell
 from tidings.web.screens.desk import ZONE_COOKIE, back
 
 if TYPE_CHECKING:

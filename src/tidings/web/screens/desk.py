@@ -20,8 +20,8 @@ from tidings.service.run.compare import Comparisons
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
-from tidings.web.screens import spell
-from tidings.web.screens.render import POLICY, environment, packed
+from tidings.web.markup import spell
+from tidings.web.markup.render import POLICY, environment, packed
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -11,8 +11,8 @@ from tidings.errors import UnknownNameError
 from tidings.service.health import doctor
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
+from tidings.web.markup import forms
 from tidings.web.problems import ProblemError
-from tidings.web.screens import forms
 from tidings.web.screens.desk import back
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tidings.clock import DAY, MINUTE
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import inbox, sentinels
-from tidings.web.screens import beat, forms, lines, spell
+from tidings.web.markup import beat, forms, lines, spell
 from tidings.web.screens.desk import ZONE_COOKIE, back
 
 if TYPE_CHECKING:

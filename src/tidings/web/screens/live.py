@@ -7,8 +7,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from tidings.storage.watches import inbox
+from tidings.web.api.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
 from tidings.web.problems import ProblemError
-from tidings.web.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

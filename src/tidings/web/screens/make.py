@@ -12,7 +12,7 @@ from tidings.errors import SentinelError, TidingsError
 from tidings.service.explain.seen_now import lines_of
 from tidings.service.life import register
 from tidings.storage.watches import requests, sentinels, subscriptions
-from tidings.web.screens import forms
+from tidings.web.markup import forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

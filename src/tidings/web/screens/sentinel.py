@@ -19,8 +19,8 @@ from tidings.service.show.records import change_record
 from tidings.service.watch import by_name, noise
 from tidings.storage.observed import estimates, pages, versions
 from tidings.storage.watches import changes, subscriptions
+from tidings.web.markup import beat, forms, lines, series
 from tidings.web.problems import ProblemError
-from tidings.web.screens import beat, forms, lines, series
 from tidings.web.screens.sentinels import carry_out, state_of
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.web.markup.forms import SentForm
     from tidings.web.screens.desk import Desk
-    from tidings.web.screens.forms import SentForm
 
 CHANGES: Final = 15
 VERSIONS: Final = 20

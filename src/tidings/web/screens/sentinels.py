@@ -18,8 +18,8 @@ from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import estimates, pages
 from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.web.markup import beat, forms
 from tidings.web.problems import ProblemError
-from tidings.web.screens import beat, forms
 from tidings.web.screens.desk import back
 
 if TYPE_CHECKING:

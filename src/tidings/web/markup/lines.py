@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from tidings.presentation.edits import EditLine, edits_of, headline
-from tidings.web.screens import spell
+from tidings.web.markup import spell
 
 if TYPE_CHECKING:
     from tidings.service.show.records import Record

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from tidings.clock import SECOND
 from tidings.errors import StoreError, UsageError
-from tidings.web.hooks import key_of
+from tidings.web.api.hooks import key_of
 from tidings.web.pace import Pace
 from tidings.web.parameters import body_of, read
 from tidings.web.problems import ProblemError

@@ -8,7 +8,7 @@ from tests.unit.presentation.records import record
 from tests.unit.web.insides import inside, tell, watch
 from tidings.clock import HOUR, ManualClock
 from tidings.presentation.atom import MOST_ENTRIES, NAMESPACE
-from tidings.web import feeds
+from tidings.web.api import feeds
 from tidings.web.entrances import application
 
 ATOM = f"{{{NAMESPACE}}}"

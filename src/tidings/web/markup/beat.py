@@ -10,7 +10,7 @@ from markupsafe import Markup
 from tidings.clock import DAY
 from tidings.storage.observed import polls
 from tidings.storage.observed.polls import Beats
-from tidings.web.screens.spell import count
+from tidings.web.markup.spell import count
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant

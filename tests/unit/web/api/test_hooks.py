@@ -9,8 +9,8 @@ from tidings.clock import SECOND, ManualClock
 from tidings.errors import SecretError, StoreBusyError, UsageError
 from tidings.notification.channel import Message
 from tidings.notification.webhook import make_secret, read_secrets, signed_headers
+from tidings.web.api.hooks import BURST
 from tidings.web.entrances import application
-from tidings.web.hooks import BURST
 
 PATH = "/api/v1/hooks/deploy"
 BODY = b'{"version": "1.2"}'

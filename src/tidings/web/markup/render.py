@@ -18,8 +18,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from tidings import __version__
+from tidings.web.markup import spell
 from tidings.web.problems import ProblemError
-from tidings.web.screens import spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,9 @@ from tests.unit.web.insides import inside, tell, watch
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.storage.watches import events
-from tidings.web import stream
+from tidings.web.api import stream
+from tidings.web.api.stream import Batches, Follower, batch_after
 from tidings.web.entrances import application
-from tidings.web.stream import Batches, Follower, batch_after
 
 PATH = "/api/v1/stream"
 

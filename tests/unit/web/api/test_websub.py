@@ -7,8 +7,8 @@ import pytest
 from tests.asgi import ask
 from tests.unit.web.insides import Hubs, inside
 from tidings.errors import StoreBusyError
+from tidings.web.api.websub import BURST, MOST_BYTES
 from tidings.web.entrances import application
-from tidings.web.websub import BURST, MOST_BYTES
 
 PATH = "/api/v1/websub/secret-path"
 

@@ -13,8 +13,8 @@ from tidings.errors import StoreBusyError
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import hints
 from tidings.storage.write import leases
+from tidings.web.api.signals import BURST, MOST_URLS, said_in
 from tidings.web.entrances import application
-from tidings.web.signals import BURST, MOST_URLS, said_in
 
 PATH = "/api/v1/signals"
 SHOP, BOARD = "https://shop.example/", "https://board.example/"
