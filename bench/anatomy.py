@@ -100,40 +100,40 @@ def counting(counts: Counter[str]) -> Iterator[None]:
         former = getattr(owner, name)
 
         @functools.wraps(former)
-        def wrapped(*values: Any, **named: Any) -> Any:
+        def note_and_call(*values: Any, **named: Any) -> Any:
             note(*values)
             return former(*values, **named)
 
-        setattr(owner, name, wrapped)
+        setattr(owner, name, note_and_call)
         undo.append(lambda: setattr(owner, name, former))
 
-    def one(what: str) -> Callable[..., None]:
+    def count(what: str) -> Callable[..., None]:
         return lambda *_: counts.update({what: 1})
 
-    def sent(_: Any, payload: bytes, *__: Any) -> None:
+    def count_job(_: Any, payload: bytes, *__: Any) -> None:
         counts.update({"bytes to a worker": len(payload), "jobs": 1})
 
-    def many(_: Any, __: str, rows: Any) -> None:
+    def count_rows(_: Any, __: str, rows: Any) -> None:
         counts.update({"statements": int(bool(rows)), "rows written": len(rows)})
 
-    wrap(asyncio.base_events.BaseEventLoop, "run_in_executor", one("thread hops"))
-    wrap(selectors.EpollSelector, "select", one("wake-ups"))
-    wrap(sqlite.SqliteDriver, "begin_read", one("read transactions"))
-    wrap(sqlite.SqliteDriver, "commit", one("commits (each an fsync)"))
+    wrap(asyncio.base_events.BaseEventLoop, "run_in_executor", count("thread hops"))
+    wrap(selectors.EpollSelector, "select", count("wake-ups"))
+    wrap(sqlite.SqliteDriver, "begin_read", count("read transactions"))
+    wrap(sqlite.SqliteDriver, "commit", count("commits (each an fsync)"))
     for name in ("execute", "rows", "one", "value"):
-        wrap(Connection, name, one("statements"))
+        wrap(Connection, name, count("statements"))
     for name in ("many", "batch"):
-        wrap(Connection, name, many)
-    wrap(Worker, "run", sent)
+        wrap(Connection, name, count_rows)
+    wrap(Worker, "run", count_job)
     former = dataclasses.replace
 
-    def replaced(value: Any, /, **changes: Any) -> Any:
+    def count_and_replace(value: Any, /, **changes: Any) -> Any:
         counts.update({"dataclasses.replace": 1, f"  replace {type(value).__name__}": 1})
         return former(value, **changes)
 
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("tidings") and module.__dict__.get("replace") is former:
-            module.__dict__["replace"] = replaced
+            module.__dict__["replace"] = count_and_replace
             undo.append(functools.partial(module.__dict__.__setitem__, "replace", former))
     try:
         yield

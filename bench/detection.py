@@ -108,14 +108,26 @@ def versions(pairs: Sequence[data_sets.Pair]) -> None:
     print(f"changes that are empty: {empty}; texts that differ without a change of words, or the other way: {silent}")
 
 
-def beside(python: str, pairs: Sequence[data_sets.Pair]) -> None:
-    """Compare the HTML pairs with what an environment of peers holds."""
+def ask_peers(python: str, pairs: Sequence[data_sets.Pair]) -> dict[str, dict[str, Any]]:
+    """Return what each peer that an environment holds took for pairs of HTML (`seconds`, `failed`, `changed`), or why it is `absent`.
+
+    Args:
+        python: The interpreter of the environment.
+        pairs: The pairs.
+    """
     with tempfile.TemporaryDirectory() as folder:
         for number, pair in enumerate(pairs):
             for side, data in (("old", pair.old), ("new", pair.new)):
                 Path(folder, f"{number}.{side}.html").write_bytes(decode(data, pair.content_type).utf8)
         script = Path(__file__).with_name("detection_peers.py")
         printed = subprocess.run([python, str(script), folder], capture_output=True, text=True, check=True).stdout
+    found: dict[str, dict[str, Any]] = json.loads(printed.splitlines()[-1])
+    return found
+
+
+def beside(python: str, pairs: Sequence[data_sets.Pair]) -> None:
+    """Compare the HTML pairs with what an environment of peers holds."""
+    peers = ask_peers(python, pairs)
     began = time.process_time()
     changed = sum(bool(_words(pair)) for pair in pairs)
     ours = time.process_time() - began
@@ -127,7 +139,7 @@ def beside(python: str, pairs: Sequence[data_sets.Pair]) -> None:
     print(
         f"{'tidings, all words':34} {ours / len(pairs) * 1e3:9.3f} ms a pair {size / ours / 1e6:7.1f} MB/s {changed:7,} changed"
     )
-    for name, got in json.loads(printed.splitlines()[-1]).items():
+    for name, got in peers.items():
         if "absent" in got:
             print(f"{name:34} not there: {got['absent'][:80]}")
             continue

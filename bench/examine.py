@@ -191,16 +191,16 @@ class Meters:
         if plain is None:
             return  # another commit names it otherwise
         if isinstance(plain, functools.cached_property):
-            metered = functools.cached_property(self._metered(stage, plain.func))
+            metered = functools.cached_property(self._meter(stage, plain.func))
             setattr(holder, last, metered)
             metered.__set_name__(holder, last)
         else:
-            setattr(holder, last, self._metered(stage, plain))
+            setattr(holder, last, self._meter(stage, plain))
 
-    def _metered(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _meter(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
         inner, spent, clock = self._inner, self.spent, time.perf_counter
 
-        def metered(*arguments: Any, **named: Any) -> Any:
+        def measure(*arguments: Any, **named: Any) -> Any:
             inner.append(0.0)
             begun = clock()
             try:
@@ -211,7 +211,7 @@ class Meters:
                 if inner:
                     inner[-1] += took
 
-        return metered
+        return measure
 
 
 def child(pages: int) -> None:

@@ -10,24 +10,22 @@ web-monitoring-diff in it (`bench/detection_peers.py`), which are given the same
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from bench.detection import ask_peers
+
 from tests import data_sets
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.document.document import Document
 from tidings.document.parse import parse
-from tidings.document.text.charset import decode
 from tidings.model.observed.change import ChangeSet
 from tidings.presentation.safe.merged import merged_page
 from tidings.presentation.views.view import view_of
@@ -87,13 +85,7 @@ def beside(python: str, pairs: Sequence[data_sets.Pair]) -> None:
         merged_page(compare_sequences(old.tokens, new.tokens), old, new)
     ours = time.process_time() - began
     print(f"{'tidings, from bytes':24} {ours / len(pairs) * 1e3:8.1f} ms a pair")
-    with tempfile.TemporaryDirectory() as folder:
-        for number, pair in enumerate(pairs):
-            for side, data in (("old", pair.old), ("new", pair.new)):
-                Path(folder, f"{number}.{side}.html").write_bytes(decode(data, pair.content_type).utf8)
-        script = Path(__file__).with_name("detection_peers.py")
-        printed = subprocess.run([python, str(script), folder], capture_output=True, text=True, check=True).stdout
-    for name, got in json.loads(printed.splitlines()[-1]).items():
+    for name, got in ask_peers(python, pairs).items():
         if "absent" in got:
             print(f"{name:24} not there: {got['absent'][:80]}")
             continue

@@ -9,11 +9,11 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 MOST = {
-    "src": {"E501": 2750, "W505": 4200},
-    "tests": {"E501": 1230, "W505": 1990},
-    "bench": {"E501": 395, "W505": 400},
+    "src": {"E501": 2715, "W505": 4155},
+    "tests": {"E501": 1193, "W505": 1916},
+    "bench": {"E501": 395, "W505": 395},
 }
-"""How many longer lines of code and of prose there are yet, at most, by Ruff's count, with some room for branches under way. A number only ever falls."""
+"""How many longer lines of code and of prose there are yet, at most, by Ruff's count. A number only ever falls."""
 
 
 @pytest.mark.parametrize("folder", MOST)
