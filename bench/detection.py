@@ -109,7 +109,9 @@ def versions(pairs: Sequence[data_sets.Pair]) -> None:
 
 
 def ask_peers(python: str, pairs: Sequence[data_sets.Pair]) -> dict[str, dict[str, Any]]:
-    """Return what each peer that an environment holds took for pairs of HTML (`seconds`, `failed`, `changed`), or why it is `absent`.
+    """Return what each peer took for pairs of HTML: `seconds`, `failed`, `changed`.
+
+    A peer that is not there has `absent`, which says why.
 
     Args:
         python: The interpreter of the environment.
