@@ -26,6 +26,8 @@ SCHEDULE: Final[tuple[Duration, ...]] = (
 )
 """How long to wait after the first, second, … failed attempt."""
 JITTER: Final = 0.2
+MOST_JITTER: Final[Duration] = 30 * MINUTE
+"""So a wait is moved at most: all nine of them at their shortest still make more than the three days for which people are told that news is sent."""
 LEAST_RETRY_AFTER: Final[Duration] = MINUTE
 MOST_RETRY_AFTER: Final[Duration] = DAY
 TRIED_EVERY: Final[Duration] = 30 * MINUTE
@@ -42,7 +44,7 @@ SILENT: Final[Duration] = HOUR
 def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Duration | None = None) -> Instant | None:
     """Return when to try again after attempt number `attempt` (from 1) failed at `now`; None: the delivery is dead.
 
-    `jitter` from −1 to 1 moves the wait by up to 20 %. What the receiver asks for holds where it is longer, within
+    `jitter` from −1 to 1 moves the wait by up to 20 %, and by half an hour at most. What the receiver asks for holds where it is longer, within
     1 min to 24 h (contracts §11).
 
     Args:
@@ -56,7 +58,8 @@ def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Dura
         raise ValueError(message)
     if attempt > len(SCHEDULE):
         return None
-    wait = round(SCHEDULE[attempt - 1] * (1 + JITTER * jitter))
+    wait = SCHEDULE[attempt - 1]
+    wait += round(min(JITTER * wait, MOST_JITTER) * jitter)
     if retry_after is not None:
         wait = max(wait, _patience(retry_after))
     return now + wait

@@ -28,10 +28,15 @@ def test_schedule_is_that_of_standard_webhooks():
     assert 75.6 == round(sum(waits()) / HOUR, 1)
 
 
-@pytest.mark.parametrize(("jitter", "factor"), [(-1.0, 0.8), (1.0, 1.2), (0.5, 1.1)])
-def test_jitter_is_a_fifth(jitter, factor):
+@pytest.mark.parametrize("jitter", [-1.0, 1.0, 0.5])
+def test_jitter_is_a_fifth_and_half_an_hour_at_most(jitter):
     """Receivers that failed together are not tried again together."""
-    assert [round(wait * factor) for wait in SCHEDULE] == waits(jitter)
+    assert [round(wait + jitter * min(wait / 5, 30 * MINUTE)) for wait in SCHEDULE] == waits(jitter)
+
+
+def test_nothing_is_given_up_within_three_days():
+    """So long people are told that news is sent again: whatever chance does to the waits."""
+    assert 3 * DAY < sum(waits(-1.0)) < sum(waits(1.0)) < 80 * HOUR
 
 
 @pytest.mark.parametrize(
