@@ -27,7 +27,8 @@ SCHEDULE: Final[tuple[Duration, ...]] = (
 """How long to wait after the first, second, … failed attempt."""
 JITTER: Final = 0.2
 MOST_JITTER: Final[Duration] = 30 * MINUTE
-"""So a wait is moved at most: all nine of them at their shortest still make more than the three days for which people are told that news is sent."""
+"""A wait is moved by this at most. All nine at their shortest still make more than three days,
+for which people are told that news is sent again."""
 LEAST_RETRY_AFTER: Final[Duration] = MINUTE
 MOST_RETRY_AFTER: Final[Duration] = DAY
 TRIED_EVERY: Final[Duration] = 30 * MINUTE
@@ -44,8 +45,8 @@ SILENT: Final[Duration] = HOUR
 def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Duration | None = None) -> Instant | None:
     """Return when to try again after attempt number `attempt` (from 1) failed at `now`; None: the delivery is dead.
 
-    `jitter` from −1 to 1 moves the wait by up to 20 %, and by half an hour at most. What the receiver asks for holds where it is longer, within
-    1 min to 24 h (contracts §11).
+    `jitter` from −1 to 1 moves the wait by up to 20 %, and by half an hour at most.
+    What the receiver asks for holds where it is longer, within 1 min to 24 h (contracts §11).
 
     Args:
         attempt: The number of the attempt that failed, from 1.
