@@ -15,6 +15,7 @@ from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
 from tidings.model.watch.asking import Asking, Header, Value
+from tidings.model.watch.commands import url_of
 from tidings.model.watch.extract import HIDDEN
 from tidings.model.watch.interest import FORMS
 from tidings.model.watch.sentinel import (
@@ -68,6 +69,9 @@ names = st.from_regex(r"[A-Za-z_](?:[A-Za-z0-9_]|-[A-Za-z0-9_]){0,12}", fullmatc
 urls = st.from_regex(
     r"https?://[a-z]{1,8}\.example(?::[1-9][0-9]{0,3})?(?:/[a-z0-9~?=&%#;,!()'+:-]{0,12}[a-z0-9/])?", fullmatch=True
 )
+command_urls = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]), max_size=8), min_size=2, max_size=4
+).map(lambda words: url_of(["df", *words]))
 durations = st.one_of(
     st.integers(1, 100_000).map(lambda seconds: seconds * SECOND),
     st.integers(1, 400).map(lambda days: days * DAY),
@@ -337,7 +341,7 @@ event_statements = st.builds(CreateEvent, names, sources) | st.builds(DropEvent,
 def sentinels(draw: st.DrawFn) -> Sentinel:
     """Draw a sentinel made from pages, with all clauses."""
     zone = draw(st.sampled_from(ZONES))
-    addresses = draw(st.lists(urls, min_size=1, max_size=3, unique=True))
+    addresses = draw(st.lists(st.one_of(urls, urls, command_urls), min_size=1, max_size=3, unique=True))
     named = PAGE_NAMES[: draw(st.integers(0, len(addresses)))]
     end, span = draw(
         st.one_of(

@@ -85,7 +85,10 @@ class World:
     @property
     def settings(self) -> Settings:
         """Return the settings of this installation."""
-        return load(self.directory, environment={}, flags=self.flags)
+        flags = dict(self.flags)
+        commands = flags.pop("fetch.allow_commands", "")  # which only a file or the environment can say
+        environment = {"TIDINGS_FETCH_ALLOW_COMMANDS": commands} if commands else {}
+        return load(self.directory, environment=environment, flags=flags)
 
     def page(self, path: str, body: str | bytes, **more: Any) -> None:
         """Let a path answer an HTML page from now on."""

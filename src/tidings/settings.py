@@ -12,6 +12,7 @@ import ipaddress
 import math
 import os
 import re
+import stat
 import tomllib
 import typing
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,8 @@ from typing import Any, get_type_hints
 
 from tidings.errors import SettingError
 
+ALLOW_COMMANDS = "allow_commands"
+"""The key, of two sections, that lets Tidings run commands: a file that says it must be the operator's alone (R-16)."""
 RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
 
 
@@ -43,6 +46,10 @@ class FetchSettings:
     )
     allow_files: tuple[str, ...] = _setting(
         (), "directories below which file: addresses may be watched; empty: nowhere"
+    )
+    allow_commands: bool = _setting(
+        False,
+        "whether what commands write may be watched (`Using command`); they run as Tidings does. Only the settings file, which nobody else may write, or the environment can say so",
     )
     host_gap_seconds: float = _setting(
         5.0, "least time from the start of one request to a host to the start of the next", least=0
@@ -458,6 +465,9 @@ def _sources(
         if name not in rows:
             message = f"there is no setting {name}; `tidings settings` lists them all"
             raise SettingError(message)
+        if name == f"fetch.{ALLOW_COMMANDS}":
+            message = f"--set cannot say {name}: write it into {path}, or set {rows[name].variable}"
+            raise SettingError(message)
         yield f"--set {name}", name, raw
 
 
@@ -493,7 +503,23 @@ def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str
             if f"{section}.{key}" not in rows:
                 message = f"{path}: there is no setting {section}.{key}; `tidings settings` lists them all"
                 raise SettingError(message)
+            if raw is True and key == ALLOW_COMMANDS:
+                _check_owner(path, f"{section}.{key}")
             yield str(path), f"{section}.{key}", raw
+
+
+def _check_owner(path: Path, name: str) -> None:
+    """Raise `SettingError` if somebody else could write what lets Tidings run commands: the file, or its folder."""
+    for place in (path, path.resolve().parent):
+        found = place.stat()
+        if found.st_uid not in {0, os.geteuid()}:
+            fault, mend = "it belongs to another user", f"chown it to the user who runs Tidings: chown {os.geteuid()}"
+        elif found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
+            fault, mend = "others can write it", "take that right away: chmod go-w"
+        else:
+            continue
+        message = f"{path}: {name} does not hold because of {place}: {fault}, and with it which commands run here; {mend} {place}"
+        raise SettingError(message)
 
 
 @functools.cache

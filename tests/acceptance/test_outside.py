@@ -15,6 +15,7 @@ from tidings.service.life import register
 from tidings.service.show.reasons import spell_reason
 from tidings.service.sources.outside_sources import PROBLEM
 from tidings.storage.db.database import open_database
+from tidings.storage.observed import pages
 from tidings.storage.watches import outside
 from tidings.storage.watches.outside import HAPPENED
 
@@ -355,3 +356,45 @@ def test_a_file_page_outside_the_allowed_directories_is_refused(make_world, fold
     with pytest.raises(UsageError, match=r"not below a directory of fetch\.allow_files"):
         register.register(database, text, settings=world.settings, now=1)
     database.close()
+
+
+def test_a_page_that_a_command_writes_is_watched_and_its_failure_is_no_change(make_world, tmp_path):
+    """Its change is notified like any; an exit code other than 0 is an error with its last words, and moves nothing."""
+    program = tmp_path / "disk"
+    world = make_world(fetch__allow_commands="true")
+    world.add(
+        f'Create Sentinel disk Using command "{program}" "-h" Monitor all words Fetch every 1 min Notify By console'
+    )
+
+    def say(script: str) -> None:
+        program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        program.chmod(0o700)
+
+    async def story(monitor):
+        say("echo 12 GB free")
+        await world.pass_time(monitor, 2 * MINUTE)
+        say("echo mount is gone >&2; exit 2")
+        await world.pass_time(monitor, MINUTE)
+        (_, state) = world.read(pages.get, 1)
+        assert ("command", f"{program} ended with exit code 2: mount is gone") == (state.kind, state.reason)
+        say("echo 3 GB free")
+        await world.pass_time(monitor, 5 * MINUTE)
+
+    play(world, story)
+
+    assert 1 == len(world.changes())
+    assert 2 == world.read(pages.get, 1)[1].last_seq
+    assert '"12" → "3"' in world.console.getvalue()
+
+
+def test_commands_are_watched_only_where_the_operator_says_so(make_world):
+    """Neither made nor altered, nor run once the operator has taken it back."""
+    world = make_world(fetch__allow_commands="true")
+    world.add('Create Sentinel disk Using command "/bin/echo" "1" Monitor all words Fetch every 1 min')
+    other = make_world()
+    for text in ('Create Sentinel t Using command "true" Monitor any change', "Alter disk Fetch every 2 min"):
+        with pytest.raises(UsageError, match="no command is watched here"):
+            other.add(text)
+    play(other, lambda monitor: other.pass_time(monitor, MINUTE))
+
+    assert "address" == other.read(pages.get, 1)[1].kind

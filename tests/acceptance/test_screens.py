@@ -305,16 +305,27 @@ def test_who_may_read_and_who_may_change(make_world, token, edit_token, login, r
 
 
 def test_no_statement_from_a_browser_runs_a_command(make_world) -> None:
-    """Also where the operator lets the command line make events of commands."""
-    world: World = make_world(events__allow_commands="true")
-    said = 'Create Event build Using command "true"'
+    """Also where the operator lets the command line watch commands, and make events of them; nor is one altered there."""
+    world: World = make_world(events__allow_commands="true", fetch__allow_commands="true")
+    world.add('Create Sentinel disk Using command "/bin/echo" "12 GB" Monitor all words Fetch on demand')
+    (text,) = [row.text for row in world.read(sentinels.listing)]
 
     async def story(monitor: Monitor) -> None:
         async with face(world, monitor) as app:
-            refused = await send(app, "/new", ("act", "save"), ("text", said))
-            assert 422 == refused.status
-            assert "commands make no events here" in words_of(refused.body.decode())
+            for said, why in (
+                ('Create Event build Using command "true"', "commands make no events here"),
+                ('Create Sentinel t Using command "true" Monitor any change', "no command is watched here"),
+                ("Create Sentinel t Using disk Monitor any change", "no command is watched here"),
+                ("Alter disk Fetch 1 hour", "no command is watched here"),
+                ("Alter disk Using https://a.example/", "no command is watched here"),
+            ):
+                refused = await send(app, "/new", ("act", "save"), ("text", said))
+                assert 422 == refused.status
+                assert why in words_of(refused.body.decode())
+            edited = "Create Sentinel disk Using https://a.example/ Monitor any change"
+            assert 422 == (await send(app, "/sentinels/disk", ("act", "text"), ("text", edited))).status
         assert [] == world.read(outside.listing)
+        assert [text] == [row.text for row in world.read(sentinels.listing)]
 
     play(world, story)
 

@@ -19,7 +19,7 @@ def test_the_sentinels_are_read():
     parsed = parse("".join(body for name, body in BLOCKS if name == "sentinel"), events={})
 
     assert () == parsed.problems == parsed.warnings
-    assert 5 == len(parsed.statements)
+    assert 6 == len(parsed.statements)
 
 
 def test_the_settings_are_settings():

@@ -295,3 +295,41 @@ def test_a_configuration_that_cannot_be_read(tmp_path):
     assert f"there is no configuration file {tmp_path}/missing.toml" == messages[0]
     assert f"{tmp_path} cannot be read: Is a directory" == messages[1]
     assert messages[2].startswith(f"{binary} is no TOML file")
+
+
+# -- commands --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("section", ["fetch", "events"])
+@pytest.mark.parametrize(("mode", "folder"), [(0o666, 0o700), (0o660, 0o700), (0o600, 0o777), (0o600, 0o770)])
+def test_a_file_that_others_can_write_allows_no_commands(tmp_path, section, mode, folder):
+    """Neither file nor folder; the message says which right to take away."""
+    file = tmp_path / "tidings.toml"
+    file.write_text(f"[{section}]\nallow_commands = true\n", encoding="utf-8")
+    file.chmod(mode)
+    tmp_path.chmod(folder)
+    with pytest.raises(SettingError, match=r"others can write it.*chmod go-w"):
+        load(tmp_path, environment={})
+    tmp_path.chmod(0o700)
+    file.chmod(0o644)
+
+    assert load(tmp_path, environment={}).value(f"{section}.allow_commands")
+
+
+def test_a_file_of_another_user_allows_no_commands(tmp_path, monkeypatch):
+    """It is that user's to say which commands run."""
+    (tmp_path / "tidings.toml").write_text("[fetch]\nallow_commands = true\n", encoding="utf-8")
+    (tmp_path / "tidings.toml").chmod(0o600)
+    owner = tmp_path.stat().st_uid
+    monkeypatch.setattr("os.geteuid", lambda: owner + 1)
+    if owner == 0:
+        assert load(tmp_path, environment={}).fetch.allow_commands
+    else:
+        with pytest.raises(SettingError, match="belongs to another user"):
+            load(tmp_path, environment={})
+
+
+def test_a_flag_cannot_allow_commands(tmp_path):
+    """The environment can."""
+    assert "TIDINGS_FETCH_ALLOW_COMMANDS" in refused(tmp_path, flags={"fetch.allow_commands": "true"})
+    assert loaded(tmp_path, environment={"TIDINGS_FETCH_ALLOW_COMMANDS": "true"}).fetch.allow_commands

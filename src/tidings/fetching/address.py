@@ -13,11 +13,12 @@ import json
 import re
 import urllib.parse
 from collections.abc import Sequence
-from typing import NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import files
 from tidings.model.observed.page import PageIdentity
+from tidings.model.watch import commands
 from tidings.model.watch.asking import PLAIN, Asking, Header, Value
 
 MAX_URL_LENGTH = 8_192
@@ -86,6 +87,10 @@ class UrlParts(NamedTuple):
         return self.origin + self.target
 
 
+LOCAL_HOSTS: Final = frozenset({files.HOST, commands.HOST})
+"""What stands for the hosts of pages of this machine."""
+
+
 def rebuild(url: str) -> str:
     """Return the only form in which a URL is kept and sent. Raises `AddressError` naming the part at fault and the mend."""
     return parse(url).url
@@ -143,7 +148,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     A page belongs to `owner_id` if it is asked for with a secret or a cookie, else to everybody. Timeout, screenshot and robots are
     no part of it. Raises `AddressError` for the URL and `UsageError` for a header that cannot be sent.
     """
-    rebuilt = files.rebuild(url) if files.is_file(url) else rebuild(url)
+    rebuilt, host = _local(url) if is_local(url) else (rebuild(url), "")
     headers = check_headers(asking.headers)
     if asking.proxy is not None and not asking.proxy.is_secret:
         rebuild(asking.proxy.text)
@@ -161,7 +166,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
         key=hashlib.sha256(text.encode()).hexdigest(),
         url=rebuilt,
         given=url,
-        host=files.HOST if files.is_file(rebuilt) else host_of(rebuilt),
+        host=host or host_of(rebuilt),
         method=asking.method,
         body=asking.body,
         render=asking.render,
@@ -171,6 +176,21 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
         proxy=asking.proxy,
         owner_id=owner,
     )
+
+
+def is_local(url: str) -> bool:
+    """Return whether an address is of this machine: a file, or a command. Nobody is asked for it."""
+    return files.is_file(url) or commands.is_command(url)
+
+
+def _local(url: str) -> tuple[str, str]:
+    """Return the only form in which an address of this machine is kept, and its host."""
+    if files.is_file(url):
+        return files.rebuild(url), files.HOST
+    try:
+        return commands.url_of(commands.argv_of(url)), commands.HOST
+    except ValueError as error:
+        raise AddressError(f'this is no command: {error}; write Using command "df" "-h"') from error
 
 
 def _spelled(value: Value) -> str:

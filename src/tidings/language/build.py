@@ -28,6 +28,7 @@ from tidings.language.problems import Problem
 from tidings.language.write.printer import to_text
 from tidings.model.interval import Duration
 from tidings.model.outside import CreateEvent, EventSource, Origin
+from tidings.model.watch.commands import url_of
 from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
 from tidings.model.watch.sentinel import Sentinel, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
@@ -189,6 +190,11 @@ def event(name: str, *, file: str = "", command: Sequence[str] = (), every: Dura
     """
     origin: Origin = "file" if file else "command" if command else "webhook"
     return _said_as(CreateEvent(name, EventSource(origin, file, tuple(command), every)), f'event "{name}"')
+
+
+def command(*argv: str) -> str:
+    """Return the address of what a command writes, for `sentinel`: `command("df", "-h")`. No shell reads its words."""
+    return url_of(argv)
 
 
 on_demand = FetchOnDemand()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Any, cast
 
-from lark import Token
+from lark import Token, Tree
 
 from tidings.language.clauses.all_clauses import (
     Values,
@@ -19,8 +19,17 @@ from tidings.language.clauses.all_clauses import (
     read_clauses,
     with_defaults,
 )
-from tidings.language.clauses.clause import Clause, FaultFoundError, Node, bare, check_name, first, read_new_name
-from tidings.language.clauses.outside import read_event
+from tidings.language.clauses.clause import (
+    Clause,
+    FaultFoundError,
+    Node,
+    bare,
+    check_name,
+    first,
+    read_new_name,
+    unquoted,
+)
+from tidings.language.clauses.outside import check_words, read_event
 from tidings.language.dates import zone_of
 from tidings.language.event_names import EventNames, events_of
 from tidings.language.grammar.syntax import Alike, Compound, EventPart, Order, Part, Unclear
@@ -35,7 +44,9 @@ from tidings.language.verify import (
     check_sentinel,
     missing,
 )
+from tidings.language.write.texts import page_text
 from tidings.model.interval import Duration, Instant
+from tidings.model.watch.commands import url_of
 from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
@@ -279,7 +290,7 @@ class Reader:
         if len(pages) == 1 == len(held) and pages[0].name is None:
             return (replace(pages[0], name=held[0].name),)
         if [page.name for page in pages] != [page.name for page in held]:
-            said = ", ".join(page.url if page.name is None else f"{page.url} As {page.name}" for page in held)
+            said = ", ".join(map(page_text, held))
             message = f'"{name}" has other pages: each gets a new address under the name that it has, in their order'
             self.report.fault(name.start_pos or 0, "E36", message, hint=f"it has {said}")
             return ()
@@ -375,12 +386,14 @@ def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:
     pages: list[Watched] = []
     for node in target:
         address, *names = cast("list[Token]", node.children)
-        if address.type == "BARE_HOST":
+        if isinstance(address, Tree):
+            address = _command(address, head)
+        elif address.type == "BARE_HOST":
             expected = "a URL or the name of a sentinel"
             raise head.fail(
                 address.start_pos, "E22", f'found "{address}"', expected=expected, hint=f"write https://{address}"
             )
-        if not check_address(head.report, address.start_pos or 0, address, files=head.files):
+        elif not check_address(head.report, address.start_pos or 0, address, files=head.files):
             raise FaultFoundError
         if address.lower().startswith("file:"):
             head.note("file", address.start_pos)
@@ -393,6 +406,13 @@ def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:
             raise head.fail(address.start_pos, "E17", f"{address} is listed twice", hint="leave one out")
         pages.append(page)
     return tuple(pages)
+
+
+def _command(node: Node, head: Clause) -> Token:
+    """Return the address of a command."""
+    word, *texts = cast("list[Token]", node.children)
+    check_words(texts, head)
+    return Token("URL", url_of([unquoted(text) for text in texts]), start_pos=word.start_pos)
 
 
 def _name_of(creation: Compound) -> Token:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shlex
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
@@ -13,6 +14,7 @@ from tidings.cli.happenings import write_dropped, write_happening
 from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
+from tidings.model.watch import commands
 from tidings.service.life import register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.storage.db.database import open_database
@@ -33,6 +35,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         help="statements of the sentinel language, in a *.yaml file as YAML; - reads standard input",
     )
     parser.add_argument("--url", help="watch this page")
+    parser.add_argument(
+        "--command", metavar="WORDS", help="watch what a command writes, e.g. 'df -h'; no shell runs it"
+    )
     parser.add_argument("--monitor", default="all words", metavar="TEXT", help="what to watch for (default: all words)")
     parser.add_argument("--only-added", action="store_true", help="report only what is added to the page")
     parser.add_argument("--select", metavar="CSS", help="only this part of the page, e.g. main")
@@ -66,9 +71,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Register what was given; an address, with or without `--url`, is checked as well."""
     if arguments.url is None and (arguments.file or "").startswith(("http://", "https://")):
         arguments.url, arguments.file = arguments.file, None
-    if (arguments.url is None) == (arguments.file is None):
-        message = "give either a FILE (or - for standard input) or --url URL"
+    if [arguments.url, arguments.file, arguments.command].count(None) != 2:
+        message = "give one of a FILE (or - for standard input), --url URL and --command 'PROGRAM WORDS'"
         raise UsageError(message)
+    if arguments.command is not None:
+        arguments.url = _command(arguments.command)
     if arguments.url is None and (flags := _of_url(arguments)):
         message = f"{', '.join(flags)} goes with --url; in a FILE write the clause itself"
         raise UsageError(message)
@@ -81,6 +88,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         return asyncio.run(first_look.add_url(database, arguments, settings))
     finally:
         database.close()
+
+
+def _command(text: str) -> str:
+    """Return the address of a command, whose words are told apart as a shell does; raises `UsageError` for none."""
+    try:
+        return commands.url_of(shlex.split(text))
+    except ValueError as error:
+        message = f"--command {text!r} cannot be read: {error}; write for example --command 'df -h'"
+        raise UsageError(message) from error
 
 
 def _of_url(arguments: argparse.Namespace) -> list[str]:

@@ -106,7 +106,7 @@ def _asked(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, 
         clauses=[clause for _, clause in clauses],
     )
     flags = [
-        "--url",
+        "--url" if arguments.command is None else "--command",
         *["--monitor"] * (1 + monitor.count("\n")),
         "--every",
         *["--notify"] * len(arguments.notify),
@@ -164,7 +164,8 @@ def _password(database: Database, arguments: argparse.Namespace, settings: Setti
 async def add_url(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
     """Register the page of `--url`, check it once, and print what is watched; the exit code is 0 also if the page did not answer."""
     clock = SystemClock()
-    url = arguments.url if "://" in arguments.url else f"https://{arguments.url}"
+    is_whole = "://" in arguments.url or arguments.command is not None
+    url = arguments.url if is_whole else f"https://{arguments.url}"
     name = arguments.name or register.automatic_name(url, "", database.read(sentinels.names))
     monitor = _only_added(arguments.monitor) if arguments.only_added else arguments.monitor
     login, password = _login(database, arguments, settings, urlsplit(url).hostname or "page")

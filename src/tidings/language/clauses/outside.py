@@ -43,7 +43,7 @@ def _source(node: Node, clause: Clause) -> EventSource:
             _check_path(texts[0], clause)
             return EventSource("file", path=words[0], every=every)
         case "command":
-            _check_words(texts, clause)
+            check_words(texts, clause)
             return EventSource("command", argv=words, every=every)
     return EventSource("webhook")
 
@@ -54,7 +54,8 @@ def _check_path(text: Token, clause: Clause) -> None:
         raise clause.fail(text.start_pos, "E47", f'"{path[:60]}" is no whole path', expected='"/srv/report.csv"')
 
 
-def _check_words(texts: list[Token], clause: Clause) -> None:
+def check_words(texts: list[Token], clause: Clause) -> None:
+    """Raise `FaultFoundError` (E47) unless some texts are the words of a command."""
     program = unquoted(texts[0])
     if not program or "\0" in "".join(texts):
         raise clause.fail(texts[0].start_pos, "E47", "a command begins with its program", expected='"/usr/bin/uptime"')

@@ -11,7 +11,7 @@ from typing import Any
 
 from tidings.language.expressions import number_text
 from tidings.language.write.table import FIELDS, ORDER
-from tidings.language.write.texts import clause_lines, source_text
+from tidings.language.write.texts import clause_lines, page_text, source_text
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import (
     Alter,
@@ -22,7 +22,6 @@ from tidings.model.watch.sentinel import (
     DropEvent,
     Sentinel,
     Statement,
-    Watched,
 )
 
 __all__ = ["clauses_of", "number_text", "to_text"]
@@ -38,7 +37,7 @@ def to_text(statement: Statement) -> str:
         case Command():
             return f"{statement.verb.capitalize()} {statement.name}{' fresh' if statement.fresh else ''}"
         case Alter():
-            moved = f" Using {', '.join(map(_page, statement.pages))}" if statement.pages else ""
+            moved = f" Using {', '.join(map(page_text, statement.pages))}" if statement.pages else ""
             return _text(f"Alter {statement.name}{moved}", statement.clauses)
         case Defaults():
             return _text(f"Defaults For Tags {', '.join(statement.tags)}", statement.clauses)
@@ -47,7 +46,7 @@ def to_text(statement: Statement) -> str:
         case DropEvent(name):
             return f"Drop Event {name}"
         case Sentinel():
-            target = statement.base or ", ".join(map(_page, statement.pages))
+            target = statement.base or ", ".join(map(page_text, statement.pages))
             return _text(f"Create Sentinel {statement.name} Using {target}", clauses_of(statement))
 
 
@@ -104,7 +103,3 @@ def _is_posted(sentinel: Sentinel, word: str) -> bool:
 
 def _text(head: str, clauses: Clauses) -> str:
     return "\n  ".join([head, *(line for word, meaning in clauses.said for line in clause_lines(word, meaning))])
-
-
-def _page(page: Watched) -> str:
-    return page.url if page.name is None else f"{page.url} As {page.name}"

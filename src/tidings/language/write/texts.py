@@ -13,9 +13,10 @@ from tidings.language.write.table import NOTHING
 from tidings.model.interval import spell_duration
 from tidings.model.outside import EventSource
 from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.commands import argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import Selector
-from tidings.model.watch.sentinel import Compare, History, Then
+from tidings.model.watch.sentinel import Compare, History, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
 from tidings.model.watch.weight import Life, Urgency
@@ -40,6 +41,12 @@ def channel_text(channel: Channel) -> str:
     if channel.kind == "apprise":
         return address
     return f"{channel.kind} {address}" if address else channel.kind
+
+
+def page_text(page: Watched) -> str:
+    """Return a page of a sentinel, as the language writes it."""
+    command = f"command {' '.join(map(quoted, argv_of(page.url)))}" if is_command(page.url) else page.url
+    return command if page.name is None else f"{command} As {page.name}"
 
 
 def source_text(source: EventSource) -> str:

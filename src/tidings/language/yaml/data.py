@@ -13,6 +13,7 @@ from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.write.texts import channel_text, compare_text, rate_text
 from tidings.model.interval import spell_duration
 from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.commands import argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 from tidings.model.watch.sentinel import (
@@ -81,7 +82,10 @@ def _clause(word: str, meaning: Any) -> Data:
 
 
 def _page(page: Watched) -> Data:
-    return page.url if page.name is None else {"url": page.url, "as": page.name}
+    name = {} if page.name is None else {"as": page.name}
+    if is_command(page.url):
+        return {"command": list(argv_of(page.url)), **name}
+    return {"url": page.url, **name} if name else page.url
 
 
 def _monitor(meaning: tuple[Expression, int | None]) -> Data:

@@ -312,8 +312,13 @@ def _listed(pages: Node) -> Segments:
         if not is_mapping(page):
             yield scalar(page)
             continue
-        parts = fields(page, ("url", "as"), needed=("url",))
-        yield scalar(parts["url"])
+        parts = fields(page, ("url", "command", "as"))
+        if ("url" in parts) == ("command" in parts):
+            raise FormError(page, "E25", "a page is one thing", expected="url: or command:")
+        if "url" in parts:
+            yield scalar(parts["url"])
+        else:
+            yield from _words("command", parts["command"])
         if "as" in parts:
             yield " As "
             yield scalar(parts["as"])
@@ -333,13 +338,17 @@ def _event(node: Node, found: Mapping[str, Node]) -> Segments:
     if ("file" in parts) == ("command" in parts):
         raise FormError(source, "E25", "an event comes from one thing", expected="file: or command:")
     for origin in parts.keys() - {"every"}:
-        yield origin
-        for word in members(parts[origin]):
-            yield " "
-            yield string(word)
+        yield from _words(origin, parts[origin])
     if "every" in parts:
         yield " every "
         yield duration(parts["every"])
+
+
+def _words(origin: str, words: Node) -> Segments:
+    yield origin, words
+    for word in members(words):
+        yield " "
+        yield string(word)
 
 
 def _event_dropped(name: Node) -> Segments:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.errors import AddressError
-from tidings.fetching import address, files
+from tidings.fetching import address
 from tidings.fetching.http.redirects import HARMLESS
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import Fetched
@@ -37,7 +37,7 @@ def followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> 
 
     They are asked for as the page is, by GET; what is meant for the page's origin goes to no other one. Those of a file are not followed.
     """
-    if files.is_file(final_url):
+    if address.is_local(final_url):
         return []
     return list(_followed(holder, final_url, addresses))[:MOST_FRAMES]
 

@@ -59,6 +59,7 @@ MANNERS: Final[dict[ErrorKind, Manner]] = {
     "address": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
     "robots": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
     "size": Manner(at_once=False, first=HOUR, factor=4, longest=DAY),
+    "command": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
     "secret": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
     "damaged": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
     "disk": Manner(at_once=False, first=AGAIN_AFTER, factor=1, longest=AGAIN_AFTER),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tidings.fetching.address import is_local
 from tidings.language import expressions
 from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
@@ -20,7 +21,7 @@ from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.observed.page import PageState
+    from tidings.model.observed.page import PageIdentity, PageState
     from tidings.model.watch.sentinel import Sentinel
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -54,7 +55,7 @@ def answer(
     row = sentinels.get(connection, sentinel_id)
     sentinel = meaning(row.text)
     (page_id, *_) = page_ids(connection, sentinel_id)
-    identity, state = pages.identity(connection, page_id), pages.state(connection, page_id)
+    identity, state = pages.get(connection, page_id)
     facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
     seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
     coming = outlook(connection, row, find=by_name.lives(connection, dropped=True), settings=settings, now=now)
@@ -71,7 +72,7 @@ def answer(
         "pace": _pace(sentinel, look),
         "also_watched_by": register.watching(connection, sentinel_id),
         "warnings": [
-            *_warnings(state, seen, settings),
+            *_warnings(identity, state, seen, settings),
             *missing(connection, sentinel_id, page_id, sentinel),
             *finds_nothing(seen_now),
         ],
@@ -91,10 +92,10 @@ def page_answer(
         settings: The settings in use.
     """
     facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
-    state = pages.state(connection, page_id)
+    identity, state = pages.get(connection, page_id)
     sentinel = meaning(sentinels.get(connection, sentinel_id).text)
     return [
-        *_warnings(state, {} if facts is None else dict(facts.data), settings),
+        *_warnings(identity, state, {} if facts is None else dict(facts.data), settings),
         *missing(connection, sentinel_id, page_id, sentinel),
         *finds_nothing(seen_now),
     ]
@@ -116,7 +117,7 @@ def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
     return f"about every {spell_duration(roundly(look.every))}"
 
 
-def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:
+def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:
     found = []
     if state.kind:
         found.append(f"{state.reason or state.kind}; it is tried again, and you are told when it answers")
@@ -126,7 +127,8 @@ def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> lis
         problem=str(seen.get("problem", "")),
         note=str(seen.get("note", "")),
     )
-    if settings.fetch.robots and state.last_seq and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS:
+    is_unread = settings.fetch.robots and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS
+    if is_unread and state.last_seq and not is_local(identity.url):
         found.append(
             "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are told at the next look"
         )

@@ -204,7 +204,7 @@ def _read_all(
                 order = printer.to_text(statement).partition("\n")[0]
                 message = f"{file}: apply takes statements that create sentinels and events, and Defaults; {order} is a command"
                 raise UsageError(message)
-            register.check_files(statement, settings)
+            register.check_pages(statement, settings)
             for page in statement.pages:
                 address.identify(page.url, statement.asking)
             wanted[statement.name] = (file, statement)
@@ -268,6 +268,7 @@ class _Run:
         if row.text == wanted or row.text == self._as_of(file, row):
             self._note(row)
             return Step(row.name, "unchanged", row.text, before=row.text)
+        register.check_commands((meaning(row.text),), self.settings)
         if _pages_of(meaning(row.text)) != _pages_of(sentinel):
             sentinels.drop(self.connection, row.id, self.now)
             return self._make(sentinel, "replaced", "its pages are others", before=row.text)

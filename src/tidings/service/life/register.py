@@ -17,7 +17,9 @@ from tidings.language import means, parser, verify, words
 from tidings.language.forms import parse_file
 from tidings.language.means import InstallationMeans
 from tidings.language.write import printer
+from tidings.language.write.texts import page_text
 from tidings.model.observed.unit import SentinelMove
+from tidings.model.watch import commands
 from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
@@ -27,12 +29,13 @@ from tidings.model.watch.sentinel import (
     DropEvent,
     Point,
     Sentinel,
+    Watched,
 )
 from tidings.service.life import alter as altering
 from tidings.service.life import references
 from tidings.service.life.addressees import addressees, check_addressees
 from tidings.service.notify import resolving
-from tidings.service.sources import outside_events
+from tidings.service.sources import command_pages, outside_events
 from tidings.service.watch import by_name, lifespan
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.watchlist import SENDABLE, meaning, told_channels
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from tidings.language.problems import Problem
     from tidings.model.interval import Instant
     from tidings.model.observed.page import PageIdentity
-    from tidings.model.watch.sentinel import Statement, Watched
+    from tidings.model.watch.sentinel import Statement
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
@@ -111,7 +114,7 @@ def carry_out(connection: Connection, text: str, settings: Settings, now: Instan
     for statement in parsed.statements:
         check_addressees(statement)
         if isinstance(statement, Sentinel):
-            check_files(statement, settings)
+            check_pages(statement, settings)
     statements = refer(connection, vault, parsed.statements, now=now)
     made: list[SentinelRow] = []
     altered: list[SentinelRow] = []
@@ -128,6 +131,9 @@ def carry_out(connection: Connection, text: str, settings: Settings, now: Instan
                 commanded.append((statement, command(connection, statement, now=now)))
             case Alter(name=name, sentinel=Sentinel() as after):
                 before = by_name.find(connection, name)
+                check_commands((meaning(before.text), after), settings)
+                if statement.pages:
+                    check_pages(after, settings)
                 row = alter(connection, before, after, now=now)
                 (altered if row.revision > before.revision else unaltered).append(row)
             case Defaults():
@@ -165,13 +171,20 @@ def refer(
     return referring
 
 
-def check_files(sentinel: Sentinel, settings: Settings) -> None:
-    """Raise `AddressError` for a file: address that is not below a directory that the operator allows."""
+def check_pages(sentinel: Sentinel, settings: Settings) -> None:
+    """Raise `AddressError` for a command, or for a file: address that is not below a directory, that the operator does not allow."""
+    check_commands((sentinel,), settings)
     allowed = settings.fetch.allow_files
     for page in sentinel.pages:
         if files.is_file(page.url) and not files.is_below(files.path_of(files.rebuild(page.url)), allowed):
             message = f"{page.url} is not below a directory of fetch.allow_files: {', '.join(allowed)}"
             raise AddressError(message)
+
+
+def check_commands(sentinels: Iterable[Sentinel], settings: Settings) -> None:
+    """Raise `AddressError` if a sentinel, as it was or as it becomes, watches a command, and who says so may not let one run."""
+    if any(commands.is_command(page.url) for sentinel in sentinels for page in sentinel.pages):
+        command_pages.check(settings.fetch)
 
 
 def watching(connection: Connection, sentinel_id: int) -> list[str]:
@@ -391,11 +404,19 @@ def _naming(sentinel: Sentinel, old: str, new: str) -> Sentinel | None:
 
 def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
     """Make a name from the host and the title, or from the path while there is no title: `shop-kettle`, in letters of any script."""
+    if commands.is_command(url):
+        program, *others = commands.argv_of(url)
+        return _free_name(_pieces(" ".join((program.rpartition("/")[2], *others))), taken)
     parts = urlsplit(url)
     host = (parts.hostname or "page").removeprefix("www.")
     path = unquote(parts.path).strip("/").rpartition("/")[2]
     described = title or path.rpartition(".")[0] or path
     pieces = _pieces(f"{host.split('.')[0] if not host[0].isdigit() else host} {described}")
+    return _free_name(pieces, taken)
+
+
+def _free_name(pieces: Sequence[str], taken: Sequence[str]) -> str:
+    """Return a name of these pieces that is not taken."""
     stem = _within(pieces, LONGEST_NAME)
     stem = stem if stem[:1].isalpha() else f"page-{stem}"
     name, number = stem, 2
@@ -438,7 +459,7 @@ def statement_for(
         notify: The addresses of receivers.
         clauses: What else it says, a line each.
     """
-    lines = [f"Create Sentinel {name} Using {url}", f"Monitor {monitor}"]
+    lines = [f"Create Sentinel {name} Using {page_text(Watched(url))}", f"Monitor {monitor}"]
     lines.append(f"Fetch every {every}" if every else "Fetch on change")
     lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)
     return "\n".join((*lines, *clauses))

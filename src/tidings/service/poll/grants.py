@@ -20,7 +20,7 @@ from tidings.errors import (
     StoreStalledError,
     UnitError,
 )
-from tidings.fetching import address, files
+from tidings.fetching import address
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import Failed, Fetched, Outcome, Validators
 from tidings.model.observed.poll_reason import PollReason, Why
@@ -309,7 +309,7 @@ class Grants:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else host
             self._gate.pause(told_by, at + pause)
             self._planner.interrupt(told_by)
-        has_asked = has_asked and host != files.HOST
+        has_asked = has_asked and host not in address.LOCAL_HOSTS
         ours = has_asked and await self._hear_network(host, outcome, at)
         if has_asked and not ours and (pause := self._circuits.hear(host, outcome)):
             self._gate.pause(host, at + pause)

@@ -25,6 +25,7 @@ from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.timetable.expected import RATE
 from tidings.service.explain.budget_report import render_cost
 from tidings.service.plan.planner import Planner
+from tidings.service.sources.command_pages import CommandFetcher
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -71,8 +72,9 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 
 def open_fetcher(settings: Settings, client: Client) -> Fetcher:
-    """Return what fetches all pages, those that a browser renders and those that are files too; it closes the client."""
-    return FileFetcher(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
+    """Return what fetches all pages, those that a browser renders, that are files and that commands write too; it closes the client."""
+    files = FileFetcher(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
+    return CommandFetcher(settings.fetch, files)
 
 
 def open_policy(settings: Settings) -> Policy[Any]:

@@ -55,9 +55,11 @@ class Desk:
         database = open_database(settings, create=False)
         self.settings = settings
         self.statement_settings = replace(
-            settings, events=replace(settings.events, allow_commands=False, allow_files=())
+            settings,
+            fetch=replace(settings.fetch, allow_commands=False),
+            events=replace(settings.events, allow_commands=False, allow_files=()),
         )
-        """the settings by which statements from a browser are judged: none of them makes an event of a command's output or of a file"""
+        """the settings by which statements from a browser are judged: none of them runs a command, or makes an event of a file"""
         self._trying = asyncio.Semaphore(MOST_TRIALS)
         self.clock = clock
         self.arrivals = arrivals

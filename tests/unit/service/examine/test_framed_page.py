@@ -25,6 +25,13 @@ def test_the_site_is_where_the_answer_came_from():
     )
 
 
+def test_no_page_brings_a_command_or_a_file():
+    """Neither a frame nor the output of a command that names frames."""
+    assert [] == urls("command:touch%20/tmp/x", "file:///etc/passwd", "COMMAND:id")
+    page = identify("command:cat%20a.html")
+    assert [] == followed(page, page.url, ["https://www.example.org/b", "command:id"])
+
+
 def test_a_page_is_no_frame_of_itself_and_each_frame_is_one():
     """Circles are cut by the address as it is kept; so are repetitions."""
     assert ["https://www.example.org/b"] == urls(

@@ -1,0 +1,92 @@
+"""Pages that are the output of a command: run as the user who runs Tidings does, where the operator allows it (R-16)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import SECOND
+from tidings.errors import AddressError
+from tidings.isolation import command
+from tidings.isolation.runner import Died
+from tidings.model.observed.outcome import Failed, Fetched
+from tidings.model.watch import commands
+
+if TYPE_CHECKING:
+    from tidings.fetching.fetcher import Fetcher, Permit
+    from tidings.model.observed.outcome import FetchRequest, Outcome
+    from tidings.settings import FetchSettings
+
+_LAST_WORDS: Final = 300
+"""Characters of standard error that a failure tells."""
+
+
+def check(settings: FetchSettings) -> None:
+    """Raise `AddressError` unless the operator allows that what commands write is watched, and by statements from where this one comes."""
+    if not settings.allow_commands:
+        message = (
+            "no command is watched here: that takes `fetch.allow_commands = true` in the settings file or"
+            " TIDINGS_FETCH_ALLOW_COMMANDS=true, and a statement of who runs Tidings, on its command line"
+        )
+        raise AddressError(message)
+
+
+class CommandFetcher:
+    """Runs the commands of `command:` addresses (`fetcher.Fetcher`); `others` asks for all other pages, and is closed with it.
+
+    Only identities of pages bring such an address here: what redirects, frames or sitemaps name must be http or https.
+    """
+
+    def __init__(self, settings: FetchSettings, others: Fetcher) -> None:
+        self._settings = settings
+        self._others = others
+        self._closed = False
+
+    async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+        """Run a command, or let others ask; see `fetcher.Fetcher.fetch`."""
+        if not commands.is_command(request.url):
+            return await self._others.fetch(request, permit)
+        if self._closed:
+            return Failed(kind="net", reason="the fetcher is closed", requests=0)
+        if request.render or request.method != "GET" or request.body is not None:
+            return _failed("request", "a command is run as it is: leave Render, Method and Body out")
+        try:
+            check(self._settings)
+            argv = commands.argv_of(request.url)
+        except (AddressError, ValueError) as error:
+            return _failed("address", str(error))
+        outcome = await self._run(argv, request)
+        return replace(outcome, final_url=request.url)
+
+    async def close(self) -> None:
+        """Close what asks for other pages; a command ends with its fetch."""
+        self._closed = True
+        await self._others.close()
+
+    async def _run(self, argv: tuple[str, ...], request: FetchRequest) -> Fetched | Failed:
+        seconds = self._settings.total_seconds if request.timeout is None else request.timeout / SECOND
+        ran = await command.run(argv, seconds=seconds, most_bytes=self._settings.max_body_bytes)
+        if isinstance(ran, Died):
+            return _failed("size" if ran.cause == "memory" else "command", ran.reason)
+        if ran.exit_code:
+            how = f"exit code {ran.exit_code}" if ran.exit_code > 0 else f"signal {-ran.exit_code}"
+            return _failed("command", f"{argv[0]} ended with {how}{_last_words(ran.errors)}")
+        return Fetched(
+            body=ran.output,
+            final_url=request.url,
+            status=200,
+            headers={},
+            content_type=None,
+            requests=0,
+            wire_bytes=len(ran.output),
+        )
+
+
+def _last_words(errors: bytes) -> str:
+    """Return the end of what a command wrote to standard error, as a sentence goes on."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in errors.decode("utf-8", "replace")).split())
+    return f": {text[-_LAST_WORDS:]}" if text else " and said nothing"
+
+
+def _failed(kind: str, reason: str) -> Failed:
+    return Failed(kind=kind, reason=reason, requests=0)  # type: ignore[arg-type]

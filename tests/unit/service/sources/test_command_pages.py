@@ -1,0 +1,126 @@
+"""Pages that commands write: what a command does is a value, and nothing runs unless the operator allows it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any, cast
+
+import pytest
+
+from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome
+from tidings.model.watch.commands import argv_of, url_of
+from tidings.service.sources.command_pages import CommandFetcher
+from tidings.settings import FetchSettings
+
+ALLOWED = FetchSettings(allow_commands=True, total_seconds=5, max_body_bytes=1_000)
+
+
+class Others:
+    """A fetcher that says what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def fetch(self, request: FetchRequest, permit: Any) -> Outcome:
+        """Note an address."""
+        self.asked.append(request.url)
+        return Failed(kind="404", reason="not there")
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+
+def ran(*argv: str, settings: FetchSettings = ALLOWED, **more: Any) -> Outcome:
+    """Return what came of a command."""
+    fetcher = CommandFetcher(settings, Others())
+    return asyncio.run(fetcher.fetch(FetchRequest(url=url_of(argv), **more), cast("Any", None)))
+
+
+def test_output_is_the_body_and_no_request_is_counted():
+    """Nobody is asked."""
+    outcome = ran("/bin/echo", "a b", "c")
+
+    assert isinstance(outcome, Fetched)
+    assert (b"a b c\n", 0, None) == (outcome.body, outcome.requests, outcome.content_type)
+
+
+@pytest.mark.parametrize(
+    ("argv", "kind", "why"),
+    [
+        (("/bin/sh", "-c", "echo no disk >&2; exit 3"), "command", "/bin/sh ended with exit code 3: no disk"),
+        (("/bin/sh", "-c", "exit 1"), "command", "/bin/sh ended with exit code 1 and said nothing"),
+        (("/bin/sh", "-c", "kill -9 $$"), "command", "/bin/sh ended with signal 9 and said nothing"),
+        (("/no/such/program",), "command", "/no/such/program cannot be run: No such file or directory"),
+        (("/bin/sh", "-c", "while :; do echo yyyyyyyy; done"), "size", "/bin/sh wrote more than 1,000 bytes"),
+    ],
+)
+def test_a_command_that_fails_says_why(argv: tuple[str, ...], kind: str, why: str):
+    """The exit code, and what it wrote to standard error."""
+    outcome = ran(*argv)
+
+    assert isinstance(outcome, Failed)
+    assert (kind, why) == (outcome.kind, outcome.reason)
+
+
+def test_a_command_that_hangs_is_ended():
+    """After the time that the sentinel gives it."""
+    outcome = ran("/bin/sleep", "60", timeout=200_000)
+
+    assert isinstance(outcome, Failed)
+    assert ("command", "/bin/sleep did not end within 0.2 s") == (outcome.kind, outcome.reason)
+
+
+def test_standard_error_that_is_flooded_is_cut_and_what_it_holds_is_tamed():
+    """The end of it is kept, in one line."""
+    outcome = ran(
+        "/bin/sh",
+        "-c",
+        "i=0; while [ $i -lt 3000 ]; do echo xxxxxxxx; i=$((i+1)); done >&2; printf 'a\\033[1mb\\n' >&2; exit 1",
+    )
+
+    assert isinstance(outcome, Failed)
+    assert outcome.reason.endswith("xxxxxxxx a [1mb")
+    assert 400 > len(outcome.reason)
+
+
+def test_memory_is_bounded():
+    """A process that wants more than a gibibyte does not get it."""
+    outcome = ran(sys.executable, "-c", "bytearray(2 << 30)")
+
+    assert isinstance(outcome, Failed)
+    assert "MemoryError" in outcome.reason
+
+
+def test_nothing_runs_unless_it_is_allowed(tmp_path):
+    """The program is not begun."""
+    outcome = ran("/bin/touch", str(tmp_path / "trace"), settings=FetchSettings())
+
+    assert isinstance(outcome, Failed)
+    assert "address" == outcome.kind
+    assert "fetch.allow_commands = true" in outcome.reason
+    assert [] == [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("more", [{"render": "browser"}, {"method": "POST"}, {"body": "x"}])
+def test_a_command_is_run_as_it_is(more: dict[str, Any]):
+    """Clauses of requests say nothing to it."""
+    outcome = ran("/bin/echo", **more)
+
+    assert isinstance(outcome, Failed)
+    assert "request" == outcome.kind
+
+
+def test_all_other_addresses_are_asked_by_others():
+    """Also when commands are allowed."""
+    others = Others()
+    asyncio.run(CommandFetcher(ALLOWED, others).fetch(FetchRequest(url="https://a.example/"), cast("Any", None)))
+
+    assert ["https://a.example/"] == others.asked
+
+
+@pytest.mark.parametrize("argv", [("df",), ("df", "-h"), ("a b", "", "ü\n%20", "'\"")])
+def test_an_address_holds_the_words(argv: tuple[str, ...]):
+    """Whatever is in them."""
+    assert argv == argv_of(url_of(argv))
+    assert url_of(argv).isprintable()
