@@ -23,7 +23,10 @@ from typing import Any, get_type_hints
 from tidings.errors import SettingError
 
 ALLOW_COMMANDS = "allow_commands"
-"""The key, of two sections, that lets Tidings run commands: a file that says it must be the operator's alone (R-16)."""
+"""The key, of two sections, that lets Tidings run commands.
+
+A file that says it must be the operator's alone (R-16).
+"""
 RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
 
 
@@ -509,7 +512,10 @@ def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str
 
 
 def _check_owner(path: Path, name: str) -> None:
-    """Raise `SettingError` if somebody else could write what lets Tidings run commands: the file, or its folder."""
+    """Raise `SettingError` if somebody else could write what lets Tidings run commands.
+
+    The file, or its folder.
+    """
     for place in (path, path.resolve().parent):
         found = place.stat()
         if found.st_uid not in {0, os.geteuid()}:

@@ -359,7 +359,10 @@ def test_a_file_page_outside_the_allowed_directories_is_refused(make_world, fold
 
 
 def test_a_page_that_a_command_writes_is_watched_and_its_failure_is_no_change(make_world, tmp_path):
-    """Its change is notified like any; an exit code other than 0 is an error with its last words, and moves nothing."""
+    """Its change is notified like any.
+
+    An exit code other than 0 is an error with its last words, and moves nothing.
+    """
     program = tmp_path / "disk"
     world = make_world(fetch__allow_commands="true")
     world.add(

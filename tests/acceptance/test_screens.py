@@ -305,7 +305,10 @@ def test_who_may_read_and_who_may_change(make_world, token, edit_token, login, r
 
 
 def test_no_statement_from_a_browser_runs_a_command(make_world) -> None:
-    """Also where the operator lets the command line watch commands, and make events of them; nor is one altered there."""
+    """Also where the operator lets the command line watch commands, and make events of them.
+
+    Nor is one altered there.
+    """
     world: World = make_world(events__allow_commands="true", fetch__allow_commands="true")
     world.add('Create Sentinel disk Using command "/bin/echo" "12 GB" Monitor all words Fetch on demand')
     (text,) = [row.text for row in world.read(sentinels.listing)]

@@ -297,7 +297,7 @@ def test_a_configuration_that_cannot_be_read(tmp_path):
     assert messages[2].startswith(f"{binary} is no TOML file")
 
 
-# -- commands --------------------------------------------------------------------------------------------------------------------
+# -- commands ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("section", ["fetch", "events"])

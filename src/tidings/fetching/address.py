@@ -179,7 +179,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
 
 
 def is_local(url: str) -> bool:
-    """Return whether an address is of this machine: a file, or a command. Nobody is asked for it."""
+    """Return whether an address is of this machine, a file or a command: nobody is asked."""
     return files.is_file(url) or commands.is_command(url)
 
 

@@ -1,7 +1,8 @@
 """Commands of the operator: run once, their output bounded, and ended with all that they started.
 
-A command is its words; no shell reads them. It gets no input, little of our environment, a session of its own, a deadline, and on Linux a
-bound on the memory of each of its processes. Its environment carries the mark of this run, by which Linux finds what has left the session too.
+A command is its words; no shell reads them. It gets no input, little of our environment, a session
+of its own, a deadline, and on Linux a bound on the memory of each of its processes. Its environment
+carries the mark of this run, by which Linux finds what has left the session too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ERROR_BYTES: Final = 4_096
 """How much of the end of standard error is kept."""
 _CHUNK: Final = 65_536
 _LAST_WORDS_SECONDS: Final = 0.5
-"""so long is read on of standard error after the command has ended: what it left running may hold it open"""
+"""so long is read on of standard error after the end: what is left running may hold it open"""
 _GONE_SECONDS: Final = 5.0
 """what a process that was killed may take to be gone"""
 _SWEEPS: Final = 10
@@ -37,7 +38,11 @@ _SWEEPS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A command that came to its end: its exit code (negative: the signal that ended it), its standard output, the end of its standard error."""
+    """A command that came to its end.
+
+    Its exit code (negative: the signal that ended it), its standard output, the end of its
+    standard error.
+    """
 
     exit_code: int
     output: bytes
@@ -80,7 +85,10 @@ async def run(argv: Sequence[str], *, seconds: float, most_bytes: int) -> Ran | 
 
 
 def _bound_memory() -> None:
-    """Bound what this process and those that it starts may hold, each; a system without such a bound goes without it."""
+    """Bound what this process and those that it starts may hold, each.
+
+    A system without such a bound goes without it.
+    """
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 

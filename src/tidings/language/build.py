@@ -193,7 +193,7 @@ def event(name: str, *, file: str = "", command: Sequence[str] = (), every: Dura
 
 
 def command(*argv: str) -> str:
-    """Return the address of what a command writes, for `sentinel`: `command("df", "-h")`. No shell reads its words."""
+    """Return the address of what a command writes, such as `command("df", "-h")`."""
     return url_of(argv)
 
 

@@ -91,7 +91,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _command(text: str) -> str:
-    """Return the address of a command, whose words are told apart as a shell does; raises `UsageError` for none."""
+    """Return the address of a command, whose words are told apart as a shell does.
+
+    Raises `UsageError` for none.
+    """
     try:
         return commands.url_of(shlex.split(text))
     except ValueError as error:

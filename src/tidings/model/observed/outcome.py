@@ -30,7 +30,8 @@ ErrorKind = Literal[
     "disk",
     "damaged",
 ]
-"""Why a page could not be checked. `command`: it failed or did not end. `fault`: of Tidings itself. `disk`: what came could not be stored. `damaged`: what is stored of the page makes no
+"""Why a page could not be checked. `command`: it failed or did not end. `fault`: of Tidings itself.
+`disk`: what came could not be stored. `damaged`: what is stored of the page makes no
 sense. `busy`: 408 425 429 503; `address`: refused
 by the guard."""
 

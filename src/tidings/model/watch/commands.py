@@ -1,6 +1,8 @@
-"""Commands as sources of pages: the output of a program of this machine, at an address `command:` that holds its words.
+"""Commands as sources of pages: the output of a program of this machine, at an address `command:`
+that holds its words.
 
-Only the sentence `Using command "…" "…"` makes such an address. No address that a page names is ever one.
+Only the sentence `Using command "…" "…"` makes such an address. No address that a page names is
+ever one.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def refer(
 
 
 def check_pages(sentinel: Sentinel, settings: Settings) -> None:
-    """Raise `AddressError` for a command, or for a file: address that is not below a directory, that the operator does not allow."""
+    """Raise `AddressError` unless the operator allows the sentinel's commands and files."""
     check_commands((sentinel,), settings)
     allowed = settings.fetch.allow_files
     for page in sentinel.pages:
@@ -182,7 +182,7 @@ def check_pages(sentinel: Sentinel, settings: Settings) -> None:
 
 
 def check_commands(sentinels: Iterable[Sentinel], settings: Settings) -> None:
-    """Raise `AddressError` if a sentinel, as it was or as it becomes, watches a command, and who says so may not let one run."""
+    """Raise `AddressError` if a sentinel watches a command where none may run."""
     if any(commands.is_command(page.url) for sentinel in sentinels for page in sentinel.pages):
         command_pages.check(settings.fetch)
 

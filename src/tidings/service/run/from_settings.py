@@ -72,7 +72,7 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 
 def open_fetcher(settings: Settings, client: Client) -> Fetcher:
-    """Return what fetches all pages, those that a browser renders, that are files and that commands write too; it closes the client."""
+    """Return what fetches all pages, rendered ones, files and commands too; it closes the client."""
     files = FileFetcher(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
     return CommandFetcher(settings.fetch, files)
 

@@ -1,4 +1,7 @@
-"""Pages that are the output of a command: run as the user who runs Tidings does, where the operator allows it (R-16)."""
+"""Pages that are the output of a command.
+
+Run as the user who runs Tidings does, where the operator allows it (R-16).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ _LAST_WORDS: Final = 300
 
 
 def check(settings: FetchSettings) -> None:
-    """Raise `AddressError` unless the operator allows that what commands write is watched, and by statements from where this one comes."""
+    """Raise `AddressError` unless the operator allows that what commands write is watched."""
     if not settings.allow_commands:
         message = (
             "no command is watched here: that takes `fetch.allow_commands = true` in the settings file or"
@@ -32,9 +35,11 @@ def check(settings: FetchSettings) -> None:
 
 
 class CommandFetcher:
-    """Runs the commands of `command:` addresses (`fetcher.Fetcher`); `others` asks for all other pages, and is closed with it.
+    """Runs the commands of `command:` addresses (`fetcher.Fetcher`); `others` asks for all other
+    pages, and is closed with it.
 
-    Only identities of pages bring such an address here: what redirects, frames or sitemaps name must be http or https.
+    Only identities of pages bring such an address here: what redirects, frames or sitemaps name
+    must be http or https.
     """
 
     def __init__(self, settings: FetchSettings, others: Fetcher) -> None:

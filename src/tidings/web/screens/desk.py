@@ -59,7 +59,10 @@ class Desk:
             fetch=replace(settings.fetch, allow_commands=False),
             events=replace(settings.events, allow_commands=False, allow_files=()),
         )
-        """the settings by which statements from a browser are judged: none of them runs a command, or makes an event of a file"""
+        """the settings by which statements from a browser are judged.
+
+        None of them runs a command, or makes an event of a file
+        """
         self._trying = asyncio.Semaphore(MOST_TRIALS)
         self.clock = clock
         self.arrivals = arrivals

@@ -1,4 +1,7 @@
-"""Pages that commands write: what a command does is a value, and nothing runs unless the operator allows it."""
+"""Pages that commands write.
+
+What a command does is a value, and nothing runs unless the operator allows it.
+"""
 
 from __future__ import annotations
 
