@@ -74,6 +74,12 @@ VERBS: dict[str, Row] = {
     "diff": Row("show.past", "two versions compared, by default the last two"),
     "deliveries": Row("show.deliveries", "what was told, to whom; --dead; replay ID"),
     "plan": Row("show.plan", "the next looks, each with its reason; --expert: rates and prices"),
+    "explain": Row(
+        "show.explain", "how often a sentinel's pages change and when, how late that is seen, what other paces bring"
+    ),
+    "simulate": Row(
+        "run.simulate", "what other budgets, policies and urgencies would have brought on what happened here"
+    ),
     "secret": Row("change.secret", "tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
     "settings": Row("show.configuration", "every setting, its value and where it can be set"),
     "gc": Row("run.gc", "let go of the versions that nobody needs any more; --dry-run"),

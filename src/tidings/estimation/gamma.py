@@ -1,12 +1,15 @@
 """A Gamma posterior of each page's rate of change, kept in closed form (scheduling §7, bid §5).
 
-A look after a gap τ that finds a change says only that there was one or more (censored): the posterior is a mixture, and the Gamma with its
-mean and variance takes its place (assumed density filtering). A trusted instant of the last change, or a number of changes, is exact. Time
-may be operational: the integral of a profile. Rates are per unit of that time. All arrays are in the order of the pages, 64 bits.
+A look after a gap τ that finds a change says only that there was one or more (censored): the
+posterior is a mixture, and the Gamma with its mean and variance takes its place (assumed density
+filtering). A trusted instant of the last change, or a number of changes, is exact. Time may be
+operational: the integral of a profile. Rates are per unit of that time. All arrays are in the order
+of the pages, 64 bits.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -66,8 +69,9 @@ class Gamma:
     ) -> Gamma:
         """Return the posteriors after polls.
 
-        `gap` is the time since the last one (0 or more), `changed` whether anything was new. `age` is how long ago the last change was,
-        where a trusted source says so, `count` how many there were; nan where nobody knows. Raises ValueError for a negative gap.
+        `gap` is the time since the last one (0 or more), `changed` whether anything was new. `age`
+        is how long ago the last change was, where a trusted source says so, `count` how many there
+        were; nan where nobody knows. Raises ValueError for a negative gap.
         """
         tau = np.broadcast_to(np.asarray(gap, dtype=np.float64), self.shape.shape)
         if not (tau >= 0).all():
@@ -111,3 +115,29 @@ class Gamma:
         shape, scale = self.shape.copy(), self.scale.copy()
         shape[np.asarray(rows)], scale[np.asarray(rows)] = other.shape, other.scale
         return replace(self, shape=shape, scale=scale)
+
+
+def quantile(shape: float, scale: float, share: float) -> float:
+    """Return the rate below which a page's lies with this probability (a quantile of the Gamma distribution, by halving).
+
+    Args:
+        shape: The shape of the posterior (> 0).
+        scale: Its scale, a time (> 0).
+        share: The probability, between 0 and 1.
+    """
+    low, high = 0.0, shape + 10 * math.sqrt(shape) + 50
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _below(shape, middle) < share else (low, middle)
+    return high / scale
+
+
+def _below(shape: float, x: float) -> float:
+    """Return the regularized lower incomplete gamma function P(shape, x), by its power series (DLMF 8.7.1)."""
+    term = total = math.exp(shape * math.log(x) - x - math.lgamma(shape + 1)) if x > 0 else 0.0
+    n = shape
+    while term > total * 1e-12:
+        n += 1
+        term *= x / n
+        total += term
+    return min(1.0, total)

@@ -1,7 +1,8 @@
 """The account of a simulation: what was spent, which changes were found and how late.
 
-A poll finds every change since the last one, and knows only the newest: the others are *merged*. Changes before the
-first poll of a page are its baseline and no news. A change after the last poll is *missed*.
+A poll finds every change since the last one, and knows only the newest: the others are *merged*.
+Changes before the first poll of a page are its baseline and no news. A change after the last poll
+is *missed*.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def account(
 ) -> Ledger:
     """Return the ledger of polls over a trace.
 
-    `known_since` holds the pages that somebody had polled before the first poll here; others are known from
-    their first poll on. Changes from `gone_at` on are nobody's.
+    `known_since` holds the pages that somebody had polled before the first poll here; others are
+    known from their first poll on. Changes from `gone_at` on are nobody's.
 
     Args:
         trace: The changes.

@@ -1,8 +1,10 @@
 """Running a policy over a trace: what would have been polled, found and spent.
 
-Time moves in ticks. At each, updates come in, who may bid is asked, the allocator chooses, and the policy hears
-what the polls showed. A poll takes no time here. The policy, the allocator and the payment (`budget.pay`) are those of the live service. Who is asked is a driver's matter: every
-page at every instant, or only those whose time has come; both lead to the same polls, and the queue costs nothing for pages that wait (scheduling §1.6).
+Time moves in ticks. At each, updates come in, who may bid is asked, the allocator chooses, and the
+policy hears what the polls showed. A poll takes no time here. The policy, the allocator and the
+payment (`budget.pay`) are those of the live service. Who is asked is a driver's matter: every page
+at every instant, or only those whose time has come; both lead to the same polls, and the queue
+costs nothing for pages that wait (scheduling §1.6).
 """
 
 from __future__ import annotations

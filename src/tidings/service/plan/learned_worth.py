@@ -1,12 +1,13 @@
 """Taught: what looks teach of the worth of a page's changes to a sentinel: how many it cares for, and how long they stay (bid §5).
 
-It belongs to the subscription, is written with its cursor in the unit of the look that taught it, and goes when what is compared is altered.
+It belongs to the subscription, is written with its cursor in the unit of the look that taught it,
+and goes when what is compared is altered.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -100,18 +101,47 @@ def _taught(
     marks = [mark for some in (seen.marks if seen is not None else ()) if some.key == sub.row.id for mark in some.marks]
     if not sub.is_on_change or not sub.row.taken or not (is_visible or own or marks):
         return cursor
-    before = LearnedWorth.of(sub.row.learned)
+    after = _after(LearnedWorth.of(sub.row.learned), sub, own, [*map(_number, marks)], is_visible=is_visible, at=at)
+    return cursor if after is None else replace(cursor, learned=after.text)
+
+
+def _after(
+    before: LearnedWorth,
+    sub: Subscription,
+    own: Sequence[ChangeRow],
+    marks: Sequence[int],
+    *,
+    is_visible: bool,
+    at: Instant,
+) -> LearnedWorth | None:
+    """Return what is known after a look that found these changes, None if that is nothing new."""
     interest, survival = before.interest, before.survival
     if is_visible and not tells_all(sub):
         interest = interest.after(reported=any(not row.noise for row in own))
     if marks:
         known = map(_number, Remembered.of(sub.row.remembered).marks)
-        survival = survival.after_entries([*map(_number, marks)], known=[*known], at=at)
+        survival = survival.after_entries(marks, known=[*known], at=at)
     elif len(own) == 1 and own[0].found.edits:
         (row,) = own
         survival = survival.after_edits(row.found.edits, old=row.from_seq, new=row.to_seq, at=at, is_news=not row.noise)
     after = LearnedWorth(interest, survival, before.life if survival == before.survival else survival.life(at))
-    return cursor if after == before else replace(cursor, learned=after.text)
+    return None if after == before else after
+
+
+def learned_again(sub: Subscription, found: Mapping[Instant, Sequence[ChangeRow]]) -> list[tuple[Instant, str]]:
+    """Return from when on (µs) which text was stored, of a subscription to which these looks at another text brought these changes.
+
+    Of a feed, whose entries are not stored, it is the text of now at all times.
+    """
+    now = LearnedWorth.of(sub.row.learned)
+    if any(len(block.key) == 1 for block in now.survival.blocks):
+        return [(0, sub.row.learned)]
+    known, told = LearnedWorth(), [(0, "")]
+    for at, own in sorted(found.items()):
+        if (after := _after(known, sub, own, (), is_visible=True, at=at)) is not None:
+            known = after
+            told.append((at, known.text))
+    return told
 
 
 def _number(mark: str) -> int:

@@ -515,4 +515,6 @@ def spell_gap(gap: Duration) -> str:
     days, hours_left = divmod(hours, 24)
     if days:
         return f"{days} d {hours_left} h" if hours_left else f"{days} d"
-    return f"{hours} h {rest} min" if hours else f"{minutes} min"
+    if hours:
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return f"{minutes} min"

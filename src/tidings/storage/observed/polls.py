@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
-from tidings.model.observed.poll_reason import PollReason
+from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, PollOutcome, PollRecord
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import plain
@@ -63,11 +63,18 @@ _LOOKS = (
     "SELECT page_id, finished_at, text_changed FROM poll WHERE finished_at >= :since AND outcome IN ('new', 'unchanged', 'changed')"
     " ORDER BY finished_at"
 )
+_OF_PAGE = (
+    "SELECT finished_at, text_changed FROM poll WHERE page_id = :page_id AND finished_at >= :since"
+    " AND outcome IN ('new', 'unchanged', 'changed') ORDER BY finished_at"
+)
 _LAST_BEFORE = "SELECT page_id, MAX(finished_at) FROM poll WHERE finished_at < :before AND outcome IN ('new', 'unchanged', 'changed') GROUP BY page_id"
 _BEATS = (
     "SELECT (charged_at - :since) / :width AS slot, sum(text_changed), sum(CASE WHEN outcome IN ('new', 'unchanged', 'changed') THEN 1 ELSE 0 END),"
     " count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) FROM poll WHERE page_id = :page_id AND charged_at >= :since"
     " AND outcome IS NOT NULL GROUP BY (charged_at - :since) / :width"
+)
+_CHARGED = (
+    "SELECT page_id, charged_at, finished_at, cost, reason FROM poll WHERE charged_at >= :since ORDER BY charged_at"
 )
 CUT_OFF = "cut off: the process that asked ended before the answer was kept"
 
@@ -138,6 +145,27 @@ def looks(c: Connection, since: Instant) -> list[tuple[int, Instant, bool]]:
     return [(page_id, at, bool(changed)) for page_id, at, changed in c.rows(_LOOKS, since=since)]
 
 
+def of_page(c: Connection, page_id: int, since: Instant) -> list[tuple[Instant, bool]]:
+    """Return when a page was polled well since an instant and whether its text had changed, in order."""
+    return [(at, bool(changed)) for at, changed in c.rows(_OF_PAGE, page_id=page_id, since=since)]
+
+
+class ChargedPoll(NamedTuple):
+    """What a poll of a page cost, when it was charged and ended (None: it has not), and why it was made."""
+
+    page_id: int
+    at: Instant
+    finished_at: Instant | None
+    cost: float
+    why: Why
+
+
+def charged(c: Connection, since: Instant) -> list[ChargedPoll]:
+    """Return what was charged since an instant, in order."""
+    rows = c.rows(_CHARGED, since=since)
+    return [ChargedPoll(page, at, ended, cost, PollReason.read(text).why) for page, at, ended, cost, text in rows]
+
+
 def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
     """Return when each page was last polled well before an instant."""
     return dict(c.rows(_LAST_BEFORE, before=before))
@@ -183,9 +211,10 @@ def finish(c: Connection, records: Sequence[PollRecord]) -> None:
 def cut_off(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> int:
     """End the polls of earlier epochs that are open: nobody will. Return how many there were.
 
-    Their process died between charge and outcome. They end as failures, hold nothing against their page and are no observation, and
-    what was charged stays charged. A request may have left as late as `now`, at most `longest` (the deadline of a fetch) after its
-    charge: from then on the page's floor counts.
+    Their process died between charge and outcome. They end as failures, hold nothing against their
+    page and are no observation, and what was charged stays charged. A request may have left as late
+    as `now`, at most `longest` (the deadline of a fetch) after its charge: from then on the page's
+    floor counts.
     """
     rows = [row for row in open_polls(c) if row.epoch < epoch]
     ends = {row.id: max(row.charged_at, min(now, row.charged_at + longest)) for row in rows}

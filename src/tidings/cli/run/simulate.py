@@ -1,0 +1,152 @@
+"""`tidings simulate`: other budgets, policies and urgencies on what really happened, or a trace."""
+
+from __future__ import annotations
+
+import sys
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from tidings.cli.arguments import duration, read_text
+from tidings.cli.output import add_json, write_json, write_line
+from tidings.clock import DAY, HOUR, SystemClock
+from tidings.errors import UsageError
+from tidings.language import parser as language
+from tidings.model.interval import spell_duration
+from tidings.model.watch.sentinel import Sentinel
+from tidings.scheduling.policies import POLICIES
+from tidings.service.run.simulation import (
+    History,
+    Outcome,
+    Progress,
+    other_settings,
+    read_trace,
+    recorded,
+    simulate,
+    traced,
+)
+from tidings.service.show.records import spell_gap
+from tidings.storage.db.database import open_database
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tidings.model.watch.weight import Urgency
+    from tidings.settings import Settings
+
+FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Of the budget: what is tried where nothing else is asked for."""
+BAR: Final = 24
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument(
+        "--trace", metavar="FILE", help="changes to try it on, a line each: ADDRESS TIME; else what was recorded here"
+    )
+    parser.add_argument("--days", type=int, default=30, metavar="N", help="the last N days of what was recorded (30)")
+    parser.add_argument("--budget", type=float, nargs="+", default=[], metavar="N", help="checks a day")
+    parser.add_argument(
+        "--policy", nargs="+", default=[], metavar="NAME", choices=sorted(POLICIES), help="; ".join(sorted(POLICIES))
+    )
+    parser.add_argument(
+        "--urgency",
+        nargs="+",
+        default=[],
+        metavar="TEXT",
+        help='for all sentinels, as the language says it: "exponential 6 hours"',
+    )
+    parser.add_argument(
+        "--within",
+        type=duration,
+        default=HOUR,
+        metavar="DURATION",
+        help="the curve shows which share is seen so soon (1h)",
+    )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print a line for what really happened and one for each way to try."""
+    urgencies: dict[str, Urgency] = {text: _urgency(text) for text in arguments.urgency}
+    history = _history(arguments, settings)
+    if not history.pages:
+        raise UsageError("there is nothing to simulate: nothing is watched (tidings add)")
+    budget = settings.budget.polls_per_day
+    asked = any((arguments.budget, arguments.policy, arguments.urgency))
+    ways = [
+        *product(
+            dict.fromkeys([budget, *arguments.budget] if asked else [budget * factor for factor in FACTORS]),
+            dict.fromkeys([settings.schedule.policy, *arguments.policy]),
+            dict.fromkeys(["", *urgencies]),
+        )
+    ]
+    if not arguments.json:
+        write_line(_HEAD.format("", "a day", "found", "half within", f"seen within {spell_duration(arguments.within)}"))
+    if arguments.trace is None:
+        _write("what really happened", {"kind": "real"}, history.as_it_was(), arguments)
+    for number, (a_day, policy, urgency) in enumerate(ways):
+        progress = _progress(number, len(ways))
+        tried = other_settings(settings, budget=a_day, policy=policy)
+        found = simulate(history, tried, urgency=urgencies.get(urgency), progress=progress)
+        progress(1.0)
+        said = f"budget {a_day:,.0f}, {policy}{f', {urgency}' if urgency else ''}"
+        _write(
+            said, {"kind": "simulated", "budget": a_day, "policy": policy, "urgency": urgency or None}, found, arguments
+        )
+    return 0
+
+
+def _history(arguments: argparse.Namespace, settings: Settings) -> History:
+    if arguments.trace is not None:
+        return traced(read_trace(read_text(arguments.trace)))
+    if arguments.days < 1:
+        raise UsageError("the days to look back on are one at least")
+    now = SystemClock().now()
+    database = open_database(settings, create=False)
+    try:
+        return database.read(recorded, settings, begin=now - arguments.days * DAY, end=now)
+    finally:
+        database.close()
+
+
+def _urgency(text: str) -> Urgency:
+    """Read an urgency in the words of the language. Raises `SentinelError` if it is none."""
+    found = [
+        one
+        for one in language.parse(
+            f"Create Sentinel x Using https://example.org/ Monitor all words Urgency {text}"
+        ).statements
+        if isinstance(one, Sentinel)
+    ]
+    if len(found) != 1:
+        raise UsageError(f"{text!r} is no urgency; write uniform, exponential 6 hours or window 1 day")
+    return found[0].urgency
+
+
+_HEAD: Final = "{:<44} {:>9} {:>15} {:>12}  {}"
+
+
+def _write(said: str, about: dict[str, object], found: Outcome, arguments: argparse.Namespace) -> None:
+    record = found.record()
+    share = found.within(arguments.within)
+    if arguments.json:
+        write_json({"record": "simulation", **about, **record, "seen_within": round(share, 4)})
+        return
+    median = record["delay_median_seconds"]
+    half = "-" if median is None else spell_gap(round(median * 1e6))
+    bar = "█" * round(share * BAR)
+    counts = f"{found.captured:,} of {found.changes:,}"
+    write_line(_HEAD.format(said, f"{found.checks_a_day:,.1f}", counts, half, f"{share:4.0%} {bar}"))
+
+
+def _progress(number: int, many: int) -> Progress:
+    """Return what draws a bar on standard error, if a person sees it."""
+
+    def draw(share: float) -> None:
+        if sys.stderr.isatty():
+            done = (number + share) / many
+            end = "\r" + " " * (BAR + 12) + "\r" if done >= 1 else ""
+            sys.stderr.write(f"\r[{'#' * round(done * BAR):<{BAR}}] {done:4.0%}{end}")
+            sys.stderr.flush()
+
+    return draw

@@ -1,0 +1,232 @@
+"""A page in plain figures: how often it changes and when, how late that is seen, what paces bring.
+
+Changes are taken to come by chance at the learned rate λ. Checks that lie T apart see a change T/2
+after it in the middle, and of those that come, 1 − (1 − e^(−λT))/(λT) are hidden by a newer one
+before the next check.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import DAY, MINUTE
+from tidings.estimation.gamma import quantile
+from tidings.language.dates import zone_of
+from tidings.service.explain.explain_sentinel import outlook
+from tidings.service.show.records import spell_gap
+from tidings.service.watch import by_name, noise
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.observed import estimates, pages, polls
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tidings.model.interval import Duration, Instant
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
+
+SURE: Final = 0.95
+WINDOW: Final[Duration] = 90 * DAY
+"""Hours of the week are those of the changes of so long."""
+FEWEST: Final = 10
+"""Changes from which on the hours say something."""
+MOSTLY: Final = 0.75
+LONGEST: Final = 10
+"""Hours: a longer stretch of the day is no hours of a page."""
+DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """So many checks a day, with the median delay of a change (µs) and the share that is hidden."""
+
+    a_day: float
+    delay: Duration
+    missed: float
+    is_now: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """What is known of one page.
+
+    Its rate (changes a day, None while nothing is learned) lies between `low` and `high`, sure to
+    95 %. Then: the paces around that of now; how many changes of the last 90 days were found in
+    each hour of each day of the week (0: Monday), in words if they say something; and what is left
+    out as noise.
+    """
+
+    page_id: int
+    url: str
+    title: str
+    rate: float | None
+    low: float
+    high: float
+    paces: Sequence[Pace]
+    hours: Mapping[tuple[int, int], int]
+    when: str
+    masked: Sequence[str]
+
+    @property
+    def now(self) -> Pace | None:
+        """Return the pace of now, None where no rate is learned or no check comes by time."""
+        return next((pace for pace in self.paces if pace.is_now), None)
+
+    def lines(self) -> Iterator[str]:
+        """Yield it for people."""
+        if self.rate is None:
+            yield "how often it changes is not learned yet"
+        else:
+            yield f"changes {self.rate:.2g} times a day ({self.low:.2g} to {self.high:.2g}, sure to 95 %)"
+        if self.when:
+            yield self.when
+        if (now := self.now) is not None:
+            seen = f"half of its changes are seen within {_spell(now.delay)}"
+            yield f"{now.a_day:.3g} checks a day: {seen}, {now.missed:.1%} are hidden by a newer one"
+            for pace in self.paces:
+                if not pace.is_now:
+                    yield f"    {pace.a_day:.3g} checks a day: within {_spell(pace.delay)}, {pace.missed:.1%} hidden"
+            if gain := self.gain():
+                yield gain
+        yield from (f"left out as noise: {one}" for one in self.masked)
+
+    def gain(self) -> str:
+        """Return what one check a day more would bring; empty if it is not known."""
+        now = self.now
+        more = next((pace for pace in self.paces if now is not None and pace.a_day > now.a_day), None)
+        if now is None or more is None or now.delay - more.delay < MINUTE:
+            return ""
+        by = "one check" if abs(more.a_day - now.a_day - 1) < 0.01 else f"{more.a_day - now.a_day:.2g} checks"
+        return f"with {by} a day more you would know {_spell(now.delay - more.delay)} sooner"
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON record; delays in seconds."""
+        return {
+            "page": str(self.page_id),
+            "url": self.url,
+            "changes_a_day": None if self.rate is None else {"mean": self.rate, "low": self.low, "high": self.high},
+            "paces": [
+                {
+                    "checks_a_day": round(pace.a_day, 3),
+                    "delay_median_seconds": round(pace.delay / 1e6, 1),
+                    "hidden": round(pace.missed, 5),
+                    "now": pace.is_now,
+                }
+                for pace in self.paces
+            ],
+            "hours": [[self.hours.get((day, hour), 0) for hour in range(24)] for day in range(7)],
+            "when": self.when,
+            "noise": list(self.masked),
+        }
+
+
+def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *, most: int = 20) -> list[PageReport]:
+    """Return what is known of the pages of a sentinel, at most so many.
+
+    Args:
+        c: The database.
+        row: The sentinel.
+        settings: The settings in use.
+        now: The present (µs).
+        most: Pages.
+    """
+    zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
+    find = by_name.lives(c, dropped=True)
+    coming = [one for one in outlook(c, row, find=find, settings=settings, now=now) if one.page_id is not None][:most]
+    known = estimates.load(c, settings.schedule.policy, [one.page_id for one in coming if one.page_id is not None])
+    found = []
+    for one in coming:
+        assert one.page_id is not None  # noqa: S101 - for the type checker
+        rate, low, high = _rate(known.get(one.page_id, {}))
+        hours = _hours(polls.of_page(c, one.page_id, now - WINDOW), zone)
+        masks = noise.masks(c, one.page_id)
+        found.append(
+            PageReport(
+                one.page_id,
+                one.url,
+                pages.state(c, one.page_id).title,
+                rate,
+                low,
+                high,
+                () if rate is None or not one.every else list(paces(rate, DAY / one.every)),
+                hours,
+                when(hours),
+                [f"{noise.where(thing)}: {noise.why(thing)}" for thing in masks.things if thing.id not in masks.kept],
+            )
+        )
+    return found
+
+
+def paces(rate: float, a_day: float) -> Iterator[Pace]:
+    """Yield what fewer, as many and more checks a day bring.
+
+    By one, or by half where there are fewer than two; and twice as many.
+
+    Args:
+        rate: Changes a day (> 0).
+        a_day: Checks a day (> 0).
+    """
+    step = 1.0 if a_day >= 2 else a_day / 2
+    for checks in sorted({a_day - step, a_day, a_day + step, 2 * a_day}):
+        gap = 1 / checks
+        yield Pace(checks, round(gap * DAY / 2), 1 + math.expm1(-rate * gap) / (rate * gap), checks == a_day)
+
+
+def when(hours: Mapping[tuple[int, int], int]) -> str:
+    """Return in which days and hours most changes are found, "" if that says nothing."""
+    total = sum(hours.values())
+    if total < FEWEST:
+        return ""
+    days, clock = Counter[int](), Counter[int]()
+    for (day, hour), many in hours.items():
+        days[day] += many
+        clock[hour] += many
+    said = []
+    if sum(days[day] for day in range(5)) >= 0.9 * total:
+        said.append("Monday to Friday")
+    elif sum(days[day] for day in (5, 6)) >= MOSTLY * total:
+        said.append("Saturday and Sunday")
+    elif (most := max(days, key=lambda day: days[day])) in days and days[most] >= MOSTLY * total:
+        said.append(DAYS[most])
+    stretch = next(
+        (
+            (begin, length)
+            for length in range(1, LONGEST + 1)
+            for begin in sorted(range(24), key=lambda at: -sum(clock[(at + k) % 24] for k in range(length)))[:1]
+            if sum(clock[(begin + k) % 24] for k in range(length)) >= MOSTLY * total
+        ),
+        None,
+    )
+    if stretch is not None:
+        said.append(f"{stretch[0]:02}:00 to {sum(stretch) % 24:02}:00")
+    return f"changes mostly {', '.join(said)} ({total} changes in 90 days)" if said else ""
+
+
+def _rate(memory: Mapping[str, Any]) -> tuple[float | None, float, float]:
+    rate = memory.get("rate")
+    if not isinstance(rate, Mapping) or not rate.get("scale") or not rate.get("shape"):
+        return None, 0.0, 0.0
+    shape, scale = float(rate["shape"]), float(rate["scale"])
+    tail = (1 - SURE) / 2
+    return shape / scale, quantile(shape, scale, tail), quantile(shape, scale, 1 - tail)
+
+
+def _hours(looks: Sequence[tuple[Instant, bool]], zone: tzinfo) -> dict[tuple[int, int], int]:
+    """Return how many changes lie in each hour of each day, each midway between its two checks."""
+    found = Counter[tuple[int, int]]()
+    for (before, _), (at, changed) in pairwise(looks):
+        if changed and at - before <= DAY / 2:
+            local = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=(before + at) // 2)).astimezone(zone)
+            found[local.weekday(), local.hour] += 1
+    return dict(found)
+
+
+def _spell(duration: Duration) -> str:
+    return spell_gap(duration) if duration >= MINUTE else f"{duration / 1e6:.0f} s"

@@ -1,0 +1,62 @@
+"""What is said of a page: paces and what they bring, hours of the week that say something."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tidings.clock import DAY, HOUR
+from tidings.service.explain.page_report import PageReport, paces, when
+
+
+def test_more_checks_see_a_change_sooner_and_hide_fewer() -> None:
+    """At 2 changes and 4 checks a day half are seen within 3 h; 1 − (1 − e^(−½))/½ are hidden."""
+    fewer, now, more, twice = paces(2.0, 4.0)
+
+    assert (3.0, 4.0, 5.0, 8.0) == (fewer.a_day, now.a_day, more.a_day, twice.a_day)
+    assert now.is_now
+    assert 3 * HOUR == now.delay
+    assert 1 - (1 - math.exp(-0.5)) / 0.5 == pytest.approx(now.missed)
+    assert fewer.delay > now.delay > more.delay > twice.delay
+    assert fewer.missed > now.missed > more.missed > twice.missed
+
+
+def test_a_page_that_is_hardly_checked_is_compared_with_half_and_twice_as_often() -> None:
+    """No pace is below nothing."""
+    assert [0.25, 0.5, 0.75, 1.0] == [pace.a_day for pace in paces(0.1, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("hours", "expected"),
+    [
+        ({}, ""),
+        ({(0, 9): 9}, ""),
+        ({(day, hour): 2 for day in range(5) for hour in (9, 10, 11)}, "Monday to Friday, 09:00 to 12:00"),
+        ({(day, 23): 1 for day in range(7)} | {(day, 0): 1 for day in range(7)}, "23:00 to 01:00"),
+        ({(2, 7): 12}, "Monday to Friday, 07:00 to 08:00"),
+        ({(6, hour): 1 for hour in range(24)}, "Saturday and Sunday"),
+        ({(day, hour): 1 for day in range(7) for hour in range(24)}, ""),
+    ],
+)
+def test_hours_are_named_where_they_say_something(hours: dict[tuple[int, int], int], expected: str) -> None:
+    """A few changes say nothing, nor do changes at all hours."""
+    total = sum(hours.values())
+
+    assert (f"changes mostly {expected} ({total} changes in 90 days)" if expected else "") == when(hours)
+
+
+def test_it_is_said_what_one_check_more_would_bring() -> None:
+    """In the words of the screen and of the command."""
+    report = PageReport(1, "https://a.example/", "", 2.0, 1.5, 2.6, list(paces(2.0, 4.0)), {}, "", ["clock: ticks"])
+
+    assert [
+        "changes 2 times a day (1.5 to 2.6, sure to 95 %)",
+        "4 checks a day: half of its changes are seen within 3 h, 21.3% are hidden by a newer one",
+        "    3 checks a day: within 4 h, 27.0% hidden",
+        "    5 checks a day: within 2 h 24 min, 17.6% hidden",
+        "    8 checks a day: within 1 h 30 min, 11.5% hidden",
+        "with one check a day more you would know 36 min sooner",
+        "left out as noise: clock: ticks",
+    ] == [*report.lines()]
+    assert DAY // 8 == report.paces[1].delay
