@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 from tests.world import World, play
-from tidings.clock import DAY, HOUR
+from tidings.clock import DAY
 from tidings.model.interval import Instant
 from tidings.service.run.monitor import Monitor
 from tidings.service.run.simulation import recorded, simulate
