@@ -100,7 +100,7 @@ def _history(arguments: argparse.Namespace, settings: Settings) -> History:
     if arguments.trace is not None:
         return traced(read_trace(read_text(arguments.trace)))
     if arguments.days < 1:
-        raise UsageError("the days to look back on are one at least")
+        raise UsageError("--days is one at least")
     now = SystemClock().now()
     database = open_database(settings, create=False)
     try:

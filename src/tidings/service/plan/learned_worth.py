@@ -114,7 +114,7 @@ def _after(
     is_visible: bool,
     at: Instant,
 ) -> LearnedWorth | None:
-    """Return what is known after a look that found these changes, None if that is nothing new."""
+    """Return what is known after a check that found these changes, None if that is nothing new."""
     interest, survival = before.interest, before.survival
     if is_visible and not tells_all(sub):
         interest = interest.after(reported=any(not row.noise for row in own))
@@ -129,7 +129,7 @@ def _after(
 
 
 def learned_again(sub: Subscription, found: Mapping[Instant, Sequence[ChangeRow]]) -> list[tuple[Instant, str]]:
-    """Return from when on (µs) which text was stored, of a subscription to which these looks at another text brought these changes.
+    """Return from when on (µs) which text was stored, of a subscription to which these checks with another text brought these changes.
 
     Of a feed, whose entries are not stored, it is the text of now at all times.
     """

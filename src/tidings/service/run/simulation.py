@@ -3,7 +3,7 @@
 A page's changes are taken from its checks: each that found another text stands for a change midway
 between it and the check before. What nobody saw is not among them, so a budget above the one that
 was spent is shown at its least. Checks take no time and never fail here; checks that were asked for
-by hand, or made to tell noise from news, cost what they cost and are not made again.
+by hand, or made to separate noise from news, cost what they cost and are not made again.
 """
 
 from __future__ import annotations
