@@ -81,6 +81,7 @@ VERBS: dict[str, Row] = {
         "run.simulate", "what other budgets, policies and urgencies would have brought on what happened here"
     ),
     "secret": Row("change.secret", "tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
+    "token": Row("change.token", "what programs show to the API: add NAME --scope read|edit|admin, list, revoke NAME"),
     "settings": Row("show.configuration", "every setting, its value and where it can be set"),
     "gc": Row("run.gc", "let go of the versions that nobody needs any more; --dry-run"),
     "lab": Row("run.laboratory", "the policy in use beside those of lab.policies, on made-up pages"),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from tidings.web.access import LOCAL, Asker, Who, asker_of, check_objects, check_role
 from tidings.web.api import feeds, health, hooks, signals, stream, websub
-from tidings.web.guard import RequestGuard, check_edit_token, check_token
+from tidings.web.guard import READING, RequestGuard
 from tidings.web.markup import render
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
+from tidings.web.resources.operations import OPERATIONS
 from tidings.web.screens.screens import SCREENS
 
 if TYPE_CHECKING:
@@ -24,22 +26,23 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, ExceptionHandler
 
     from tidings.web.inside import Inside
+    from tidings.web.resources.operation import Method, Operation
     from tidings.web.screens.desk import Desk
 
 HEALTH: Final = "/healthz"
-Who = Literal["anybody", "readers", "editors", "hook", "hub"]
-"""`readers` show serve.token where it is set, `editors` serve.edit_token (where only serve.token is set there are none); `hook` checks its own token by itself, `hub` the one in its address and what it signs; `anybody` is told nothing that matters."""
+Endpoint = Callable[["Request"], Awaitable["Response"]]
 Answer = Callable[["Request", "Inside"], Awaitable["Response"]]
 
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """A path, how it is asked for, who may, and what answers."""
+    """A path, how it is asked for, who may, and what answers; `is_of_all`: only for those who see the sentinels of all owners."""
 
     path: str
-    method: Literal["GET", "POST"]
+    method: Method
     who: Who
     answer: Answer
+    is_of_all: bool = False
 
 
 def entrances() -> tuple[Entrance, ...]:
@@ -63,9 +66,9 @@ def entrances() -> tuple[Entrance, ...]:
     return (
         Entrance(HEALTH, "GET", "anybody", pulse.answer),
         Entrance("/feeds/{name:path}.atom", "GET", "readers", feeds.answer),
-        Entrance("/api/v1/stream", "GET", "readers", follow),
+        Entrance("/api/v1/stream", "GET", "readers", follow, is_of_all=True),
         Entrance("/api/v1/hooks/{name}", "POST", "hook", hook),
-        Entrance("/api/v1/signals", "POST", "readers", signal),
+        Entrance("/api/v1/signals", "POST", "readers", signal, is_of_all=True),
         Entrance("/api/v1/websub/{token}", "GET", "hub", websub.verify),
         Entrance("/api/v1/websub/{token}", "POST", "hub", tell),
     )
@@ -90,11 +93,23 @@ def screens(desk: Desk) -> tuple[Entrance, ...]:
     )
 
 
+def resources(desk: Desk) -> tuple[Entrance, ...]:
+    """Return the entrances for programs that read and write what the screens do."""
+
+    def at(one: Operation) -> Answer:
+        async def answered(request: Request, inside: Inside) -> Response:
+            return await one.respond(request, desk, inside, request.state.asker)
+
+        return answered
+
+    return tuple(Entrance(one.path, one.method, one.who, at(one), one.is_of_all) for one in OPERATIONS)
+
+
 def application(inside: Inside, desk: Desk | None = None) -> ASGIApp:
     """Return what answers requests to a running service; without a desk there are no screens."""
-    every = (*entrances(), *(() if desk is None else screens(desk)))
+    every = (*entrances(), *(() if desk is None else (*resources(desk), *screens(desk))))
     inner = Starlette(
-        routes=[Route(one.path, _admitting(one, inside), methods=[one.method]) for one in every],
+        routes=_routes(every, inside),
         exception_handlers=_HANDLERS,
     )
     inner.router.redirect_slashes = False
@@ -111,25 +126,44 @@ _HANDLERS: Final[Mapping[type[Exception], ExceptionHandler]] = {
 }
 
 
-def _admitting(entrance: Entrance, inside: Inside) -> Callable[[Request], Awaitable[Response]]:
+def _routes(every: Iterable[Entrance], inside: Inside) -> list[Route]:
+    """Return a route for each path, which knows all its methods."""
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for one in every:
+        by_path.setdefault(one.path, {})[one.method] = _admitting(one, inside)
+
+    def dispatching(by_method: Mapping[str, Endpoint]) -> Endpoint:
+        async def dispatch(request: Request) -> Response:
+            return await by_method["GET" if request.method == "HEAD" else request.method](request)
+
+        return dispatch
+
+    return [Route(path, dispatching(found), methods=[*found]) for path, found in by_path.items()]
+
+
+def _admitting(entrance: Entrance, inside: Inside) -> Endpoint:
     async def enter(request: Request) -> Response:
-        match entrance.who:
-            case "readers":
-                serve = inside.settings.serve
-                check_token(request.headers, serve.token, serve.edit_token if serve.token else "")
-            case "editors":
-                serve = inside.settings.serve
-                check_edit_token(request.headers, serve.token, serve.edit_token)
-            case "anybody" | "hook" | "hub":
-                pass
-            case _:
-                assert_never(entrance.who)
         if inside.store.outage is not None and entrance.path != HEALTH:
             raise ProblemError(
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 "the database of this service cannot be reached now; ask again later",
                 headers={"retry-after": "5"},
             )
+        request.state.asker = LOCAL
+        if entrance.who in {"readers", "editors", "admins"}:
+            request.state.asker = await _admitted(request, entrance, inside)
         return await entrance.answer(request, inside)
 
     return enter
+
+
+async def _admitted(request: Request, entrance: Entrance, inside: Inside) -> Asker:
+    """Return who asks. Raises `ProblemError` unless the role is enough and the objects of the path are the asker's to see."""
+    asker = await asker_of(request, inside)
+    check_role(asker, entrance.who, inside)
+    if entrance.is_of_all and not asker.sees_all:
+        message = "this shows the sentinels of all users, and you see your own"
+        raise ProblemError(HTTPStatus.FORBIDDEN, message, hint="/api/v1/events has the changes of yours")
+    alters = request.method not in READING
+    await inside.store.read(check_objects, asker, request.path_params, alters=alters)
+    return asker

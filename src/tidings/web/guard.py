@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hmac
 import ipaddress
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -115,34 +114,3 @@ def shown_token(headers: Headers) -> str:
         return base64.b64decode(value, validate=True).decode().partition(":")[2]
     except (binascii.Error, UnicodeDecodeError):
         return ""
-
-
-def check_token(headers: Headers, *expected: str) -> None:
-    """Raise `ProblemError` unless a request shows one of the tokens, compared in a time that tells nothing; empty ones are none, and without any none is needed."""
-    tokens = [one for one in expected if one]
-    if tokens and not any(_shows(headers, one) for one in tokens):
-        message = "the token is missing or is another"
-        hint = (
-            "send it as `Authorization: Bearer TOKEN`, or as the password of a login with any name; it is serve.token"
-        )
-        raise ProblemError(HTTPStatus.UNAUTHORIZED, message, hint=hint, headers=REALM)
-
-
-def check_edit_token(headers: Headers, token: str, edit_token: str) -> None:
-    """Raise `ProblemError` unless a request may change what is watched: it shows `edit_token`, or neither token is set."""
-    if edit_token and not _shows(headers, edit_token):
-        message = (
-            "the token lets you read only" if token and _shows(headers, token) else "the token is missing or is another"
-        )
-        hint = "log in again with serve.edit_token as the password"
-        raise ProblemError(HTTPStatus.UNAUTHORIZED, message, hint=hint, headers=REALM)
-    if token and not edit_token:
-        message = "the screens of this service only show: serve.token is for readers"
-        hint = "set serve.edit_token (`openssl rand -hex 24` makes one) and log in with it, or use the command line"
-        raise ProblemError(HTTPStatus.FORBIDDEN, message, hint=hint)
-
-
-def _shows(headers: Headers, token: str) -> bool:
-    return hmac.compare_digest(
-        shown_token(headers).encode(errors="surrogatepass"), token.encode(errors="surrogatepass")
-    )

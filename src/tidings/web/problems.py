@@ -1,11 +1,12 @@
-"""What goes wrong at the door, told as every other problem is: a JSON record that says what helps."""
+"""What goes wrong at the door, told as every other problem is: a JSON record that says what helps, as RFC 9457 has it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -16,23 +17,44 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 
+PROBLEM: Final = "application/problem+json"
+
+
 class ProblemError(Exception):
-    """A request that is not done; `status` is the answer's, `hint` what the asker can do."""
+    """A request that is not done; `status` is the answer's, `hint` what the asker can do.
+
+    `problems` are what is wrong with a text, each with its place.
+    """
 
     def __init__(
-        self, status: HTTPStatus, message: str, *, hint: str = "", headers: Mapping[str, str] | None = None
+        self,
+        status: HTTPStatus,
+        message: str,
+        *,
+        hint: str = "",
+        headers: Mapping[str, str] | None = None,
+        problems: Sequence[Mapping[str, object]] = (),
     ) -> None:
         super().__init__(message)
         self.status = status
         self.hint = hint
         self.headers = dict(headers or {})
+        self.problems = tuple(problems)
 
 
 def answer(error: ProblemError, *, where: str) -> Response:
     """Return a problem as the answer to a request for the path `where`."""
-    record = problem_record(str(error), where=where, details={"hint": error.hint} if error.hint else None)
-    body = json.dumps(record, ensure_ascii=True)
-    return Response(body, error.status, {**error.headers, "cache-control": "no-store"}, "application/json")
+    details = {
+        "type": "about:blank",
+        "title": error.status.phrase,
+        "status": int(error.status),
+        "detail": str(error),
+        "instance": quote(where),
+        **({"hint": error.hint} if error.hint else {}),
+        **({"problems": list(error.problems)} if error.problems else {}),
+    }
+    body = json.dumps(problem_record(str(error), where=where, details=details), ensure_ascii=True)
+    return Response(body, error.status, {**error.headers, "cache-control": "no-store"}, PROBLEM)
 
 
 async def on_problem(request: Request, error: Exception) -> Response:
@@ -45,9 +67,7 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     """Answer for what is not there, and for a verb that it does not know."""
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for no other
     status = HTTPStatus(error.status_code)
-    hint = (
-        "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME, /api/v1/signals and /healthz"
-    )
+    hint = "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME, /api/v1/signals, /healthz and what /api/v1/openapi.json says"
     problem = ProblemError(
         status, status.phrase.lower(), hint=hint if status == HTTPStatus.NOT_FOUND else "", headers=error.headers
     )

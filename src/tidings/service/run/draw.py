@@ -70,3 +70,11 @@ def rendered(bodies: tuple[Body, Body]) -> Merged:
         return Merged("", f"A version cannot be read: {before.problem or after.problem}")
     found = evaluate(Interest("words"), Pair(before, after), WHOLE)
     return merged_page(found.edits, before, after)
+
+
+def text(body: Body) -> str:
+    """Return the text of a version; of one that cannot be read, why."""
+    from tidings.detection.job.examiner import parsed
+
+    document = parsed(body)
+    return document.problem or "\n".join(document.lines)

@@ -62,7 +62,10 @@ CREATE TABLE owner (
   id INTEGER NOT NULL CONSTRAINT pk_owner PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL,
   last_seq BIGINT DEFAULT 0 NOT NULL,
-  rules_seq BIGINT DEFAULT 0 NOT NULL
+  rules_seq BIGINT DEFAULT 0 NOT NULL,
+  role TEXT DEFAULT '' NOT NULL,
+  password TEXT DEFAULT '' NOT NULL,
+  created_at BIGINT DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE signal_key (
@@ -230,6 +233,36 @@ CREATE TABLE sentinel (
   CONSTRAINT uq_sentinel_owner_id_name_dropped UNIQUE (owner_id, name, dropped),
   CONSTRAINT fk_sentinel_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id),
   CONSTRAINT fk_sentinel_base_id FOREIGN KEY (base_id) REFERENCES sentinel (id)
+);
+
+CREATE TABLE session (
+  hash TEXT NOT NULL,
+  owner_id BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  used_at BIGINT NOT NULL,
+  CONSTRAINT pk_session PRIMARY KEY (hash),
+  CONSTRAINT fk_session_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
+);
+
+CREATE TABLE token (
+  id INTEGER NOT NULL CONSTRAINT pk_token PRIMARY KEY AUTOINCREMENT,
+  owner_id BIGINT NOT NULL,
+  name TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT,
+  used_at BIGINT,
+  CONSTRAINT uq_token_hash UNIQUE (hash),
+  CONSTRAINT uq_token_name UNIQUE (name),
+  CONSTRAINT fk_token_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
+);
+
+CREATE TABLE shared_tag (
+  owner_id BIGINT NOT NULL,
+  tag TEXT NOT NULL,
+  CONSTRAINT pk_shared_tag PRIMARY KEY (owner_id, tag),
+  CONSTRAINT fk_shared_tag_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
 );
 
 CREATE TABLE tag_default (

@@ -110,10 +110,13 @@ def beats(c: Connection, page_ids: Collection[int], *, since: Instant, width: Du
     return found
 
 
-def listing(c: Connection, *, page_id: int | None = None, limit: int | None = None) -> list[PollRow]:
-    """Return polls, newest first."""
-    given = {} if page_id is None else {"page_id": page_id}
-    text = select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY id DESC LIMIT :limit")
+def listing(
+    c: Connection, *, page_id: int | None = None, limit: int | None = None, before: int | None = None
+) -> list[PollRow]:
+    """Return polls, newest first: of a page, and only those numbered below `before`, where that is given."""
+    wanted = {"page_id": (page_id, "page_id = :page_id"), "before": (before, "id < :before")}
+    given = {name: value for name, (value, _) in wanted.items() if value is not None}
+    text = select(_SELECT, [wanted[name][1] for name in given], "ORDER BY id DESC LIMIT :limit")
     return [_to_row(row) for row in c.rows(text, limit=UNLIMITED if limit is None else limit, **given)]
 
 

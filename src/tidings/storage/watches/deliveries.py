@@ -14,6 +14,7 @@ from tidings.model.observed.unit import DeliveryDraft, DeliveryResult
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.instance import DatabaseInstance
 from tidings.storage.db.values import plain
+from tidings.storage.watches.sentinels import SEEN
 
 LONGEST_HOLD = DAY
 """What an endpoint may ask for at most."""
@@ -61,6 +62,12 @@ _RESULT = (
     " error = :error, holds = :holds WHERE id = :id"
 )
 _WAKE = "UPDATE delivery SET due_at = :at WHERE endpoint_id = :endpoint_id AND status = 'waiting' AND attempt > 0 AND holds = 1 AND due_at > :at"
+_OF_AFTER = "(SELECT {} FROM delivery a WHERE a.id = :after)"
+_AFTER = (
+    f"((d.created_at, d.last_seq) < {_OF_AFTER.format('a.created_at, a.last_seq')} OR ((d.created_at, d.last_seq) ="
+    f" {_OF_AFTER.format('a.created_at, a.last_seq')} AND d.id > :after))"
+)
+"""That a delivery comes after another in the order of the list."""
 _LAID_OUT = "SELECT id, finished_at FROM delivery"
 _LINE = "PARTITION BY d.endpoint_id, d.sentinel_id"
 _READY = (
@@ -135,11 +142,36 @@ def wake(c: Connection, endpoints: Sequence[tuple[int, Instant]]) -> None:
 
 
 def listing(
-    c: Connection, *, dead: bool = False, sentinel: str | None = None, limit: int | None = None
+    c: Connection,
+    *,
+    dead: bool = False,
+    sentinel: str | None = None,
+    limit: int | None = None,
+    status: str | None = None,
+    after: str = "",
+    viewer: int | None = None,
 ) -> list[DeliveryRow]:
-    """Return deliveries, newest first; with `dead` only dead letters."""
+    """Return deliveries, newest first.
+
+    Args:
+        dead: Whether only dead letters are listed.
+        sentinel: The name of their sentinel; None for all.
+        limit: How many at most; None for all.
+        status: Their status; None for any.
+        after: The id of the delivery that the list goes on after; "" for the first.
+        viewer: The owner who looks; None for one who sees all.
+    """
     given: dict[str, Any] = {"limit": UNLIMITED if limit is None else limit}
     conditions = ["d.status = 'dead'"] if dead else []
+    if status is not None:
+        conditions.append("d.status = :status")
+        given["status"] = status
+    if viewer is not None:
+        conditions.append(SEEN)
+        given["viewer"] = viewer
+    if after:
+        conditions.append(_AFTER)
+        given["after"] = after
     if sentinel is not None:
         conditions.append("s.name = :sentinel")
         given["sentinel"] = sentinel

@@ -11,6 +11,7 @@ from tidings.storage.db.connection import Connection, select
 from tidings.storage.watches import changes
 from tidings.storage.watches.changes import StoredChange
 from tidings.storage.watches.events import OWNER
+from tidings.storage.watches.sentinels import SEEN, seen_by
 
 Shown = Literal["unread", "kept", "all", "quiet"]
 SHOWN: tuple[Shown, ...] = ("unread", "kept", "all", "quiet")
@@ -48,7 +49,8 @@ class Filter:
     """Which changes are listed; an empty field leaves nothing out.
 
     `since` is the earliest instant of detection (µs), `before` the id of the change after which the next page of the list begins.
-    `text` is looked for in what changed, in names and in addresses.
+    `text` is looked for in what changed, in names and in addresses. `viewer` is the owner who looks, None for one who sees all,
+    `reader` whose marks count.
     """
 
     shown: Shown = "unread"
@@ -58,6 +60,8 @@ class Filter:
     text: str = ""
     since: Instant | None = None
     before: str = ""
+    viewer: int | None = None
+    reader: int = OWNER
 
 
 def listing(c: Connection, wanted: Filter, *, limit: int) -> list[Item]:
@@ -82,14 +86,14 @@ def count(c: Connection, wanted: Filter) -> int:
     return int(c.value(select(f"SELECT count(*){_JOINED}", conditions, ""), **given))
 
 
-def get(c: Connection, change_id: str) -> Item | None:
-    """Return one change with what was done with it, None if there is no such change."""
+def get(c: Connection, change_id: str, *, reader: int = OWNER) -> Item | None:
+    """Return one change with what `reader` did with it, None if there is no such change."""
     found = changes.get(c, change_id)
     if found is None:
         return None
     row = c.one(
         "SELECT read_at, kept_at FROM inbox_mark WHERE owner_id = :owner_id AND change_id = :id",
-        owner_id=OWNER,
+        owner_id=reader,
         id=change_id,
     )
     return Item(found, *(row or (None, None)))
@@ -105,7 +109,13 @@ def neighbours(c: Connection, change_id: str) -> tuple[str | None, str | None]:
 
 
 def mark(
-    c: Connection, ids: Collection[str], *, at: Instant, is_read: bool | None = None, is_kept: bool | None = None
+    c: Connection,
+    ids: Collection[str],
+    *,
+    at: Instant,
+    is_read: bool | None = None,
+    is_kept: bool | None = None,
+    reader: int = OWNER,
 ) -> int:
     """Mark changes and return how many there were; ids of no change are left out.
 
@@ -114,27 +124,32 @@ def mark(
         at: When they are marked (µs).
         is_read: Whether they are read; None leaves that as it is.
         is_kept: Whether they are kept; None leaves that as it is.
+        reader: Who marks them.
     """
-    known: list[Item] = [item for id_ in ids if (item := get(c, id_)) is not None]
-    c.many(_MARK, [_row(item, at, is_read, is_kept) for item in known])
+    known: list[Item] = [item for id_ in ids if (item := get(c, id_, reader=reader)) is not None]
+    c.many(_MARK, [{**_row(item, at, is_read, is_kept), "owner_id": reader} for item in known])
     return len(known)
 
 
-def mark_all_read(c: Connection, *, at: Instant) -> int:
-    """Mark all unread changes as read, kept ones too; return how many there were."""
-    ids = [row[0] for row in c.rows(select(f"SELECT ch.id{_JOINED}", _CONDITIONS["unread"], ""), owner_id=OWNER)]
-    return c.many(_READ, [{"owner_id": OWNER, "change_id": id_, "read_at": at} for id_ in ids])
+def mark_all_read(c: Connection, *, at: Instant, viewer: int | None = None, reader: int = OWNER) -> int:
+    """Mark all unread changes that `viewer` sees as read by `reader`, kept ones too; return how many there were."""
+    conditions, given = _conditions(Filter(viewer=viewer, reader=reader))
+    ids = [row[0] for row in c.rows(select(f"SELECT ch.id{_JOINED}", conditions, ""), **given)]
+    return c.many(_READ, [{"owner_id": reader, "change_id": id_, "read_at": at} for id_ in ids])
 
 
 def _row(item: Item, at: Instant, is_read: bool | None, is_kept: bool | None) -> dict[str, Any]:
     read_at = item.read_at if is_read is None else (item.read_at or at) if is_read else None
     kept_at = item.kept_at if is_kept is None else (item.kept_at or at) if is_kept else None
-    return {"owner_id": OWNER, "change_id": item.change.row.id, "read_at": read_at, "kept_at": kept_at}
+    return {"change_id": item.change.row.id, "read_at": read_at, "kept_at": kept_at}
 
 
 def _conditions(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
     conditions: list[str] = [*_CONDITIONS[wanted.shown]]
-    given: dict[str, Any] = {"owner_id": OWNER}
+    given: dict[str, Any] = {"owner_id": wanted.reader}
+    if wanted.viewer is not None:
+        conditions.append(SEEN)
+        given["viewer"] = wanted.viewer
     if wanted.sentinel:
         conditions.append("s.name = :sentinel")
         given["sentinel"] = wanted.sentinel
@@ -160,8 +175,9 @@ def _escaped(text: str) -> str:
     return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
-def kinds(c: Connection) -> Sequence[str]:
-    """Return the kinds of changes there are, most frequent first."""
-    return [
-        row[0] for row in c.rows("SELECT kind FROM change WHERE quiet = 0 GROUP BY kind ORDER BY count(*) DESC, kind")
-    ]
+def kinds(c: Connection, *, viewer: int | None = None) -> Sequence[str]:
+    """Return the kinds of changes that `viewer` sees, most frequent first."""
+    base = "SELECT ch.kind FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id"
+    tail = "GROUP BY ch.kind ORDER BY count(*) DESC, ch.kind"
+    text = select(base, ["ch.quiet = 0", *seen_by(viewer)], tail)
+    return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]

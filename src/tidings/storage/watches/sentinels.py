@@ -53,13 +53,19 @@ class SentinelRow:
     tags: tuple[str, ...]
     pages: int
     revised_at: Instant = 0
+    owner_id: int = events.OWNER
 
 
 _SELECT = (
     "SELECT s.id, s.name, s.state, s.reason, s.revision, r.text, s.start_at, s.end_at, s.created_at, s.started_at, s.ended_at,"
-    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL), r.created_at"
-    " FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
+    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL), r.created_at,"
+    " s.owner_id FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
 )
+SEEN = (
+    "(s.owner_id IN (1, :viewer) OR EXISTS (SELECT 1 FROM tag st JOIN shared_tag sh ON sh.owner_id = s.owner_id AND sh.tag = st.name"
+    " WHERE st.sentinel_id = s.id))"
+)
+"""That the owner `viewer` sees a sentinel `s`: it is his, everybody's, or shared by a tag."""
 _INSERT = (
     "INSERT INTO sentinel (owner_id, name, state, start_at, end_at, created_at, started_at, ended_at, base_id)"
     " VALUES (:owner_id, :name, :state, :start_at, :end_at, :at, :started_at, :ended_at, :base_id)"
@@ -104,17 +110,22 @@ def create(
         owner_id: Whose it is.
     """
     is_enabled = state == "enabled"
-    sentinel_id = c.value(
-        _INSERT,
-        owner_id=owner_id,
-        name=sentinel.name,
-        state=state,
-        start_at=start_at,
-        end_at=end_at,
-        at=at,
-        started_at=at if is_enabled else None,
-        ended_at=at if state == "ended" else None,
-        base_id=base_id,
+    is_taken = c.value("SELECT 1 FROM sentinel WHERE name = :name AND dropped = 0", name=sentinel.name) is not None
+    sentinel_id = (
+        None
+        if is_taken
+        else c.value(
+            _INSERT,
+            owner_id=owner_id,
+            name=sentinel.name,
+            state=state,
+            start_at=start_at,
+            end_at=end_at,
+            at=at,
+            started_at=at if is_enabled else None,
+            ended_at=at if state == "ended" else None,
+            base_id=base_id,
+        )
     )
     if sentinel_id is None:
         raise UsageError(
@@ -137,7 +148,6 @@ def create(
                 data={"name": sentinel.name, "state": state},
             )
         ],
-        owner_id=owner_id,
     )
     return get(c, sentinel_id)
 
@@ -159,9 +169,7 @@ def _subscribe(
 
 def find(c: Connection, name: str) -> SentinelRow:
     """Return the sentinel of that name that was not dropped; `UnknownNameError` if there is none."""
-    rows = c.rows(
-        f"{_SELECT} WHERE s.owner_id = :owner_id AND s.name = :name AND s.dropped = 0", owner_id=events.OWNER, name=name
-    )
+    rows = c.rows(f"{_SELECT} WHERE s.name = :name AND s.dropped = 0", name=name)
     if not rows:
         raise UnknownNameError(f'there is no sentinel "{name}"; `tidings list` shows all')
     return _with_tags(c, rows)[0]
@@ -184,29 +192,51 @@ def saying(c: Connection, words: str) -> list[SentinelRow]:
     return [row for row in _with_tags(c, rows) if words in row.text]
 
 
-def listing(c: Connection, *, ended: bool = False, tag: str | None = None) -> list[SentinelRow]:
-    """Return sentinels in the order of creation; with `ended` also those that have ended or were dropped."""
-    conditions = [] if ended else ["s.state <> 'ended'"]
-    if tag is None:
-        return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id")))
-    conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")
-    return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id"), tag=tag))
+def listing(
+    c: Connection, *, ended: bool = False, tag: str | None = None, viewer: int | None = None
+) -> list[SentinelRow]:
+    """Return sentinels in the order of creation, those that `viewer` sees (None: all).
+
+    Args:
+        ended: Whether those that have ended or were dropped are listed too.
+        tag: The tag that they have; None for any.
+        viewer: The owner who looks; None for one who sees all.
+    """
+    conditions = [*([] if ended else ["s.state <> 'ended'"]), *seen_by(viewer)]
+    given: dict[str, Any] = {} if viewer is None else {"viewer": viewer}
+    if tag is not None:
+        conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")
+        given["tag"] = tag
+    return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id"), **given))
 
 
-def count(c: Connection) -> int:
-    """Return how many sentinels there are that have not ended."""
-    return int(c.value("SELECT count(*) FROM sentinel s WHERE s.state <> 'ended'"))
+def seen_by(viewer: int | None) -> list[str]:
+    """Return the condition under which an owner sees a sentinel `s`, none for who sees all."""
+    return [] if viewer is None else [SEEN]
 
 
-def tags(c: Connection) -> list[str]:
-    """Return the tags of sentinels that have not ended, in alphabetical order."""
-    text = "SELECT DISTINCT t.name FROM tag t JOIN sentinel s ON s.id = t.sentinel_id WHERE s.state <> 'ended' ORDER BY t.name"
-    return [row[0] for row in c.rows(text)]
+def is_seen(c: Connection, id: int, viewer: int | None) -> bool:
+    """Return whether an owner sees a sentinel."""
+    text = f"SELECT 1 FROM sentinel s WHERE s.id = :id AND {SEEN}"
+    return viewer is None or c.value(text, id=id, viewer=viewer) is not None
+
+
+def count(c: Connection, *, viewer: int | None = None) -> int:
+    """Return how many sentinels there are that have not ended and that `viewer` sees."""
+    text = select("SELECT count(*) FROM sentinel s", ["s.state <> 'ended'", *seen_by(viewer)])
+    return int(c.value(text, **({} if viewer is None else {"viewer": viewer})))
+
+
+def tags(c: Connection, *, viewer: int | None = None) -> list[str]:
+    """Return the tags of sentinels that have not ended and that `viewer` sees, in alphabetical order."""
+    base = "SELECT DISTINCT t.name FROM tag t JOIN sentinel s ON s.id = t.sentinel_id"
+    text = select(base, ["s.state <> 'ended'", *seen_by(viewer)], "ORDER BY t.name")
+    return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]
 
 
 def names(c: Connection) -> list[str]:
     """Return the names that are taken, in alphabetical order."""
-    rows = c.rows("SELECT name FROM sentinel WHERE owner_id = :owner_id AND dropped = 0", owner_id=events.OWNER)
+    rows = c.rows("SELECT name FROM sentinel WHERE dropped = 0")
     return sorted(row[0] for row in rows)
 
 
@@ -388,11 +418,7 @@ def last_of(c: Connection, name: str) -> SentinelRow | None:
 
 def last_holder(c: Connection, name: str) -> SentinelRow | None:
     """Return the sentinel that had a name last and was dropped, or None."""
-    rows = c.rows(
-        f"{_SELECT} WHERE s.owner_id = :owner_id AND s.name = :name AND s.dropped <> 0 ORDER BY s.id DESC LIMIT 1",
-        owner_id=events.OWNER,
-        name=name,
-    )
+    rows = c.rows(f"{_SELECT} WHERE s.name = :name AND s.dropped <> 0 ORDER BY s.id DESC LIMIT 1", name=name)
     return _with_tags(c, rows)[0] if rows else None
 
 
@@ -450,6 +476,34 @@ def drop(c: Connection, id: int, at: Instant) -> None:
     """End a sentinel (reason `dropped`) and free its name; its history stays. Dropping twice does nothing more."""
     move(c, SentinelMove(sentinel_id=id, state="ended", at=at, reason="dropped"))
     c.execute("UPDATE sentinel SET dropped = id WHERE id = :id", id=id)
+
+
+def give(c: Connection, id: int, owner_id: int) -> None:
+    """Let a sentinel be an owner's."""
+    c.execute("UPDATE sentinel SET owner_id = :owner_id WHERE id = :id", id=id, owner_id=owner_id)
+
+
+def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
+    """Take back that a sentinel was dropped: it has its name and its state again, with the event of that state.
+
+    Raises `UsageError` if it was not dropped, or another has its name by now.
+    """
+    row = get(c, id)
+    ended = events.newest(c, EventType.SENTINEL_ENDED, sentinel_id=id)
+    before = "" if ended is None else str(ended.data.get("before", ""))
+    if row.state != "ended" or row.reason != "dropped" or not before:
+        raise UsageError(f"{row.name} was not dropped while it was watched, so there is nothing to take back")
+    if row.name in names(c):
+        raise UsageError(f"another sentinel is called {row.name} by now; `tidings rename {row.name} NEW-NAME` first")
+    c.execute(
+        "UPDATE sentinel SET dropped = 0, state = :state, reason = '', ended_at = NULL WHERE id = :id",
+        id=id,
+        state=before,
+    )
+    subscription_rows.activate(c, id, active=before == "enabled", at=at)
+    data = {"name": row.name, "before": "ended", "reason": "restored"}
+    events.append(c, [Event(type=EventType(f"sentinel.{before}"), at=at, sentinel_id=id, data=data)])
+    return get(c, id)
 
 
 def _with_tags(c: Connection, rows: list[tuple[Any, ...]]) -> list[SentinelRow]:

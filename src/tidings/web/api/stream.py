@@ -168,10 +168,8 @@ class Follows(Protocol):
 class EventStream(Response):
     """The answer that ends when its reader leaves or the service stops."""
 
-    media_type = _TYPE
-
-    def __init__(self, follower: Follows) -> None:
-        super().__init__(headers=_HEADERS)
+    def __init__(self, follower: Follows, *, media_type: str = _TYPE) -> None:
+        super().__init__(headers=_HEADERS, media_type=media_type)
         del self.headers["content-length"]
         self._follower = follower
 

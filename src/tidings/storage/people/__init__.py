@@ -1,0 +1,1 @@
+"""Rows of people: accounts with their roles, their sessions, tokens and shared tags."""

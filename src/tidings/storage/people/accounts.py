@@ -1,0 +1,101 @@
+"""Accounts: owners that have a role. The owner 1 is the installation itself, whose sentinels are everybody's, and no account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tidings.errors import UnknownNameError, UsageError
+from tidings.model.interval import Instant
+from tidings.storage.db.connection import Connection
+
+Role = Literal["reader", "editor", "admin"]
+ROLES: tuple[Role, ...] = ("reader", "editor", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRow:
+    """An account; `password` is its argon2id hash, empty for one that no password opens."""
+
+    id: int
+    name: str
+    role: Role
+    password: str
+    created_at: Instant
+
+
+_SELECT = "SELECT id, name, role, password, created_at FROM owner WHERE role <> ''"
+_INSERT = "INSERT INTO owner (name, role, password, created_at) VALUES (:name, :role, :password, :at) RETURNING id"
+
+
+def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> AccountRow:
+    """Make an account and return its row. Raises `UsageError` if its name is taken."""
+    if c.value("SELECT 1 FROM owner WHERE lower(name) = :name", name=name.lower()) is not None:
+        raise UsageError(f"there is a user {name} already; `tidings user list` shows all")
+    id_ = int(c.value(_INSERT, name=name, role=role, password=password, at=at))
+    return AccountRow(id_, name, role, password, at)
+
+
+def find(c: Connection, name: str) -> AccountRow | None:
+    """Return the account of a name, in whatever case it is written, or None."""
+    row = c.one(f"{_SELECT} AND lower(name) = :name", name=name.lower())
+    return None if row is None else AccountRow(*row)
+
+
+def get(c: Connection, id: int) -> AccountRow | None:
+    """Return account `id`, or None."""
+    row = c.one(f"{_SELECT} AND id = :id", id=id)
+    return None if row is None else AccountRow(*row)
+
+
+def named(c: Connection, name: str) -> AccountRow:
+    """Return the account of a name. Raises `UnknownNameError` if there is none."""
+    if (row := find(c, name)) is None:
+        raise UnknownNameError(f"there is no user {name}; `tidings user list` shows all")
+    return row
+
+
+def listing(c: Connection) -> list[AccountRow]:
+    """Return all accounts by name."""
+    return [AccountRow(*row) for row in c.rows(f"{_SELECT} ORDER BY lower(name)")]
+
+
+def exist(c: Connection) -> bool:
+    """Say whether there is an account."""
+    return c.value("SELECT 1 FROM owner WHERE role <> '' LIMIT 1") is not None
+
+
+def names(c: Connection) -> dict[int, str]:
+    """Return the name of each account by its number."""
+    return {row[0]: row[1] for row in c.rows("SELECT id, name FROM owner WHERE role <> ''")}
+
+
+def alter(c: Connection, id: int, *, role: Role | None = None, password: str | None = None) -> None:
+    """Give an account another role, or another password (its hash); what is None stays."""
+    if role is not None:
+        c.execute("UPDATE owner SET role = :role WHERE id = :id", role=role, id=id)
+    if password is not None:
+        c.execute("UPDATE owner SET password = :password WHERE id = :id", password=password, id=id)
+
+
+# -- what is shared --------------------------------------------------------------------------------
+
+
+def share(c: Connection, owner_id: int, tag: str) -> None:
+    """Let all accounts see the sentinels of an owner that have a tag."""
+    c.execute(
+        "INSERT INTO shared_tag (owner_id, tag) VALUES (:owner_id, :tag) ON CONFLICT (owner_id, tag) DO NOTHING",
+        owner_id=owner_id,
+        tag=tag,
+    )
+
+
+def unshare(c: Connection, owner_id: int, tag: str) -> None:
+    """Let nobody else see them any more."""
+    c.execute("DELETE FROM shared_tag WHERE owner_id = :owner_id AND tag = :tag", owner_id=owner_id, tag=tag)
+
+
+def shared(c: Connection, owner_id: int) -> list[str]:
+    """Return the tags that an owner shares."""
+    text = "SELECT tag FROM shared_tag WHERE owner_id = :owner_id ORDER BY tag"
+    return [row[0] for row in c.rows(text, owner_id=owner_id)]

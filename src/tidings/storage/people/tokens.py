@@ -1,0 +1,85 @@
+"""Tokens of programs: kept as hashes, each with a scope, for an account or for the installation itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tidings.errors import UnknownNameError, UsageError
+from tidings.model.interval import Instant
+from tidings.storage.db.connection import Connection
+
+Scope = Literal["read", "edit", "admin"]
+SCOPES: tuple[Scope, ...] = ("read", "edit", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token without its secret; `owner_id` is whose it is, `used_at` when it was last shown (to the hour)."""
+
+    id: int
+    owner_id: int
+    name: str
+    scope: Scope
+    created_at: Instant
+    expires_at: Instant | None
+    used_at: Instant | None
+
+
+_SELECT = "SELECT id, owner_id, name, scope, created_at, expires_at, used_at FROM token"
+_INSERT = (
+    "INSERT INTO token (owner_id, name, hash, scope, created_at, expires_at)"
+    " VALUES (:owner_id, :name, :hash, :scope, :at, :expires_at)"
+    " ON CONFLICT (name) DO NOTHING RETURNING id"
+)
+
+
+def add(
+    c: Connection,
+    *,
+    name: str,
+    digest: str,
+    scope: Scope,
+    owner_id: int,
+    at: Instant,
+    expires_at: Instant | None = None,
+) -> TokenRow:
+    """Keep a token and return its row. Raises `UsageError` if its name is taken.
+
+    Args:
+        name: By which it is revoked.
+        digest: SHA-256 of the token.
+        scope: What its holder may do.
+        owner_id: Whose it is.
+        at: When it is made (µs).
+        expires_at: When it ends (µs); None for never.
+    """
+    given = {"owner_id": owner_id, "name": name, "hash": digest, "scope": scope}
+    id_ = c.value(_INSERT, **given, at=at, expires_at=expires_at)
+    if id_ is None:
+        raise UsageError(f"there is a token {name} already; `tidings token revoke {name}` ends it")
+    return TokenRow(int(id_), owner_id, name, scope, at, expires_at, None)
+
+
+def by_hash(c: Connection, digest: str, *, now: Instant) -> TokenRow | None:
+    """Return the token of a hash, None if there is none or its time is over."""
+    row = c.one(f"{_SELECT} WHERE hash = :hash AND (expires_at IS NULL OR expires_at > :now)", hash=digest, now=now)
+    return None if row is None else TokenRow(*row)
+
+
+def use(c: Connection, id: int, at: Instant) -> None:
+    """Note when a token was last shown."""
+    c.execute("UPDATE token SET used_at = :at WHERE id = :id", id=id, at=at)
+
+
+def listing(c: Connection, *, owner_id: int | None = None) -> list[TokenRow]:
+    """Return the tokens by name, of one owner or of all."""
+    rows = [TokenRow(*row) for row in c.rows(f"{_SELECT} ORDER BY name")]
+    return [row for row in rows if owner_id in {None, row.owner_id}]
+
+
+def revoke(c: Connection, name: str, *, owner_id: int | None = None) -> None:
+    """End a token, of one owner or of any. Raises `UnknownNameError` if there is none of that name."""
+    if name not in {row.name for row in listing(c, owner_id=owner_id)}:
+        raise UnknownNameError(f"there is no token {name}; `tidings token list` shows all")
+    c.execute("DELETE FROM token WHERE name = :name", name=name)

@@ -1,0 +1,136 @@
+"""The log of changes as CloudEvents, each with its number: what there is since a number, and then what comes, as long as one listens.
+
+As server-sent events or as lines of JSON, as the asker's Accept says. Unlike the stream of the channel `stream` it has every change,
+whether a clause notifies anybody of it or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.model.event_type import EventType
+from tidings.service.show.records import change_record, rfc3339
+from tidings.storage.db import instance
+from tidings.storage.watches import changes, events
+from tidings.storage.watches.sentinels import is_seen
+from tidings.web.api.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
+from tidings.web.problems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tidings.storage.db.connection import Connection
+    from tidings.web.resources.operation import Call
+
+TYPE: Final = "tidings.change.found.v1"
+SSE: Final = "text/event-stream"
+LINES: Final = "application/x-ndjson"
+MOST_FOLLOWERS: Final = 1_000
+BATCH: Final = 100
+SPAN: Final = 50_000
+
+
+def cloud_event(c: Connection, seq: int, change_id: str) -> dict[str, Any] | None:
+    """Return the CloudEvent (1.0) of a change, None if the change is not kept any more."""
+    found = changes.get(c, change_id)
+    if found is None:
+        return None
+    return {
+        "specversion": "1.0",
+        "id": found.row.id,
+        "source": f"urn:tidings:{instance.load(c).id}",
+        "type": TYPE,
+        "subject": found.sentinel,
+        "time": rfc3339(found.row.detected_at),
+        "datacontenttype": "application/json",
+        "sequence": str(seq),
+        "data": change_record(found.row, sentinel=found.sentinel, url=found.url),
+    }
+
+
+def after(c: Connection, number: int, viewer: int | None) -> tuple[list[tuple[int, dict[str, Any]]], int, bool]:
+    """Return the first events above a number that an owner sees, up to which number was looked, and whether that was all."""
+    newest = events.last_seq(c)
+    upto = min(newest, number + SPAN)
+    rows = events.listing(c, after=number, upto=upto, types=(EventType.CHANGE_FOUND,), limit=BATCH)
+    found = []
+    for row in rows:
+        if row.change_id is None or row.sentinel_id is None or not is_seen(c, row.sentinel_id, viewer):
+            continue
+        if (event := cloud_event(c, row.seq, row.change_id)) is not None:
+            found.append((row.seq, event))
+    reached = rows[-1].seq if len(rows) == BATCH else max(number, upto)
+    return found, reached, reached >= newest
+
+
+async def stream(call: Call) -> EventStream:
+    """Return the stream, from the number that is asked for or, without one, from now on."""
+    newest = await call.read(events.last_seq)
+    given = call.request.headers.get("last-event-id", "")
+    begin = call.query.after
+    if given.isascii() and given.isdecimal() and len(given) < 19:
+        begin = int(given)
+    if begin is not None and begin > newest:
+        message = (
+            f"the newest event has the number {newest}: {begin} is of another service, or of an older state of this one"
+        )
+        raise ProblemError(HTTPStatus.CONFLICT, message, hint="begin anew: with after=0 for all that is kept")
+    arrivals = call.desk.arrivals
+    if len(arrivals) >= MOST_FOLLOWERS or arrivals.is_over:
+        message = "too many follow already" if not arrivals.is_over else "the service ends"
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
+    is_sse = LINES not in call.request.headers.get("accept", "")
+    listener = Listener(call, newest if begin is None else begin, is_sse=is_sse, follows=call.query.follow)
+    return EventStream(listener, media_type=SSE if is_sse else LINES)
+
+
+class Listener:
+    """One who reads the log from a number on; `leave` says that he does no more."""
+
+    def __init__(self, call: Call, begin: int, *, is_sse: bool, follows: bool) -> None:
+        self._call = call
+        self._arrivals = call.desk.arrivals
+        self._after = begin
+        self._is_sse = is_sse
+        self._follows = follows
+        self._stirred = asyncio.Event()
+        self._is_gone = False
+
+    def leave(self) -> None:
+        """Hear that nobody reads any more."""
+        self._is_gone = True
+        self._stirred.set()
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Yield the events in their order and, while one follows, a sign of life from time to time."""
+        self._stirred = self._arrivals.join()
+        try:
+            if self._is_sse:
+                yield f"retry: {RETRY_MILLISECONDS}\nid: {self._after}\n\n".encode()
+            while not (self._is_gone or self._arrivals.is_over):
+                self._stirred.clear()
+                found, self._after, is_all = await self._call.read(after, self._after, self._call.asker.viewer)
+                for seq, event in found:
+                    yield self._written(seq, event)
+                if is_all:
+                    if not self._follows:
+                        return
+                    if not await self._rest():
+                        yield b":\n\n" if self._is_sse else b"\n"
+        finally:
+            self._arrivals.leave(self._stirred)
+
+    def _written(self, seq: int, event: dict[str, Any]) -> bytes:
+        line = json.dumps(event, ensure_ascii=True, separators=(",", ":"))
+        return (f"id: {seq}\nevent: {TYPE}\ndata: {line}\n\n" if self._is_sse else f"{line}\n").encode()
+
+    async def _rest(self) -> bool:
+        """Wait until something has come; False if it was only time for a sign of life."""
+        try:
+            await asyncio.wait_for(self._stirred.wait(), HEARTBEAT_SECONDS)
+        except TimeoutError:
+            return False
+        return True

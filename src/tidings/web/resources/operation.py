@@ -1,0 +1,207 @@
+"""An operation of the API: its row in the table, the call that it answers, and how both meet HTTP."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+from starlette.responses import Response
+
+from tidings.errors import SentinelError, StoreError, TidingsError, UnknownNameError
+from tidings.web.parameters import body_of
+from tidings.web.problems import ProblemError
+from tidings.web.resources.shapes import Nothing
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from tidings.web.access import Asker, Who
+    from tidings.web.inside import Inside
+    from tidings.web.screens.desk import Desk
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+JSON: Final = "application/json"
+MOST_BYTES: Final = 1_000_000
+"""Bytes of a body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request to an operation, read and checked: `query` and `body` are of the types that the operation declares."""
+
+    request: Request
+    desk: Desk
+    inside: Inside
+    asker: Asker
+    query: Any
+    body: Any
+
+    def named(self, parameter: str) -> str:
+        """Return a parameter of the path."""
+        return str(self.request.path_params[parameter])
+
+    def number(self, parameter: str) -> int:
+        """Return a parameter of the path that is a number. Raises `ProblemError` (404) for one that is none."""
+        text = self.named(parameter)
+        if not (text.isascii() and text.isdecimal() and len(text) < 19):
+            raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no such {parameter}")
+        return int(text)
+
+    async def read(self, fn: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+        """Read the database."""
+        return await self.desk.store.read(fn, *arguments, **more)
+
+    async def write(self, fn: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+        """Write to the database, as another process would."""
+        return await self.desk.store.write(fn, *arguments, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A row of the table.
+
+    `query`, `body` and `returns` are the types of which the document is made; `takes` are the media types of a body that is no JSON,
+    `gives` the media type of an answer that is none. `is_of_all` marks what is only for those who see all sentinels.
+    """
+
+    method: Method
+    path: str
+    who: Who
+    name: str
+    summary: str
+    answer: Callable[[Call], Awaitable[Any]]
+    returns: Any = None
+    query: type[msgspec.Struct] = Nothing
+    body: Any = None
+    takes: tuple[str, ...] = ()
+    gives: str = JSON
+    status: HTTPStatus = HTTPStatus.OK
+    problems: tuple[int, ...] = ()
+    is_of_all: bool = False
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """what each parameter of the path is"""
+
+    async def respond(self, request: Request, desk: Desk, inside: Inside, asker: Asker) -> Response:
+        """Answer a request. Raises `ProblemError` for whatever is wrong with it."""
+        call = Call(request, desk, inside, asker, _query(request, self.query), await self._body(request))
+        try:
+            found = await self.answer(call)
+        except TidingsError as error:
+            raise problem_of(error) from error
+        if isinstance(found, Response):
+            return found
+        return _answer(request, found, self.status)
+
+    async def _body(self, request: Request) -> Any:
+        if self.body is None:
+            return None
+        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media not in {JSON, *self.takes}:
+            message = f"a body of the type {media[:100] or '(none said)'} is not understood"
+            hint = f"send {' or '.join((JSON, *self.takes))}"
+            raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, hint=hint)
+        sent = await body_of(request, most=MOST_BYTES)
+        if media != JSON:
+            return Text(_decoded(sent), media)
+        _check_depth(sent)
+        try:
+            return msgspec.json.decode(sent, type=self.body)
+        except msgspec.ValidationError as error:
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body: {error}") from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise ProblemError(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A body that is a text, and its media type."""
+
+    text: str
+    media: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer with a status or headers of its own."""
+
+    value: Any
+    status: HTTPStatus = HTTPStatus.OK
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def etag_of(value: Any) -> str:
+    """Return the tag of a value: another one whenever anything in it is another."""
+    return f'"{hashlib.sha256(msgspec.json.encode(value)).hexdigest()[:32]}"'
+
+
+def check_match(request: Request, value: Any) -> None:
+    """Raise `ProblemError` (412) if a request says which state it alters (If-Match), and it is another now."""
+    given = request.headers.get("if-match")
+    if given is None or given.strip() == "*":
+        return
+    if etag_of(value) not in {one.strip() for one in given.split(",")}:
+        message = "it was altered since you read it"
+        raise ProblemError(HTTPStatus.PRECONDITION_FAILED, message, hint="read it again, and alter what is there now")
+
+
+def problem_of(error: TidingsError) -> ProblemError:
+    """Return how an error of the service is answered."""
+    if isinstance(error, SentinelError):
+        found = [one.as_dict() for one in error.problems]
+        return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), problems=found)
+    if isinstance(error, UnknownNameError):
+        return ProblemError(HTTPStatus.NOT_FOUND, str(error))
+    if isinstance(error, StoreError):
+        message = "it could not be kept; ask again"
+        return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"})
+    return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
+
+
+def _query(request: Request, wanted: type[msgspec.Struct]) -> Any:
+    given: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name in given:
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"{name[:40]} is given twice")
+        if "\0" in value:
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"{name[:40]} holds a NUL")
+        given[name] = value
+    try:
+        return msgspec.convert(given, wanted, strict=False)
+    except msgspec.ValidationError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the query: {error}") from error
+
+
+def _answer(request: Request, found: Any, status: HTTPStatus) -> Response:
+    answered = found if isinstance(found, Answered) else Answered(found, status)
+    body = msgspec.json.encode(answered.value)
+    headers = {"cache-control": "no-store", **answered.headers}
+    if request.method in {"GET", "HEAD"}:
+        tag = etag_of(answered.value)
+        headers |= {"etag": tag, "cache-control": "private, no-cache", "vary": "authorization, cookie"}
+        given = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+        if given & {tag, "*"}:
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(body, answered.status, headers, JSON)
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, f"the body is not in UTF-8: {error}") from error
+
+
+DEEPEST: Final = 100
+
+
+def _check_depth(body: bytes) -> None:
+    """Raise `ProblemError` for JSON that is nested too deeply; brackets in its texts count too, which no honest body notices."""
+    depth = 0
+    for byte in body if body.count(b"[") + body.count(b"{") > DEEPEST else b"":
+        depth += (byte in b"[{") - (byte in b"]}")
+        if depth > DEEPEST:
+            raise ProblemError(HTTPStatus.BAD_REQUEST, f"the body is nested more than {DEEPEST} deep")

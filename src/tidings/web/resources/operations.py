@@ -1,0 +1,167 @@
+"""The table of operations: method, path, who may, what it takes and gives, and what answers."""
+
+from __future__ import annotations
+
+from functools import cache
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.web.resources import changes, deliveries, feeds, happenings, installation, pages, sentinels, shapes
+from tidings.web.resources.openapi import document
+from tidings.web.resources.operation import Operation
+
+if TYPE_CHECKING:
+    from tidings.web.resources.operation import Call
+
+_TEXTS: Final = ("text/plain", "application/yaml")
+_BINARY: Final = "application/octet-stream"
+
+
+async def _openapi(call: Call) -> Any:
+    del call
+    return _document()
+
+
+@cache
+def _document() -> dict[str, Any]:
+    return document(OPERATIONS)
+
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation("GET", "/api/v1/openapi.json", "anybody", "openapi", "This document", _openapi),
+    Operation("GET", "/api/v1/me", "readers", "me", "Who you are here", installation.me, shapes.Me),
+    Operation(
+        "GET", "/api/v1/sentinels", "readers", "list_sentinels", "Sentinels, as they were made",
+        sentinels.listing, shapes.SentinelPage, shapes.SentinelQuery,
+    ),
+    Operation(
+        "POST", "/api/v1/sentinels", "editors", "create_sentinels", "Carry out statements: create, alter, command",
+        sentinels.create, shapes.Registered, body=shapes.NewText, takes=_TEXTS, status=HTTPStatus.CREATED,
+    ),
+    Operation(
+        "POST", "/api/v1/preview", "editors", "preview", "What statements would watch; each page is asked once",
+        sentinels.preview, shapes.Trial, body=shapes.NewText, takes=("text/plain",),
+    ),
+    Operation(
+        "POST", "/api/v1/bulk", "editors", "bulk", "One act for many sentinels",
+        sentinels.bulk, shapes.BulkResults, body=shapes.Bulk,
+    ),
+    Operation(
+        "GET", "/api/v1/sentinels/{name}", "readers", "get_sentinel", "A sentinel, one that has ended too",
+        sentinels.get, shapes.Sentinel,
+    ),
+    Operation(
+        "PATCH", "/api/v1/sentinels/{name}", "editors", "alter_sentinel", "Another text, name, tags; pause, go on",
+        sentinels.alter, shapes.Sentinel, body=shapes.Alteration, problems=(412,),
+    ),
+    Operation(
+        "DELETE", "/api/v1/sentinels/{name}", "editors", "drop_sentinel", "End a sentinel; for a day it can be restored",
+        sentinels.drop, shapes.Dropped, problems=(412,),
+    ),
+    Operation(
+        "POST", "/api/v1/sentinels/{name}/restore", "editors", "restore_sentinel", "Take back that it was dropped",
+        sentinels.restore, shapes.Sentinel, problems=(409,),
+    ),
+    Operation(
+        "POST", "/api/v1/sentinels/{name}/check", "editors", "check_sentinel", "Check its pages now",
+        sentinels.check, shapes.Asked, status=HTTPStatus.ACCEPTED,
+    ),
+    Operation(
+        "GET", "/api/v1/sentinels/{name}/pages", "readers", "pages_of_sentinel", "The pages of a sentinel",
+        pages.of_sentinel, shapes.PageOfPages,
+    ),
+    Operation("GET", "/api/v1/tags", "readers", "list_tags", "The tags that sentinels have", sentinels.tags, shapes.Tags),
+    Operation(
+        "GET", "/api/v1/pages", "readers", "list_pages", "Watched pages",
+        pages.listing, shapes.PageOfPages, shapes.Listing,
+    ),
+    Operation("GET", "/api/v1/pages/{page}", "readers", "get_page", "A page", pages.get, shapes.Page),
+    Operation(
+        "GET", "/api/v1/pages/{page}/versions", "readers", "list_versions", "Its stored versions, newest first",
+        pages.list_versions, shapes.VersionPage, shapes.Listing,
+    ),
+    Operation(
+        "GET", "/api/v1/pages/{page}/versions/{number}", "readers", "get_version", "A version",
+        pages.get_version, shapes.Version,
+    ),
+    Operation(
+        "GET", "/api/v1/pages/{page}/versions/{number}/text", "readers", "text_of_version", "Its text",
+        pages.text, gives="text/plain", problems=(422,),
+    ),
+    Operation(
+        "GET", "/api/v1/pages/{page}/versions/{number}/body", "readers", "body_of_version", "Its body as received",
+        pages.body, gives=_BINARY, problems=(422,),
+    ),
+    Operation(
+        "GET", "/api/v1/pages/{page}/compare", "readers", "compare_versions", "What differs between two versions",
+        pages.compare, shapes.Change, shapes.CompareQuery,
+    ),
+    Operation(
+        "GET", "/api/v1/pages/{page}/polls", "readers", "list_polls", "Its polls, newest first",
+        pages.list_polls, shapes.PollPage, shapes.Listing,
+    ),
+    Operation(
+        "GET", "/api/v1/pages/{page}/masks", "readers", "list_masks", "What is noise on it",
+        pages.list_masks, shapes.Masks,
+    ),
+    Operation(
+        "PUT", "/api/v1/pages/{page}/masks/{mask}", "editors", "switch_mask", "Switch a mask off or on",
+        pages.switch_mask, shapes.Masks, body=shapes.MaskSwitch,
+    ),
+    Operation(
+        "GET", "/api/v1/changes", "readers", "list_changes", "Changes, newest first",
+        changes.listing, shapes.ChangePage, shapes.ChangeQuery,
+    ),
+    Operation(
+        "POST", "/api/v1/changes/marks", "editors", "mark_changes", "Mark many as read or kept",
+        changes.mark_many, shapes.Marked, body=shapes.MarkMany,
+    ),
+    Operation(
+        "POST",
+        "/api/v1/changes/all-read",
+        "editors",
+        "mark_all_read",
+        "Mark all that is unread as read",
+        changes.mark_all_read,
+        shapes.Marked,
+    ),
+    Operation("GET", "/api/v1/changes/{id}", "readers", "get_change", "A change", changes.get, shapes.Change),
+    Operation(
+        "PATCH", "/api/v1/changes/{id}", "editors", "mark_change", "Mark one as read or kept",
+        changes.mark, shapes.Change, body=shapes.Mark,
+    ),
+    Operation(
+        "GET", "/api/v1/deliveries", "readers", "list_deliveries", "Deliveries, newest first",
+        deliveries.listing, shapes.DeliveryPage, shapes.DeliveryQuery,
+    ),
+    Operation(
+        "GET", "/api/v1/deliveries/{delivery}", "readers", "get_delivery", "A delivery",
+        deliveries.get, shapes.Delivery,
+    ),
+    Operation(
+        "POST", "/api/v1/deliveries/{delivery}/replay", "editors", "replay_delivery", "Send it again, under the same id",
+        deliveries.replay, shapes.Delivery,
+    ),
+    Operation("GET", "/api/v1/plan", "readers", "plan", "The next checks", installation.plan, shapes.Plan, shapes.PlanQuery),
+    Operation("GET", "/api/v1/health", "readers", "health", "What needs attention", installation.health, shapes.Health),
+    Operation(
+        "GET", "/api/v1/settings", "readers", "settings", "All settings, without secrets",
+        installation.settings, shapes.Settings,
+    ),
+    Operation(
+        "GET", "/api/v1/events", "readers", "events", "Changes as CloudEvents, from any number on",
+        happenings.stream, query=shapes.StreamQuery, gives=f"{happenings.SSE}, {happenings.LINES}", problems=(409,),
+    ),
+    *(
+        Operation("GET", f"/api/v1/{of}feed.{kind}", "readers", f"{name}_{kind}", words, answer, gives=media)
+        for of, name, words in (
+            ("", "feed", "All changes"),
+            ("sentinels/{name}/", "feed_of_sentinel", "Changes of a sentinel"),
+            ("tags/{tag}/", "feed_of_tag", "Changes of a tag"),
+        )
+        for kind, answer, media in (
+            ("atom", feeds.atom, "application/atom+xml"),
+            ("json", feeds.json_feed, feeds.JSON_FEED),
+        )
+    ),
+)  # fmt: skip

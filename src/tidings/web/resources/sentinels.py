@@ -1,0 +1,248 @@
+"""Sentinels: list, read, make, alter, drop and take that back, check now, many at once."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from msgspec import UNSET
+
+from tidings.clock import DAY
+from tidings.errors import TidingsError, UnknownNameError, UsageError
+from tidings.model.watch.sentinel import Command, Sentinel
+from tidings.service.life import apply, register
+from tidings.service.show.records import rfc3339, sentinel_record
+from tidings.service.watch import by_name
+from tidings.storage.people import accounts
+from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.web.problems import ProblemError
+from tidings.web.resources.operation import Answered, Text, check_match, etag_of
+from tidings.web.resources.pages_of_lists import after_number, page
+from tidings.web.screens.sentinels import carry_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidings.model.interval import Instant
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.web.access import Asker
+    from tidings.web.resources.operation import Call
+    from tidings.web.resources.shapes import Alteration, Bulk, SentinelQuery
+
+UNDO: Final = DAY
+"""For how long a drop can be taken back."""
+_FILES: Final[Mapping[str, str]] = {"application/yaml": "api.yaml", "text/plain": ""}
+
+
+def record_of(row: SentinelRow, owners: Mapping[int, str]) -> dict[str, Any]:
+    """Return a sentinel as the API gives it."""
+    return sentinel_record(
+        row,
+        details={
+            "revision": row.revision,
+            "pages": row.pages,
+            "owner": owners.get(row.owner_id, ""),
+            "ended_at": rfc3339(row.ended_at),
+        },
+    )
+
+
+async def listing(call: Call) -> Any:
+    """Return sentinels in the order in which they were made."""
+    query: SentinelQuery = call.query
+    after = after_number(query.cursor, first=0)
+
+    def read(c: Connection) -> dict[str, Any]:
+        ended = query.state in {"ended", "all"}
+        rows = sentinels.listing(c, ended=ended, tag=query.tag or None, viewer=call.asker.viewer)
+        owners = accounts.names(c)
+        found = [row for row in rows if row.id > after and _fits(row, query)]
+        return page(found, query.limit, lambda row: record_of(row, owners), lambda row: row.id)
+
+    return await call.read(read)
+
+
+def _fits(row: SentinelRow, query: SentinelQuery) -> bool:
+    if query.state not in {"living", "all"} and row.state != query.state:
+        return False
+    return not query.q or query.q.lower() in row.name.lower() or query.q.lower() in row.text.lower()
+
+
+async def get(call: Call) -> Any:
+    """Return a sentinel, one that has ended too."""
+    return await call.read(_get, call.named("name"))
+
+
+def _get(c: Connection, name: str) -> dict[str, Any]:
+    return record_of(by_name.find_past(c, name), accounts.names(c))
+
+
+async def create(call: Call) -> Any:
+    """Carry out statements, all or none, and ask for the first check of each new page."""
+    text, file = _said(call)
+    done = await call.write(_create, text, file, call.asker, call.desk.statement_settings, call.desk.clock.wall())
+    call.desk.forget_health()
+    made = done["made"] or done["altered"] or done["unaltered"]
+    headers = {"location": f"/api/v1/sentinels/{quote(made[0]['name'], safe='')}"} if made else {}
+    return Answered(done, HTTPStatus.CREATED if done["made"] else HTTPStatus.OK, headers)
+
+
+def _said(call: Call) -> tuple[str, str]:
+    return (call.body.text, _FILES[call.body.media]) if isinstance(call.body, Text) else (call.body.text, "")
+
+
+def _create(
+    c: Connection, text: str, file: str, asker: Asker, settings: Settings, now: Instant
+) -> dict[str, list[Any]]:
+    """Register a text for who asks: what it makes is the asker's, and what it alters has to be."""
+    for name in _altered_by(text, file, settings):
+        _check_own(c, name, asker)
+    done = register.carry_out(c, text, settings, now, file)
+    for row in done.made:
+        sentinels.give(c, row.id, asker.owner_id)
+        held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
+        requests.ask(c, held, now, sentinel_id=row.id)
+    owners = accounts.names(c)
+
+    def given(rows: tuple[SentinelRow, ...]) -> list[dict[str, Any]]:
+        return [record_of(sentinels.get(c, row.id), owners) for row in rows]
+
+    return {
+        "made": given(done.made),
+        "altered": given(done.altered),
+        "unaltered": given(done.unaltered),
+        "warnings": [one.as_dict() for one in done.warnings],
+    }
+
+
+def _altered_by(text: str, file: str, settings: Settings) -> list[str]:
+    """Return the names of the sentinels that a text alters or commands."""
+    said = register.said(file, text, settings)
+    return [one.name for one in said if not isinstance(one, Sentinel) and hasattr(one, "name")]
+
+
+def _check_own(c: Connection, name: str, asker: Asker) -> None:
+    """Raise unless the asker sees and may alter the sentinel of a name; one that there is not is left to who looks for it."""
+    row = sentinels.last_of(c, name)
+    if row is None:
+        return
+    if not sentinels.is_seen(c, row.id, asker.viewer):
+        raise UnknownNameError(f'there is no sentinel "{name}"')
+    if not asker.may_alter(row.owner_id):
+        raise UsageError(f"{name} is shared with you to read; only its owner alters it")
+
+
+async def alter(call: Call) -> Any:
+    """Give a sentinel another text, name, tags, or pause it and let it go on; all or nothing."""
+    changed: Alteration = call.body
+    name = call.named("name")
+    now, settings = call.desk.clock.wall(), call.desk.statement_settings
+    done = await call.write(_alter, call, name, changed, settings, now)
+    call.desk.forget_health()
+    return Answered(done, headers={"etag": etag_of(done)})
+
+
+def _alter(
+    c: Connection, call: Call, name: str, changed: Alteration, settings: Settings, now: Instant
+) -> dict[str, Any]:
+    check_match(call.request, record_of(by_name.find(c, name), accounts.names(c)))
+    if changed.text is not UNSET:
+        named = [one.name for one in register.said("", changed.text, settings) if isinstance(one, Sentinel)]
+        if named != [name]:
+            raise UsageError(f"the text is to be the whole statement that creates {name}, and no other")
+        owner = by_name.find(c, name).owner_id
+        apply.apply(c, {"": changed.text}, settings=settings, now=now)
+        sentinels.give(c, by_name.find(c, name).id, owner)
+    if changed.tags is not UNSET:
+        carry_out(c, name, "tags", ", ".join(changed.tags), settings, now)
+    if changed.enabled is not UNSET:
+        register.command(c, Command("enable" if changed.enabled else "disable", name), now=now)
+    if changed.name is not UNSET and changed.name != name:
+        register.rename(c, name, changed.name, now=now)
+        name = changed.name
+    return record_of(by_name.find(c, name), accounts.names(c))
+
+
+async def drop(call: Call) -> Any:
+    """End a sentinel; for a day that can be taken back."""
+
+    def write(c: Connection, name: str, now: Instant) -> dict[str, Any]:
+        row = by_name.find(c, name)
+        owners = accounts.names(c)
+        check_match(call.request, record_of(row, owners))
+        sentinels.drop(c, row.id, now)
+        return {"sentinel": record_of(sentinels.get(c, row.id), owners), "undo_until": rfc3339(now + UNDO)}
+
+    done = await call.write(write, call.named("name"), call.desk.clock.wall())
+    call.desk.forget_health()
+    return done
+
+
+async def restore(call: Call) -> Any:
+    """Take back that a sentinel was dropped less than a day ago."""
+    try:
+        done = await call.write(undo, call.named("name"), call.desk.clock.wall())
+    except UsageError as error:
+        raise ProblemError(HTTPStatus.CONFLICT, str(error)) from error
+    call.desk.forget_health()
+    return done
+
+
+def undo(c: Connection, name: str, now: Instant) -> dict[str, Any]:
+    """Take back that a sentinel was dropped. Raises `UsageError` after a day, or where there is nothing to take back."""
+    row = sentinels.last_holder(c, by_name.find_past(c, name).name)
+    if row is None or name in sentinels.names(c):
+        raise UsageError(f"{name} was not dropped, so there is nothing to take back")
+    if now - (row.ended_at or 0) > UNDO:
+        raise UsageError(f"{name} was dropped more than a day ago; make it anew, its history stays")
+    return record_of(sentinels.restore(c, row.id, now), accounts.names(c))
+
+
+async def check(call: Call) -> Any:
+    """Ask for a check of each page of a sentinel now, within what its hosts allow."""
+
+    def write(c: Connection, name: str, now: Instant) -> int:
+        row = by_name.find(c, name)
+        held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
+        return len(requests.ask(c, held, now, sentinel_id=row.id))
+
+    asked = await call.write(write, call.named("name"), call.desk.clock.wall())
+    return Answered({"requests": asked}, HTTPStatus.ACCEPTED)
+
+
+async def bulk(call: Call) -> Any:
+    """Do one act for many sentinels, each by itself, and say what became of each."""
+    wanted: Bulk = call.body
+    now, settings = call.desk.clock.wall(), call.desk.statement_settings
+
+    def write(c: Connection, name: str) -> None:
+        by_name.find(c, name)
+        _check_own(c, name, call.asker)
+        carry_out(c, name, wanted.act, ", ".join(wanted.tags), settings, now)
+
+    done: list[dict[str, Any]] = []
+    for name in dict.fromkeys(wanted.names):
+        try:
+            await call.write(write, name)
+            done.append({"name": name, "done": True, "problem": ""})
+        except TidingsError as error:
+            done.append({"name": name, "done": False, "problem": str(error)})
+    call.desk.forget_health()
+    return {"items": done}
+
+
+async def preview(call: Call) -> Any:
+    """Return what statements would watch: each page is asked once, nothing is stored but what that costs."""
+    text, file = _said(call)
+    if file:
+        raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a preview is of statements in the sentence form")
+    found, warnings = await call.desk.try_out(text)
+    return {"items": [one.record() for one in found], "warnings": [one.as_dict() for one in warnings]}
+
+
+async def tags(call: Call) -> Any:
+    """Return the tags that sentinels have."""
+    return {"items": await call.read(sentinels.tags, viewer=call.asker.viewer)}

@@ -1,0 +1,434 @@
+"""What the API takes and gives, as types: requests are read by them (unknown fields are refused), and the document is made of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Limit = Annotated[int, Meta(ge=1, le=500, description="how many at most")]
+Cursor = Annotated[str, Meta(max_length=200, description="`next` of the page before")]
+Words = Annotated[str, Meta(max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Moment = datetime | None
+
+
+class Taken(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What is sent by the asker."""
+
+
+class Given(Struct, kw_only=True):
+    """What is answered."""
+
+
+class Nothing(Taken):
+    """No query."""
+
+
+# -- asked -----------------------------------------------------------------------------------------
+
+
+class Listing(Taken):
+    """A page of a list."""
+
+    limit: Limit = 50
+    cursor: Cursor = ""
+
+
+class SentinelQuery(Listing):
+    """Which sentinels."""
+
+    q: Words = ""
+    tag: Words = ""
+    state: Literal["living", "enabled", "disabled", "created", "waiting", "ended", "all"] = "living"
+
+
+class ChangeQuery(Listing):
+    """Which changes."""
+
+    sentinel: Words = ""
+    tag: Words = ""
+    kind: Words = ""
+    q: Words = ""
+    shown: Literal["unread", "kept", "all", "quiet"] = "all"
+    since: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] = ""
+
+
+class DeliveryQuery(Listing):
+    """Which deliveries."""
+
+    sentinel: Words = ""
+    status: Literal["waiting", "delivered", "dead", ""] = ""
+
+
+class PlanQuery(Taken):
+    """How much of the plan."""
+
+    sentinel: Words = ""
+    limit: Limit = 50
+
+
+class CompareQuery(Taken):
+    """Which two versions, and as which sentinel sees them."""
+
+    old: Annotated[int, Meta(ge=1, le=2**53)]
+    new: Annotated[int, Meta(ge=1, le=2**53)]
+    sentinel: Words = ""
+
+
+class StreamQuery(Taken):
+    """Where a stream begins, and whether it goes on."""
+
+    after: Annotated[int, Meta(ge=0, le=2**53)] | None = None
+    follow: bool = True
+
+
+class NewText(Taken):
+    """Statements of the language."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=500_000)]
+
+
+class Alteration(Taken):
+    """What is to be another; what is left out stays."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=500_000)] | UnsetType = UNSET
+    name: Name | UnsetType = UNSET
+    tags: Annotated[list[Words], Meta(max_length=100)] | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+
+
+class Bulk(Taken):
+    """One act for many sentinels."""
+
+    names: Annotated[list[Name], Meta(min_length=1, max_length=5_000)]
+    act: Literal["check", "pause", "enable", "drop", "tags"]
+    tags: Annotated[list[Words], Meta(max_length=100)] = []
+
+
+class Mark(Taken):
+    """What the asker does with a change."""
+
+    read: bool | UnsetType = UNSET
+    kept: bool | UnsetType = UNSET
+
+
+class MarkMany(Mark, kw_only=True):
+    """What the asker does with many changes."""
+
+    ids: Annotated[list[Name], Meta(max_length=5_000)]
+
+
+class MaskSwitch(Taken):
+    """Whether a mask leaves out what it covers."""
+
+    off: bool
+
+
+# -- answered --------------------------------------------------------------------------------------
+
+
+class Problem(Given):
+    """What went wrong (RFC 9457), and what helps."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    record: Literal["problem"]
+    where: str
+    message: str
+    hint: str | UnsetType = UNSET
+    problems: list[dict[str, Any]] | UnsetType = UNSET
+
+
+class Me(Given):
+    """Who asks, as the service knows it."""
+
+    name: str
+    role: Literal["reader", "editor", "admin"]
+    sees_all: bool
+    version: str
+
+
+class Sentinel(Given):
+    """A sentinel; `pages` is how many it watches."""
+
+    record: Literal["sentinel"]
+    id: str
+    name: str
+    state: Literal["created", "waiting", "enabled", "disabled", "ended"]
+    reason: str
+    text: str
+    tags: list[str]
+    class_: str = msgspec.field(name="class")
+    start_at: Moment
+    end_at: Moment
+    created_at: Moment
+    revision: int
+    pages: int
+    owner: str
+    ended_at: Moment
+
+
+class SentinelPage(Given):
+    """A page of the list of sentinels; `next` is null on the last one."""
+
+    items: list[Sentinel]
+    next: str | None
+
+
+class Registered(Given):
+    """What became of statements."""
+
+    made: list[Sentinel]
+    altered: list[Sentinel]
+    unaltered: list[Sentinel]
+    warnings: list[dict[str, Any]]
+
+
+class Asked(Given):
+    """How many checks were asked for."""
+
+    requests: int
+
+
+class Dropped(Given):
+    """Until when a drop can be taken back, by `restore`."""
+
+    sentinel: Sentinel
+    undo_until: Moment
+
+
+class BulkResult(Given):
+    """What became of one of many."""
+
+    name: str
+    done: bool
+    problem: str
+
+
+class BulkResults(Given):
+    """What became of each."""
+
+    items: list[BulkResult]
+
+
+class Trial(Given):
+    """What statements would watch."""
+
+    items: list[dict[str, Any]]
+    warnings: list[dict[str, Any]]
+
+
+class Page(Given):
+    """A watched page as it stands."""
+
+    record: Literal["page"]
+    id: str
+    url: str
+    title: str
+    health: str
+    reason: str
+    sentinels: list[str]
+    versions: int
+    polls: int
+    checked_at: Moment
+    changed_at: Moment
+
+
+class PageOfPages(Given):
+    """A page of the list of watched pages."""
+
+    items: list[Page]
+    next: str | None
+
+
+class Version(Given):
+    """A stored version of a page."""
+
+    record: Literal["version"]
+    id: str
+    number: int
+    page: str
+    url: str
+    sha256: str
+    bytes: int
+    title: str
+    content_type: str
+    charset: str
+    text_changed: bool
+    frames: int
+    screenshot: str | None
+    fetched_at: Moment
+    modified_at: Moment
+
+
+class VersionPage(Given):
+    """A page of the list of versions, the newest first."""
+
+    items: list[Version]
+    next: str | None
+
+
+class Poll(Given):
+    """When a page was polled and what came of it."""
+
+    record: Literal["poll"]
+    id: str
+    page: str
+    url: str
+    at: Moment
+    outcome: str | None
+    text_changed: bool
+    status: int | None
+    bytes: int
+    cost: float
+    requests: int
+    reason: str
+    kind: str | UnsetType = UNSET
+    partial: bool | UnsetType = UNSET
+
+
+class PollPage(Given):
+    """A page of the list of polls, the newest first."""
+
+    items: list[Poll]
+    next: str | None
+
+
+class Mask(Given):
+    """What is noise on a page, or may be taken for it."""
+
+    record: Literal["mask"]
+    id: str
+    sentinel: str
+    page: str
+    url: str
+    of: str
+    kind: str
+    where: str
+    why: str
+    showed: str
+    shows: str
+    since: Moment
+    off: bool
+
+
+class Masks(Given):
+    """All masks of a page."""
+
+    items: list[Mask]
+
+
+class Change(Given):
+    """A change; how it is told is in `docs/reference/content.md`. `read` and `kept` are the asker's own marks."""
+
+    record: Literal["change"]
+    id: str | None
+    sentinel: str
+    page: str
+    url: str
+    kind: str
+    from_version: str
+    to_version: str
+    summary: str
+    quiet: bool
+    modified_at: Moment
+    polled_at: Moment
+    detected_at: Moment
+    read: bool | UnsetType = UNSET
+    kept: bool | UnsetType = UNSET
+    sequence: int | UnsetType | None = UNSET
+
+
+class ChangePage(Given):
+    """A page of the list of changes, the newest first."""
+
+    items: list[Change]
+    next: str | None
+
+
+class Marked(Given):
+    """How many changes were marked."""
+
+    marked: int
+
+
+class Delivery(Given):
+    """What was or will be sent to whom."""
+
+    record: Literal["delivery"]
+    id: str
+    sentinel: str
+    channel: str
+    address: str
+    status: Literal["waiting", "delivered", "dead"]
+    changes: int
+    first_sequence: int
+    last_sequence: int
+    subject: str
+    attempts: int
+    due_at: Moment
+    created_at: Moment
+    finished_at: Moment
+    error: str
+
+
+class DeliveryPage(Given):
+    """A page of the list of deliveries, the newest first."""
+
+    items: list[Delivery]
+    next: str | None
+
+
+class Planned(Given):
+    """A check that comes."""
+
+    record: Literal["plan"]
+    kind: str
+    sentinel: str
+    page: str
+    url: str
+    at: Moment
+    reason: str
+
+
+class Plan(Given):
+    """The next checks, and what the budget is."""
+
+    items: list[Planned]
+    polls_per_day: float
+    spent_today: float
+    words: list[str]
+
+
+class Health(Given):
+    """What needs attention, the worst first."""
+
+    status: Literal["ok", "warn", "fail"]
+    items: list[dict[str, Any]]
+
+
+class Setting(Given):
+    """A setting; a secret one has no value here."""
+
+    name: str
+    value: Any
+    help: str
+    is_secret: bool
+
+
+class Settings(Given):
+    """All settings."""
+
+    items: list[Setting]
+
+
+class Tags(Given):
+    """The tags of sentinels that have not ended."""
+
+    items: list[str]
