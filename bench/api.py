@@ -1,7 +1,9 @@
-"""Serve an API over a watched page, for property tests of its document from outside (schemathesis, MIT, which is no dependency).
+"""Serve an API over a watched page, for property tests of its document from outside (schemathesis,
+MIT, which is no dependency).
 
-`PYTHONPATH=. python bench/api.py ST [EXAMPLES]` starts it and runs the `st` at that path against it, e.g. `pip install schemathesis` in an
-environment of its own. Texts of the language have no JSON Schema: that an invalid one is refused (422) is no failure there.
+`PYTHONPATH=. python bench/api.py ST [EXAMPLES]` starts it and runs the `st` at that path against
+it, e.g. `pip install schemathesis` in an environment of its own. Texts of the language have no JSON
+Schema: that an invalid one is refused (422) is no failure there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Promise: what people do in the browser, programs do over the API; and what it says of itself is so."""
+"""Promise: what people do in the browser, programs do over the API; and what it says of itself is
+so.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def test_all_that_is_answered_is_as_the_document_says(world: World) -> None:
 
 
 def test_a_sentinel_is_made_altered_dropped_and_back_for_a_day(world: World) -> None:
-    """By text, YAML or JSON; with the tag of what was read; a drop is taken back within a day and not after."""
+    """By text, YAML or JSON; with the tag of what was read; a drop is taken back within a day and
+    not after.
+    """
     watch(world)
 
     async def story(monitor: Monitor) -> None:

@@ -1,7 +1,8 @@
-"""Who asks, and what they may: one `Asker` a request, by token, by session, by a proxy's word, or because nobody else can ask.
+"""Who asks, and what they may: one `Asker` a request, by token, by session, by a proxy's word, or
+because nobody else can ask.
 
-What an entrance needs stands in its row (R-13); which objects an asker sees is decided here for all of them, by the names of the path's
-parameters, so that no screen and no resource can forget it.
+What an entrance needs stands in its row (R-13); which objects an asker sees is decided here for all
+of them, by the names of the path's parameters, so that no screen and no resource can forget it.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
 Role = Literal["reader", "editor", "admin"]
 Who = Literal["anybody", "readers", "editors", "admins", "hook", "hub"]
-"""`readers`, `editors` and `admins` have at least that role; `hook` checks its own token by itself, `hub` the one in its address and
-what it signs; `anybody` is told nothing that matters."""
+"""`readers`, `editors` and `admins` have at least that role; `hook` checks its own token by itself,
+`hub` the one in its address and what it signs; `anybody` is told nothing that matters.
+"""
 RANKS: Final[Mapping[str, int]] = {"reader": 0, "editor": 1, "admin": 2}
 _ROLES: Final[Mapping[str, Role]] = {"read": "reader", "edit": "editor", "admin": "admin"}
 _NEEDED: Final[Mapping[str, Role]] = {"readers": "reader", "editors": "editor", "admins": "admin"}
@@ -36,9 +38,11 @@ _NEEDED: Final[Mapping[str, Role]] = {"readers": "reader", "editors": "editor", 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks: with which role, for which owner, whose `name` is empty for the installation itself.
+    """Who asks: with which role, for which owner, whose `name` is empty for the installation
+    itself.
 
-    `sees_all` says that the sentinels of all owners are shown; `is_named` that something said who it is.
+    `sees_all` says that the sentinels of all owners are shown; `is_named` that something said who
+    it is.
     """
 
     role: Role
@@ -57,16 +61,22 @@ class Asker:
         return who not in _NEEDED or RANKS[self.role] >= RANKS[_NEEDED[who]]
 
     def may_alter(self, owner_id: int) -> bool:
-        """Say whether the sentinels of an owner are the asker's to change: not those that are only shared."""
+        """Say whether the sentinels of an owner are the asker's to change: not those that are only
+        shared.
+        """
         return self.sees_all or owner_id in {OWNER, self.owner_id}
 
 
 LOCAL: Final = Asker("admin", is_named=False)
-"""Whoever asks a service that only this machine can reach and that has neither a token nor an account."""
+"""Whoever asks a service that only this machine can reach and that has neither a token nor an
+account.
+"""
 
 
 async def asker_of(request: Request, inside: Inside) -> Asker:
-    """Return who asks. Raises `ProblemError` for a token that is none, and where one is needed and none is shown."""
+    """Return who asks. Raises `ProblemError` for a token that is none, and where one is needed and
+    none is shown.
+    """
     serve, shown = inside.settings.serve, shown_token(request.headers)
     if shown:
         return await _holder(shown, inside)
@@ -92,7 +102,9 @@ async def _holder(shown: str, inside: Inside) -> Asker:
 
 
 def check_role(asker: Asker, who: Who, inside: Inside) -> None:
-    """Raise `ProblemError` unless a role is enough; whoever could show something better is asked for it."""
+    """Raise `ProblemError` unless a role is enough; whoever could show something better is asked
+    for it.
+    """
     if asker.may(who):
         return
     serve = inside.settings.serve
@@ -110,7 +122,10 @@ def check_role(asker: Asker, who: Who, inside: Inside) -> None:
 
 
 def _unknown(message: str) -> ProblemError:
-    hint = "send it as `Authorization: Bearer TOKEN`, or as the password of a login with any name; it is serve.token, or one of `tidings token`"
+    hint = (
+        "send it as `Authorization: Bearer TOKEN`, or as the password of a login with any name;"
+        " it is serve.token, or one of `tidings token`"
+    )
     return ProblemError(HTTPStatus.UNAUTHORIZED, message, hint=hint, headers=REALM)
 
 
@@ -122,7 +137,8 @@ def _is_same(shown: str, token: str) -> bool:
 
 
 def check_objects(c: Connection, asker: Asker, named: Mapping[str, object], *, alters: bool) -> None:
-    """Raise `ProblemError` (404) for an object that the asker does not see, or (403) sees and may not alter.
+    """Raise `ProblemError` (404) for an object that the asker does not see, or (403) sees and may
+    not alter.
 
     Args:
         asker: Who asks.

@@ -36,7 +36,9 @@ Answer = Callable[["Request", "Inside"], Awaitable["Response"]]
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """A path, how it is asked for, who may, and what answers; `is_of_all`: only for those who see the sentinels of all owners."""
+    """A path, how it is asked for, who may, and what answers; `is_of_all`: only for those who see
+    the sentinels of all owners.
+    """
 
     path: str
     method: Method
@@ -158,7 +160,9 @@ def _admitting(entrance: Entrance, inside: Inside) -> Endpoint:
 
 
 async def _admitted(request: Request, entrance: Entrance, inside: Inside) -> Asker:
-    """Return who asks. Raises `ProblemError` unless the role is enough and the objects of the path are the asker's to see."""
+    """Return who asks. Raises `ProblemError` unless the role is enough and the objects of the path
+    are the asker's to see.
+    """
     asker = await asker_of(request, inside)
     check_role(asker, entrance.who, inside)
     if entrance.is_of_all and not asker.sees_all:

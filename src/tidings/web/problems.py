@@ -1,4 +1,6 @@
-"""What goes wrong at the door, told as every other problem is: a JSON record that says what helps, as RFC 9457 has it."""
+"""What goes wrong at the door, told as every other problem is: a JSON record that says what helps,
+as RFC 9457 has it.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,10 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     """Answer for what is not there, and for a verb that it does not know."""
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for no other
     status = HTTPStatus(error.status_code)
-    hint = "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME, /api/v1/signals, /healthz and what /api/v1/openapi.json says"
+    hint = (
+        "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME,"
+        " /api/v1/signals, /healthz and what /api/v1/openapi.json says"
+    )
     problem = ProblemError(
         status, status.phrase.lower(), hint=hint if status == HTTPStatus.NOT_FOUND else "", headers=error.headers
     )

@@ -126,7 +126,7 @@ def test_a_fault_of_ours_tells_strangers_nothing(tmp_path):
     """The log has it whole, the answer only that there was one."""
 
     async def story(within, app):
-        async def read(*_):
+        async def read(*_, **__):
             message = "/home/anna/secret"
             raise KeyError(message)
 

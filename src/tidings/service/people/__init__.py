@@ -1,1 +1,3 @@
-"""People and their programs: accounts, passwords, sessions and tokens; what they may see; how they leave."""
+"""People and their programs: accounts, passwords, sessions and tokens; what they may see; how they
+leave.
+"""

@@ -176,12 +176,16 @@ class Comparisons:
         return found
 
     async def body(self, *, page_id: int, seq: int) -> bytes:
-        """Return the body of a stored version as it was received. Raises `TidingsError` if it cannot be given back."""
+        """Return the body of a stored version as it was received. Raises `TidingsError` if it
+        cannot be given back.
+        """
         found = await self._read(read_body, self._archive, page_id, seq)
         return bytes(found.data)
 
     async def text(self, *, page_id: int, version: Version) -> str:
-        """Return the text of a stored version, as people read it. Raises `TidingsError` if the job dies."""
+        """Return the text of a stored version, as people read it. Raises `TidingsError` if the job
+        dies.
+        """
         body = await self._read(read_body, self._archive, page_id, version.seq)
         answer = await self._process().run(draw.text, body)
         if isinstance(answer, Died):

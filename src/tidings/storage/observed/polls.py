@@ -113,7 +113,9 @@ def beats(c: Connection, page_ids: Collection[int], *, since: Instant, width: Du
 def listing(
     c: Connection, *, page_id: int | None = None, limit: int | None = None, before: int | None = None
 ) -> list[PollRow]:
-    """Return polls, newest first: of a page, and only those numbered below `before`, where that is given."""
+    """Return polls, newest first: of a page, and only those numbered below `before`, where that is
+    given.
+    """
     wanted = {"page_id": (page_id, "page_id = :page_id"), "before": (before, "id < :before")}
     given = {name: value for name, (value, _) in wanted.items() if value is not None}
     text = select(_SELECT, [wanted[name][1] for name in given], "ORDER BY id DESC LIMIT :limit")

@@ -1,4 +1,6 @@
-"""Accounts: owners that have a role. The owner 1 is the installation itself, whose sentinels are everybody's, and no account."""
+"""Accounts: owners that have a role. The owner 1 is the installation itself, whose sentinels are
+everybody's, and no account.
+"""
 
 from __future__ import annotations
 

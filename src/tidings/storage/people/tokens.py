@@ -1,4 +1,6 @@
-"""Tokens of programs: kept as hashes, each with a scope, for an account or for the installation itself."""
+"""Tokens of programs: kept as hashes, each with a scope, for an account or for the installation
+itself.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ SCOPES: tuple[Scope, ...] = ("read", "edit", "admin")
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A token without its secret; `owner_id` is whose it is, `used_at` when it was last shown (to the hour)."""
+    """A token without its secret; `owner_id` is whose it is, `used_at` when it was last shown (to
+    the hour).
+    """
 
     id: int
     owner_id: int

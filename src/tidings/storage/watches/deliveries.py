@@ -159,7 +159,7 @@ def listing(
         limit: How many at most; None for all.
         status: Their status; None for any.
         after: The id of the delivery that the list goes on after; "" for the first.
-        viewer: The owner who looks; None for one who sees all.
+        viewer: The owner who reads; None for one who sees all.
     """
     given: dict[str, Any] = {"limit": UNLIMITED if limit is None else limit}
     conditions = ["d.status = 'dead'"] if dead else []

@@ -49,8 +49,8 @@ class Filter:
     """Which changes are listed; an empty field leaves nothing out.
 
     `since` is the earliest instant of detection (µs), `before` the id of the change after which the next page of the list begins.
-    `text` is looked for in what changed, in names and in addresses. `viewer` is the owner who looks, None for one who sees all,
-    `reader` whose marks count.
+    `text` is looked for in what changed, in names and in addresses. `viewer` is the owner who
+    reads, None for one who sees all, `reader` whose marks count.
     """
 
     shown: Shown = "unread"
@@ -132,7 +132,9 @@ def mark(
 
 
 def mark_all_read(c: Connection, *, at: Instant, viewer: int | None = None, reader: int = OWNER) -> int:
-    """Mark all unread changes that `viewer` sees as read by `reader`, kept ones too; return how many there were."""
+    """Mark all unread changes that `viewer` sees as read by `reader`, kept ones too; return how
+    many there were.
+    """
     conditions, given = _conditions(Filter(viewer=viewer, reader=reader))
     ids = [row[0] for row in c.rows(select(f"SELECT ch.id{_JOINED}", conditions, ""), **given)]
     return c.many(_READ, [{"owner_id": reader, "change_id": id_, "read_at": at} for id_ in ids])

@@ -58,12 +58,13 @@ class SentinelRow:
 
 _SELECT = (
     "SELECT s.id, s.name, s.state, s.reason, s.revision, r.text, s.start_at, s.end_at, s.created_at, s.started_at, s.ended_at,"
-    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL), r.created_at,"
+    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL),"
+    " r.created_at,"
     " s.owner_id FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
 )
 SEEN = (
-    "(s.owner_id IN (1, :viewer) OR EXISTS (SELECT 1 FROM tag st JOIN shared_tag sh ON sh.owner_id = s.owner_id AND sh.tag = st.name"
-    " WHERE st.sentinel_id = s.id))"
+    "(s.owner_id IN (1, :viewer) OR EXISTS (SELECT 1 FROM tag st JOIN shared_tag sh"
+    " ON sh.owner_id = s.owner_id AND sh.tag = st.name WHERE st.sentinel_id = s.id))"
 )
 """That the owner `viewer` sees a sentinel `s`: it is his, everybody's, or shared by a tag."""
 _INSERT = (
@@ -200,7 +201,7 @@ def listing(
     Args:
         ended: Whether those that have ended or were dropped are listed too.
         tag: The tag that they have; None for any.
-        viewer: The owner who looks; None for one who sees all.
+        viewer: The owner who reads; None for one who sees all.
     """
     conditions = [*([] if ended else ["s.state <> 'ended'"]), *seen_by(viewer)]
     given: dict[str, Any] = {} if viewer is None else {"viewer": viewer}
@@ -228,7 +229,9 @@ def count(c: Connection, *, viewer: int | None = None) -> int:
 
 
 def tags(c: Connection, *, viewer: int | None = None) -> list[str]:
-    """Return the tags of sentinels that have not ended and that `viewer` sees, in alphabetical order."""
+    """Return the tags of sentinels that have not ended and that `viewer` sees, in alphabetical
+    order.
+    """
     base = "SELECT DISTINCT t.name FROM tag t JOIN sentinel s ON s.id = t.sentinel_id"
     text = select(base, ["s.state <> 'ended'", *seen_by(viewer)], "ORDER BY t.name")
     return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]
@@ -484,7 +487,8 @@ def give(c: Connection, id: int, owner_id: int) -> None:
 
 
 def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
-    """Take back that a sentinel was dropped: it has its name and its state again, with the event of that state.
+    """Take back that a sentinel was dropped: it has its name and its state again, with the event of
+    that state.
 
     Raises `UsageError` if it was not dropped, or another has its name by now.
     """

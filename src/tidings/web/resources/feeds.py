@@ -1,4 +1,6 @@
-"""Feeds of changes by sentinel, by tag and of all, as Atom (RFC 4287) and as JSON Feed 1.1, with or without a Notify clause."""
+"""Feeds of changes by sentinel, by tag and of all, as Atom (RFC 4287) and as JSON Feed 1.1, with or
+without a Notify clause.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The log of changes as CloudEvents, each with its number: what there is since a number, and then what comes, as long as one listens.
+"""The log of changes as CloudEvents, each with its number: what there is since a number, and then
+what comes, as long as one listens.
 
 As server-sent events or as lines of JSON, as the asker's Accept says. Unlike the stream of the channel `stream` it has every change,
 whether a clause notifies anybody of it or not.
@@ -52,7 +53,9 @@ def cloud_event(c: Connection, seq: int, change_id: str) -> dict[str, Any] | Non
 
 
 def after(c: Connection, number: int, viewer: int | None) -> tuple[list[tuple[int, dict[str, Any]]], int, bool]:
-    """Return the first events above a number that an owner sees, up to which number was looked, and whether that was all."""
+    """Return the first events above a number that an owner sees, up to which number was looked, and
+    whether that was all.
+    """
     newest = events.last_seq(c)
     upto = min(newest, number + SPAN)
     rows = events.listing(c, after=number, upto=upto, types=(EventType.CHANGE_FOUND,), limit=BATCH)

@@ -55,7 +55,9 @@ async def health(call: Call) -> Any:
 
 
 async def settings(call: Call) -> Any:
-    """Return all settings; of secret ones only whether they are set is known to who runs the service."""
+    """Return all settings; of secret ones only whether they are set is known to who runs the
+    service.
+    """
 
     def value(name: str) -> Any:
         found = call.desk.settings.value(name)

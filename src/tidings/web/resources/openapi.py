@@ -1,4 +1,6 @@
-"""The OpenAPI 3.1 document, made of the table of operations: there is no second place that says what the API takes and gives."""
+"""The OpenAPI 3.1 document, made of the table of operations: there is no second place that says
+what the API takes and gives.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
                 "token": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "`tidings token add NAME` makes one; on loopback none is needed while nobody has an account.",
+                    "description": "`tidings token add NAME` makes one; on loopback none may be needed",
                 }
             },
         },

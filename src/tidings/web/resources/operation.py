@@ -31,7 +31,9 @@ MOST_BYTES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to an operation, read and checked: `query` and `body` are of the types that the operation declares."""
+    """A request to an operation, read and checked: `query` and `body` are of the types that the
+    operation declares.
+    """
 
     request: Request
     desk: Desk
@@ -45,7 +47,9 @@ class Call:
         return str(self.request.path_params[parameter])
 
     def number(self, parameter: str) -> int:
-        """Return a parameter of the path that is a number. Raises `ProblemError` (404) for one that is none."""
+        """Return a parameter of the path that is a number. Raises `ProblemError` (404) for one that
+        is none.
+        """
         text = self.named(parameter)
         if not (text.isascii() and text.isdecimal() and len(text) < 19):
             raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no such {parameter}")
@@ -64,8 +68,9 @@ class Call:
 class Operation:
     """A row of the table.
 
-    `query`, `body` and `returns` are the types of which the document is made; `takes` are the media types of a body that is no JSON,
-    `gives` the media type of an answer that is none. `is_of_all` marks what is only for those who see all sentinels.
+    `query`, `body` and `returns` are the types of which the document is made; `takes` are the media
+    types of a body that is no JSON, `gives` the media type of an answer that is none. `is_of_all`
+    marks what is only for those who see all sentinels.
     """
 
     method: Method
@@ -139,7 +144,9 @@ def etag_of(value: Any) -> str:
 
 
 def check_match(request: Request, value: Any) -> None:
-    """Raise `ProblemError` (412) if a request says which state it alters (If-Match), and it is another now."""
+    """Raise `ProblemError` (412) if a request says which state it alters (If-Match), and it is
+    another now.
+    """
     given = request.headers.get("if-match")
     if given is None or given.strip() == "*":
         return
@@ -199,7 +206,9 @@ DEEPEST: Final = 100
 
 
 def _check_depth(body: bytes) -> None:
-    """Raise `ProblemError` for JSON that is nested too deeply; brackets in its texts count too, which no honest body notices."""
+    """Raise `ProblemError` for JSON that is nested too deeply; brackets in its texts count too,
+    which no honest body notices.
+    """
     depth = 0
     for byte in body if body.count(b"[") + body.count(b"{") > DEEPEST else b"":
         depth += (byte in b"[{") - (byte in b"]}")

@@ -55,7 +55,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         sentinels.alter, shapes.Sentinel, body=shapes.Alteration, problems=(412,),
     ),
     Operation(
-        "DELETE", "/api/v1/sentinels/{name}", "editors", "drop_sentinel", "End a sentinel; for a day it can be restored",
+        "DELETE", "/api/v1/sentinels/{name}", "editors", "drop_sentinel", "End a sentinel; restore it within a day",
         sentinels.drop, shapes.Dropped, problems=(412,),
     ),
     Operation(
@@ -70,7 +70,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "GET", "/api/v1/sentinels/{name}/pages", "readers", "pages_of_sentinel", "The pages of a sentinel",
         pages.of_sentinel, shapes.PageOfPages,
     ),
-    Operation("GET", "/api/v1/tags", "readers", "list_tags", "The tags that sentinels have", sentinels.tags, shapes.Tags),
+    Operation("GET", "/api/v1/tags", "readers", "list_tags", "Tags of sentinels", sentinels.tags, shapes.Tags),
     Operation(
         "GET", "/api/v1/pages", "readers", "list_pages", "Watched pages",
         pages.listing, shapes.PageOfPages, shapes.Listing,
@@ -139,10 +139,13 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         deliveries.get, shapes.Delivery,
     ),
     Operation(
-        "POST", "/api/v1/deliveries/{delivery}/replay", "editors", "replay_delivery", "Send it again, under the same id",
+        "POST", "/api/v1/deliveries/{delivery}/replay", "editors", "replay_delivery", "Send it again, same id",
         deliveries.replay, shapes.Delivery,
     ),
-    Operation("GET", "/api/v1/plan", "readers", "plan", "The next checks", installation.plan, shapes.Plan, shapes.PlanQuery),
+    Operation(
+        "GET", "/api/v1/plan", "readers", "plan", "The next checks",
+        installation.plan, shapes.Plan, shapes.PlanQuery,
+    ),
     Operation("GET", "/api/v1/health", "readers", "health", "What needs attention", installation.health, shapes.Health),
     Operation(
         "GET", "/api/v1/settings", "readers", "settings", "All settings, without secrets",

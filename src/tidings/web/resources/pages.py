@@ -1,4 +1,6 @@
-"""Watched pages: how each stands, its versions with their texts and bodies, its polls, its masks, any two versions compared."""
+"""Watched pages: how each stands, its versions with their texts and bodies, its polls, its masks,
+any two versions compared.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lists page by page: a cursor is the key of the last item that was given, so that nothing is given twice or left out while things come."""
+"""Lists page by page: a cursor is the key of the last item that was given, so that nothing is given
+twice or left out while things come.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def page(found: Sequence[T], limit: int, record: Callable[[T], Any], key: Callab
 
 
 def after_number(cursor: str, *, first: int) -> int:
-    """Return the number that a cursor is, `first` for none. Raises `ProblemError` for one that this service has not given."""
+    """Return the number that a cursor is, `first` for none. Raises `ProblemError` for one that this
+    service has not given.
+    """
     if not cursor:
         return first
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):
@@ -45,9 +49,11 @@ def foreign() -> ProblemError:
     return ProblemError(HTTPStatus.NOT_FOUND, message, hint="take `next` of the page before")
 
 
-def moment(text: str) -> Instant | None:
-    """Return the instant of an RFC 3339 date and time (µs), None for none. Raises `ProblemError` for what is none, or has no zone."""
-    if not text:
+def moment(text: str | None) -> Instant | None:
+    """Return the instant of an RFC 3339 date and time (µs), None for none. Raises `ProblemError`
+    for what is none, or has no zone.
+    """
+    if text is None:
         return None
     try:
         at = datetime.fromisoformat(text)

@@ -125,7 +125,9 @@ def _altered_by(text: str, file: str, settings: Settings) -> list[str]:
 
 
 def _check_own(c: Connection, name: str, asker: Asker) -> None:
-    """Raise unless the asker sees and may alter the sentinel of a name; one that there is not is left to who looks for it."""
+    """Raise unless the asker sees and may alter the sentinel of a name; one that there is not is
+    left to its finder.
+    """
     row = sentinels.last_of(c, name)
     if row is None:
         return
@@ -192,7 +194,9 @@ async def restore(call: Call) -> Any:
 
 
 def undo(c: Connection, name: str, now: Instant) -> dict[str, Any]:
-    """Take back that a sentinel was dropped. Raises `UsageError` after a day, or where there is nothing to take back."""
+    """Take back that a sentinel was dropped. Raises `UsageError` after a day, or where there is
+    nothing to take back.
+    """
     row = sentinels.last_holder(c, by_name.find_past(c, name).name)
     if row is None or name in sentinels.names(c):
         raise UsageError(f"{name} was not dropped, so there is nothing to take back")
@@ -235,7 +239,9 @@ async def bulk(call: Call) -> Any:
 
 
 async def preview(call: Call) -> Any:
-    """Return what statements would watch: each page is asked once, nothing is stored but what that costs."""
+    """Return what statements would watch: each page is asked once, nothing is stored but what that
+    costs.
+    """
     text, file = _said(call)
     if file:
         raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a preview is of statements in the sentence form")

@@ -1,4 +1,6 @@
-"""What the API takes and gives, as types: requests are read by them (unknown fields are refused), and the document is made of them."""
+"""What the API takes and gives, as types: requests are read by them (unknown fields are refused),
+and the document is made of them.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ class ChangeQuery(Listing):
     kind: Words = ""
     q: Words = ""
     shown: Literal["unread", "kept", "all", "quiet"] = "all"
-    since: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] = ""
+    since: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] | None = None
 
 
 class DeliveryQuery(Listing):
@@ -325,7 +327,9 @@ class Masks(Given):
 
 
 class Change(Given):
-    """A change; how it is told is in `docs/reference/content.md`. `read` and `kept` are the asker's own marks."""
+    """A change; how it is told is in `docs/reference/content.md`. `read` and `kept` are the asker's
+    own marks.
+    """
 
     record: Literal["change"]
     id: str | None
