@@ -31,7 +31,14 @@ _INSERT = "INSERT INTO owner (name, role, password, created_at) VALUES (:name, :
 
 
 def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> AccountRow:
-    """Make an account and return its row. Raises `UsageError` if its name is taken."""
+    """Make an account and return its row. Raises `UsageError` if its name is taken.
+
+    Args:
+        name: By which its owner signs in.
+        role: What its owner may do.
+        password: Its argon2id hash, empty for none.
+        at: When it is made (µs).
+    """
     if c.value("SELECT 1 FROM owner WHERE lower(name) = :name", name=name.lower()) is not None:
         raise UsageError(f"there is a user {name} already; `tidings user list` shows all")
     id_ = int(c.value(_INSERT, name=name, role=role, password=password, at=at))

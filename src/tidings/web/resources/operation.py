@@ -91,7 +91,14 @@ class Operation:
     """what each parameter of the path is"""
 
     async def respond(self, request: Request, desk: Desk, inside: Inside, asker: Asker) -> Response:
-        """Answer a request. Raises `ProblemError` for whatever is wrong with it."""
+        """Answer a request. Raises `ProblemError` for whatever is wrong with it.
+
+        Args:
+            request: What is answered.
+            desk: What the screens work with, too.
+            inside: The running service.
+            asker: Who asks; that he may is settled.
+        """
         call = Call(request, desk, inside, asker, _query(request, self.query), await self._body(request))
         try:
             found = await self.answer(call)

@@ -42,7 +42,7 @@ def _shape(settings: Settings) -> set[tuple[Any, ...]]:
 def test_every_table_of_the_contract_is_there():
     """The tables are those of contracts §4, what tags have by default, events of other origin, marks of the inbox, and values."""
     expected = (
-        "owner sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
+        "owner session token shared_tag sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
         " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance tag_default event_source event_key trust hint signal_key websub inbox_mark watched_value"
     )
 
@@ -56,7 +56,7 @@ def test_ids_never_come_back_and_times_are_wide():
     ]
     times = [text for table in TABLES.values() for name, text in table.columns.items() if name.endswith("at")]
 
-    assert 10 == len(numbered)
+    assert 11 == len(numbered)
     assert all(text.endswith("AUTOINCREMENT") for text in numbered)
     assert len(times) > 40
     assert {"BIGINT"} == {text.split()[1] for text in times}
