@@ -14,7 +14,7 @@ from tidings.language.verify import KnownSentinel, joins_answers
 from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
-from tidings.model.watch.asking import Asking, Header, Value
+from tidings.model.watch.asking import Asking, Header, Login, Value
 from tidings.model.watch.commands import url_of
 from tidings.model.watch.extract import HIDDEN
 from tidings.model.watch.interest import FORMS
@@ -258,6 +258,16 @@ values = visible.map(Value) | st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,12}", fu
 )
 
 
+logins = st.builds(
+    Login,
+    st.sampled_from(["https://shop.example/login", "http://127.0.0.1:8080/in?a=%22"]),
+    values.filter(lambda value: bool(value.text)),
+    st.sampled_from(["shop", "pass-word"]),
+    st.sampled_from(["", "a.logout", '[title="out"]']),
+    st.sampled_from([(), ("https://id.example",), ("https://id.example", "https://b.example/")]),
+)
+
+
 @st.composite
 def askings(draw: st.DrawFn) -> Asking:
     """Draw how a page is asked for."""
@@ -270,6 +280,7 @@ def askings(draw: st.DrawFn) -> Asking:
         timeout=draw(st.none() | st.integers(1, 600).map(lambda seconds: seconds * SECOND)),
         trust=draw(st.sampled_from(["", "ca.pem", 'my "ca".pem'])),
         proxy=draw(st.sampled_from([None, Value("http://proxy.example:3128"), Value("way-out", is_secret=True)])),
+        login=draw(st.none() | logins),
         render=render,
         screenshot=bool(render) and draw(st.booleans()),
         frames=draw(st.integers(0, 2)),

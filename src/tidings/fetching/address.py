@@ -19,7 +19,7 @@ from tidings.errors import AddressError, UsageError
 from tidings.fetching import files
 from tidings.model.observed.page import PageIdentity
 from tidings.model.watch import commands
-from tidings.model.watch.asking import PLAIN, Asking, Header, Value
+from tidings.model.watch.asking import PLAIN, Asking, Header, Login, Value
 
 MAX_URL_LENGTH = 8_192
 """Characters of a rebuilt URL; longer request lines are refused by most servers."""
@@ -155,12 +155,15 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     is_owned = any(h.value.is_secret or h.name == "cookie" for h in headers) or any(
         value is not None and value.is_secret for value in (asking.body, asking.proxy)
     )
+    is_owned = is_owned or asking.login is not None
     owner = owner_id if is_owned else None
     body = hashlib.sha256(_spelled(asking.body).encode()).hexdigest() if asking.body is not None else ""
     spelled = [(header.name, _spelled(header.value)) for header in headers]
     identity: list[object] = [asking.method, rebuilt, body, asking.render, asking.frames, spelled, owner]
     if asking.trust or asking.proxy is not None:
         identity += [asking.trust, _spelled(asking.proxy) if asking.proxy is not None else ""]
+    if asking.login is not None:
+        identity.append(_checked_login(asking.login))
     text = json.dumps(identity, ensure_ascii=True, separators=(",", ":"))
     return PageIdentity(
         key=hashlib.sha256(text.encode()).hexdigest(),
@@ -174,8 +177,25 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
         headers=headers,
         trust=asking.trust,
         proxy=asking.proxy,
+        login=asking.login,
         owner_id=owner,
     )
+
+
+def is_safe_for_passwords(url: str) -> bool:
+    """Return whether a rebuilt address may be sent a password: by https, or on this machine."""
+    parts = parse(url)
+    host = parts.host.strip("[]")
+    is_loopback = host in {"localhost", "::1"} or (is_ipv4(host) and host.startswith("127."))
+    return parts.scheme == "https" or is_loopback
+
+
+def _checked_login(login: Login) -> list[object]:
+    """Return what a login adds to the identity of a page. Raises `AddressError`."""
+    for url in (login.url, *login.via):
+        if not is_safe_for_passwords(rebuild(url)):
+            _refuse(url, "a password goes over https only", "write https://")
+    return [login.url, _spelled(login.user), login.password, login.success, list(login.via)]
 
 
 def is_local(url: str) -> bool:

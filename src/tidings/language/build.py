@@ -28,6 +28,7 @@ from tidings.language.problems import Problem
 from tidings.language.write.printer import to_text
 from tidings.model.interval import Duration
 from tidings.model.outside import CreateEvent, EventSource, Origin
+from tidings.model.watch.asking import Login, Value
 from tidings.model.watch.commands import url_of
 from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
 from tidings.model.watch.sentinel import Sentinel, Then, Watched
@@ -190,6 +191,19 @@ def event(name: str, *, file: str = "", command: Sequence[str] = (), every: Dura
     """
     origin: Origin = "file" if file else "command" if command else "webhook"
     return _said_as(CreateEvent(name, EventSource(origin, file, tuple(command), every)), f'event "{name}"')
+
+
+def login(form: str, user: str, *, secret: str, success: str = "", via: Sequence[str] = ()) -> Login:
+    """Return how to log in by a form, for `Asking.login`.
+
+    Args:
+        form: The address of the page with the form.
+        user: Who logs in.
+        secret: The name of the secret that holds the password.
+        success: A CSS selector of what only a logged-in page has, "" for no form with a password.
+        via: Further addresses to which the form may send the password, and where it may lead.
+    """
+    return Login(form, Value(user), secret, success, tuple(via))
 
 
 def command(*argv: str) -> str:

@@ -43,8 +43,8 @@ CLAUSES: tuple[str, ...] = (
 )
 """Words that begin a clause; a text with a fault is cut at them (sentinels §1.7)."""
 
-SYNONYMS: tuple[str, ...] = ("Ignore", "Until")
-"""Words that begin a clause too: Exclude, To. They may be names."""
+SYNONYMS: tuple[str, ...] = ("Ignore", "Until", "Login")
+"""Words that begin a clause too (Exclude, To, Login), and may be names."""
 
 JOINTS: tuple[str, ...] = (
     "Sentinel",

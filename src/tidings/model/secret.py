@@ -7,9 +7,11 @@ from typing import Final, Literal
 
 from tidings.model.interval import Instant
 
-SecretKind = Literal["text", "cookies", "signing", "hook", "address", "naming"]
+SecretKind = Literal["text", "cookies", "signing", "hook", "address", "naming", "session"]
 """`text` is sent as it is, `cookies` is a jar of which only what fits is sent; `address` is where news go, written out in a statement;
-`signing` signs webhooks, `hook` is the token with which an event may be told, `naming` names addresses: these are sent to nobody."""
+`signing` signs webhooks, `hook` is the token with which an event may be told, `naming` names
+addresses: these are sent to nobody.
+`session` is what is kept of a login by a form."""
 HIDDEN: Final = "***"
 
 

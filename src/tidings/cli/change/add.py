@@ -60,6 +60,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         help="send this with each request; 'NAME: secret SECRET' sends a secret's text; can be given again",
     )
     parser.add_argument("--user", metavar="NAME", help="log in as this user (basic auth); the password is asked for")
+    parser.add_argument("--login-form", metavar="URL", help="log in --user by the form on this page, not by basic auth")
+    parser.add_argument("--login-success", metavar="CSS", help="what only a logged-in page has, e.g. a.logout")
     parser.add_argument("--password", metavar="SECRET", help="the secret that holds the password of --user")
     parser.add_argument("--render", action="store_true", help="watch what a browser shows once scripts have run")
     parser.add_argument("--no-check", action="store_true", help="do not check new pages now; the service does")
@@ -112,6 +114,8 @@ def _of_url(arguments: argparse.Namespace) -> list[str]:
         "header",
         "user",
         "password",
+        "login_form",
+        "login_success",
         "render",
         "every",
         "notify",

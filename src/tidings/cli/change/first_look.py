@@ -91,7 +91,12 @@ def _asked(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, 
         clauses.append(("--select", f"Select css {quoted(arguments.select)}"))
     clauses += (("--exclude", f"Exclude css {quoted(css)}") for css in arguments.exclude)
     clauses += (("--header", _header(given)) for given in arguments.header)
-    if login:
+    if login and arguments.login_form is not None:
+        success = arguments.login_success
+        found = "" if success is None else f" success css {quoted(success)}"
+        user = f"user {quoted(arguments.user)} password secret {quoted(login)}"
+        clauses.append(("--login-form", f"Login form {quoted(arguments.login_form)} {user}{found}"))
+    elif login:
         clauses.append(("--user", f'Header "Authorization" secret "{login}"'))
     if arguments.render:
         clauses.append(("--render", "Render browser"))
@@ -141,12 +146,18 @@ def _login(database: Database, arguments: argparse.Namespace, settings: Settings
         if arguments.password is not None:
             message = "--password goes with --user NAME"
             raise UsageError(message)
+        if arguments.login_form is not None or arguments.login_success is not None:
+            message = "--login-form URL and --login-success CSS go with --user NAME"
+            raise UsageError(message)
         return "", Secret("")
-    if ":" in arguments.user:
+    if arguments.login_form is None and ":" in arguments.user:
         message = "the name of a user has no colon in it: basic auth could not tell it from the password"
         raise UsageError(message)
     plain = re.sub(r"[^A-Za-z0-9.]+", "-", f"{host}-{arguments.user}").strip("-.")
-    return f"login-{plain}"[:100], basic(arguments.user, _password(database, arguments, settings, host))
+    password = _password(database, arguments, settings, host)
+    if arguments.login_form is None:
+        return f"login-{plain}"[:100], basic(arguments.user, password)
+    return arguments.password or f"login-{plain}"[:100], password
 
 
 def _password(database: Database, arguments: argparse.Namespace, settings: Settings, host: str) -> Secret:
@@ -175,7 +186,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
         done = register.register(database, asked.text, settings=settings, now=clock.now())
     except SentinelError as error:
         raise SentinelError([asked.flagged(problem) for problem in error.problems]) from error
-    if login:
+    if login and login != arguments.password:
         database.write(secrets.set_, Vault(settings.data), login, password, at=clock.now())
     (row,) = done.made
     ours = [warning for warning in done.warnings if not (login and warning.code == "W9" and login in str(warning))]

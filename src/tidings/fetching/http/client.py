@@ -91,6 +91,8 @@ class Client:
             first=request.url,
             body=request.body,
             cookies=request.cookies,
+            keeps_cookies=request.login is not None,
+            origins=request.origins,
         )
         try:
             if request.headers:
@@ -172,6 +174,8 @@ class Client:
 
     async def _read_page(self, journey: Journey, response: aiohttp.ClientResponse) -> Outcome | None:
         status = response.status
+        if journey.keeps_cookies and status not in answers.REDIRECTS:
+            journey.take_cookies(response.headers.getall("Set-Cookie", ()), self.clock.wall())
         if status == 304 and journey.conditional:
             return Unchanged(
                 final_url=journey.url,
@@ -183,6 +187,7 @@ class Client:
                 fresh=answers.freshness(response.headers, now=self.clock.wall()),
                 pause=answers.rate_limit(response.headers, now=self.clock.wall()),
                 headers=answers.plain_headers(response.headers),
+                cookies=journey.jar if journey.keeps_cookies else (),
             )
         if status in answers.REDIRECTS:
             self._go_on(journey, response, response.headers.getall("Location", ()))
@@ -218,6 +223,7 @@ class Client:
             destination = redirects.target(journey.url, places)
             private = journey.body is not None or bool(journey.cookies)
             redirects.refuse_downgrade(journey.url, destination, journey.headers, private=private)
+            redirects.refuse_unnamed(destination, journey.origins)
             journey.visit(now)
             if status == 303 or (journey.method not in REPEATABLE and status in {301, 302}):
                 journey.become_get()
@@ -256,6 +262,7 @@ class Client:
             moved=journey.moved,
             fresh=answers.freshness(response.headers, now=self.clock.wall()),
             pause=answers.rate_limit(response.headers, now=self.clock.wall()),
+            cookies=journey.jar if journey.keeps_cookies else (),
             conditions="refused" if journey.is_refused else "answered" if journey.conditional else "",
         )
 

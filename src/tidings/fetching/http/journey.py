@@ -52,6 +52,10 @@ class Journey:
     cookies: tuple[Cookie, ...] = ()
     jar: tuple[Cookie, ...] = ()
     """what servers have set on the way; it ends with the journey"""
+    keeps_cookies: bool = False
+    """whether those of the last answer are taken too"""
+    origins: frozenset[str] | None = None
+    """where redirects may lead; None: anywhere"""
     visited: set[tuple[str, frozenset[tuple[str, str, str, str]]]] = field(default_factory=set)
     hops: list[str] = field(default_factory=list)
     moved: str = ""

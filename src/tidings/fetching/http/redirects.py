@@ -101,6 +101,12 @@ def refuse_downgrade(source: str, destination: str, headers: RequestHeaders, *, 
         )
 
 
+def refuse_unnamed(destination: str, origins: frozenset[str] | None) -> None:
+    """Raise `FetchError` if a fetch would leave the origins that it is bound to (None: to none)."""
+    if origins is not None and (origin := address.parse(destination).origin) not in origins:
+        raise FetchError("redirect", f"it leads on to {origin}, which the sentinel does not name")
+
+
 def refuse_to_carry(destination: str, *, first: str) -> None:
     """Raise `FetchError` if a request that is no plain GET would be repeated at another origin (307, 308)."""
     if not is_at_home(destination, first=first):

@@ -1,4 +1,7 @@
-"""What the clauses mean that say how a page is asked for: Method, Header, Body, Frames, Render, Timeout, Trust, Proxy, Robots."""
+"""What the clauses mean that say how a page is asked for.
+
+Method, Header, Login, Render and so on.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,23 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from lark import Token, Tree
 
-from tidings.language.clauses.clause import Clause, read_positive_duration, unquoted
+from tidings.language.clauses.clause import (
+    Clause,
+    FaultFoundError,
+    first,
+    last,
+    parts_of,
+    read_positive_duration,
+    unquoted,
+)
+from tidings.language.clauses.selection import read_selector
+from tidings.language.verify import check_address
 from tidings.model.interval import Duration, spell_duration
-from tidings.model.watch.asking import LONGEST_TIMEOUT, Asking, Header, Value
+from tidings.model.watch.asking import LONGEST_TIMEOUT, Asking, Header, Login, Value
 
 Node = Tree[Token]
 
@@ -20,6 +34,8 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS", "QUERY")
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}")
 _SECRET = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_UNTIL_SET = "pages that need it are in error until it is"
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -54,6 +70,37 @@ def read_header(node: Node, clause: Clause) -> Header:
 def read_value(node: Node, clause: Clause) -> Value:
     """Return a text or the name of a secret."""
     return _value(node, clause)
+
+
+def read_login(node: Node, clause: Clause) -> Login:
+    """Return how to log in by a form; E22 for an address that no password may be sent to."""
+    parts = parts_of(node)
+    url = _of_form(cast("Token", parts["page_of_form"].children[0]), clause)
+    user = _value(parts["user"], clause)
+    if not user.text or _CONTROL.search(user.text):
+        raise clause.fail(last(parts["user"]).start_pos, "E41", "this is no user's name")
+    at = next(i for i, child in enumerate(node.children) if isinstance(child, Token) and child.type == "SECRET")
+    password = read_secret_name(cast("Token", node.children[at + 1]), clause, without=_UNTIL_SET)
+    success = ""
+    if "success" in parts:
+        selector = read_selector(cast("Node", parts["success"].children[1]), clause)
+        if selector.language != "css":
+            place = first(cast("Node", parts["success"].children[1])).start_pos
+            raise clause.fail(place, "E41", "a login is known by a css selector", expected='success css "…"')
+        success = selector.text
+    texts = cast("list[Token]", parts["via"].children[1:]) if "via" in parts else []
+    return Login(url, user, password, success, tuple(_of_form(text, clause) for text in texts))
+
+
+def _of_form(text: Token, clause: Clause) -> str:
+    """Return an address that may be sent a password: https, or of this machine."""
+    url = unquoted(text) if text.type == "STRING" else str(text)
+    if not check_address(clause.report, text.start_pos or 0, url):
+        raise FaultFoundError
+    if not url.lower().startswith("https:") and urlsplit(url).hostname not in _LOOPBACK:
+        message = "a password goes over https only"
+        raise clause.fail(text.start_pos, "E22", message, expected="https://")
+    return url
 
 
 def read_proxy(node: Node, clause: Clause) -> Value:
@@ -127,7 +174,7 @@ def _value(node: Node, clause: Clause) -> Value:
     text = unquoted(token)
     is_secret = any(isinstance(child, Token) and child.type == "SECRET" for child in node.children)
     if is_secret:
-        text = read_secret_name(token, clause, without="pages that need it are in error until it is")
+        text = read_secret_name(token, clause, without=_UNTIL_SET)
     return Value(text, is_secret)
 
 
@@ -153,6 +200,7 @@ ASKING_READERS: Mapping[str, Callable[[Node, Any], Any]] = {
     "method": read_method,
     "header": read_header,
     "body": read_value,
+    "login": read_login,
     "timeout": read_timeout,
     "trust": read_trust,
     "proxy": read_proxy,
@@ -163,9 +211,13 @@ ASKING_READERS: Mapping[str, Callable[[Node, Any], Any]] = {
 """The clauses that together are a sentinel's `asking`."""
 
 
+_PLAIN = ("method", "body", "login", "timeout", "trust", "proxy", "frames")
+"""Those of which the meaning is a field of `Asking` by their own name."""
+
+
 def asking(base: Asking, values: Mapping[str, Any]) -> Asking:
     """Return `base` with what the clauses say put in; all its headers are replaced if there is one. A body alone is sent by POST."""
-    given = {rule: values[rule] for rule in ("method", "body", "timeout", "trust", "proxy", "frames") if rule in values}
+    given = {rule: values[rule] for rule in _PLAIN if rule in values}
     if "header" in values:
         given["headers"] = values["header"]
     if "render" in values:

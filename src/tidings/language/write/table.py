@@ -7,7 +7,18 @@ from typing import Any, Literal
 
 Reach = Literal["A", "B", "C"]
 
-ASKING: tuple[str, ...] = ("method", "header", "body", "frames", "render", "timeout", "trust", "proxy", "robots")
+ASKING: tuple[str, ...] = (
+    "method",
+    "header",
+    "body",
+    "login",
+    "frames",
+    "render",
+    "timeout",
+    "trust",
+    "proxy",
+    "robots",
+)
 """Clauses that together are a sentinel's `asking`."""
 
 ORDER: tuple[str, ...] = (
@@ -60,6 +71,7 @@ NOTHING: Mapping[str, Any] = {
     "history": None,
     "header": (),
     "body": None,
+    "login": None,
     "frames": 0,
     "render": ("", False),
     "timeout": None,
@@ -77,6 +89,6 @@ REACH: Mapping[str, Reach] = {
     **dict.fromkeys(("timeout", "trust", "proxy", "robots"), "B"),
     **dict.fromkeys(("fetch", "during", "zone", "from", "to", "for", "then"), "B"),
     **dict.fromkeys(("monitor", "select", "exclude", "transform", "compare"), "C"),
-    **dict.fromkeys(("method", "header", "body", "frames", "render"), "C"),
+    **dict.fromkeys(("method", "header", "body", "login", "frames", "render"), "C"),
 }
 """The class of a change by the user (sentinels §2.2): A at once, B new ticks, C another comparison."""

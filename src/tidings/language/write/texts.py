@@ -12,7 +12,7 @@ from tidings.language.hours import clock_text, clocks_text, days_text
 from tidings.language.write.table import NOTHING
 from tidings.model.interval import spell_duration
 from tidings.model.outside import EventSource
-from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.asking import Header, Login, Value
 from tidings.model.watch.commands import argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import Selector
@@ -203,6 +203,14 @@ def _header(header: Header) -> str:
     return f"{quoted(header.name)} {_value(header.value)}"
 
 
+def _login(login: Login) -> str:
+    words = [f"form {quoted(login.url)} user {_value(login.user)}"]
+    words.append(f"password secret {quoted(login.password)}")
+    words += [f"success css {quoted(login.success)}"] * bool(login.success)
+    words += [f"via {' '.join(map(quoted, login.via))}"] * bool(login.via)
+    return " ".join(words)
+
+
 def _proxy(value: Value) -> str:
     return _value(value) if value.is_secret else value.text
 
@@ -240,6 +248,7 @@ _TEXTS: Mapping[str, Callable[[Any], str]] = {
     "method": quoted,
     "header": _header,
     "body": _value,
+    "login": _login,
     "timeout": spell_duration,
     "trust": quoted,
     "proxy": _proxy,

@@ -313,6 +313,27 @@ def _value(node: Node) -> Segments:
         yield string(node)
 
 
+def _login(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    found = fields(node, ("form", "user", "password", "success", "via"), needed=("form", "user", "password"))
+    yield "form "
+    yield string(found["form"])
+    yield " user "
+    yield from _value(found["user"])
+    yield " password "
+    yield from _value(found["password"])
+    if "success" in found:
+        yield " success "
+        yield from _selector(found["success"])
+    if "via" in found:
+        yield " via"
+        for origin in members(found["via"]):
+            yield " "
+            yield string(origin)
+
+
 def _proxy(node: Node) -> Segments:
     if is_mapping(node):
         yield from _value(node)
@@ -444,6 +465,7 @@ BODIES: Mapping[str, Callable[[Node], Segments]] = {
     "method": _text,
     "header": _header,
     "body": _value,
+    "login": _login,
     "frames": _as_said,
     "render": _render,
     "timeout": _duration,

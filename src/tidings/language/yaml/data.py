@@ -12,7 +12,7 @@ from tidings.language.write.printer import clauses_of
 from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.write.texts import channel_text, compare_text, rate_text
 from tidings.model.interval import spell_duration
-from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.asking import Header, Login, Value
 from tidings.model.watch.commands import argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
@@ -232,6 +232,14 @@ def _value(value: Value) -> Data:
     return {"secret": value.text} if value.is_secret else value.text
 
 
+def _login(login: Login) -> Data:
+    data: dict[str, Data] = {"form": login.url, "user": _value(login.user)}
+    data["password"] = {"secret": login.password}
+    if login.success:
+        data["success"] = {"css": login.success}
+    return {**data, "via": list(login.via)} if login.via else data
+
+
 def _header(header: Header) -> Data:
     return {"name": header.name, ("secret" if header.value.is_secret else "value"): header.value.text}
 
@@ -291,6 +299,7 @@ _DATA: Mapping[str, Callable[[Any], Data]] = {
     "method": _same,
     "header": _header,
     "body": _value,
+    "login": _login,
     "frames": _same,
     "render": _render,
     "timeout": spell_duration,

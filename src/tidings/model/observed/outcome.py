@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from tidings.model.interval import Duration
+from tidings.model.interval import Duration, Instant
 from tidings.model.secret import Cookie, Secret
 
 ErrorKind = Literal[
@@ -25,12 +25,14 @@ ErrorKind = Literal[
     "framing",
     "encoding",
     "secret",
+    "login",
     "command",
     "fault",
     "disk",
     "damaged",
 ]
-"""Why a page could not be checked. `command`: it failed or did not end. `fault`: of Tidings itself.
+"""Why a page could not be checked. `login`: it was lost. `command`: it failed or did not end.
+`fault`: of Tidings itself.
 `disk`: what came could not be stored. `damaged`: what is stored of the page makes no
 sense. `busy`: 408 425 429 503; `address`: refused
 by the guard."""
@@ -54,6 +56,24 @@ class Validators:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FormLogin:
+    """How to log in by a form before a page is asked for, with the secrets put in.
+
+    `secret` is the name of the password's secret, which was set at `set_at`; what is kept of the
+    login is kept by it, by `owner_id`, by the origin of `url` and by `user`.
+    """
+
+    url: str
+    user: str | Secret
+    password: Secret
+    secret: str
+    set_at: Instant
+    owner_id: int
+    success: str = ""
+    via: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest:
     """One page to be asked for; `url` is already rebuilt (contracts §3). `validators` make it conditional.
 
@@ -61,6 +81,8 @@ class FetchRequest:
     elsewhere they would say nothing of the page. Headers, body and `cookies` (those that fit each request) are for the origin of `url`
     alone. `timeout` is the time for all of it (µs; None: the setting), `trust` the path of a PEM file. `render` is `browser` for a page
     as a browser shows it, with a picture of it if `screenshot` is set; then validators are not used.
+    `login` is done first where it has to be; `origins` are those to which redirects may lead (None:
+    any).
     Without `obey_robots` nobody asks for robots.txt; with `robots_ignored` it is read, for its Crawl-delay alone, at the page's own host.
     """
 
@@ -78,6 +100,8 @@ class FetchRequest:
     robots_ignored: bool = False
     render: str = ""
     screenshot: bool = False
+    login: FormLogin | None = None
+    origins: frozenset[str] | None = None
 
 
 SECRET_HEADERS: Final = frozenset(
@@ -101,6 +125,7 @@ class Unchanged:
     status: int = 304
     headers: Mapping[str, str] = field(default_factory=dict)
     pause: Duration | None = None
+    cookies: tuple[Cookie, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +157,8 @@ class Fetched:
     pause: Duration | None = None
     conditions: Conditions = ""
     screenshot: bytes = b""
+    cookies: tuple[Cookie, ...] = ()
+    """what servers have set on the way, where the request has a login"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
-from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.asking import Header, Login, Value
 
 Health = Literal["ok", "shaky", "error"]
 MOVED_SIGHTS: Final = 3
@@ -34,6 +34,7 @@ class PageIdentity:
     headers: tuple[Header, ...] = ()
     trust: str = ""
     proxy: Value | None = None
+    login: Login | None = None
     owner_id: int | None = None
 
 

@@ -27,6 +27,22 @@ class Header:
     value: Value
 
 
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A login by a form (`Login form …`).
+
+    `url` is the page with the form, `password` the name of the secret, `success` a CSS selector of
+    what only a logged-in page has, empty for "no form with a password". `via` are further origins
+    to which the form may send the password, and where it may lead.
+    """
+
+    url: str
+    user: Value
+    password: str
+    success: str = ""
+    via: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
     """How the pages of a sentinel are asked for.
@@ -34,7 +50,7 @@ class Asking:
     `timeout` is the time for all of a request (µs; None: the setting), `trust` the path of a PEM file with the certificates to
     trust, `render` is `browser` or empty, `screenshot` keeps a picture of each rendered version. `frames` is how deep frames are
     followed (sentinels §5.4): 0 framesets only, 1 nothing, 2 the page and all its frames. `robots_ignored` is why
-    robots.txt is not obeyed, empty if it is.
+    robots.txt is not obeyed, empty if it is. `login` is how to log in first, None if nobody has to.
     """
 
     method: str = "GET"
@@ -47,6 +63,7 @@ class Asking:
     screenshot: bool = False
     frames: int = 0
     robots_ignored: str = ""
+    login: Login | None = None
 
 
 PLAIN = Asking()
@@ -71,8 +88,15 @@ class Asks(Protocol):
         """Return the proxy's address."""
         ...
 
+    @property
+    def login(self) -> Login | None:
+        """Return the login."""
+        ...
+
 
 def secret_names(asks: Asks) -> tuple[str, ...]:
     """Return the names of the secrets that a request needs, each once."""
     values = [*(header.value for header in asks.headers), asks.body, asks.proxy]
+    if asks.login is not None:
+        values += [asks.login.user, Value(asks.login.password, is_secret=True)]
     return tuple(dict.fromkeys(value.text for value in values if value is not None and value.is_secret))

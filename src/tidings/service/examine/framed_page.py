@@ -54,7 +54,8 @@ def _followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) ->
         seen.add(url)
         is_same_origin = address.parse(url).origin == address.parse(holder.url).origin
         headers = tuple(h for h in holder.headers if is_same_origin or h.name in HARMLESS)
-        asking = Asking(headers=headers, trust=holder.trust, proxy=holder.proxy, render=holder.render)
+        login = holder.login if is_same_origin else None
+        asking = Asking(headers=headers, trust=holder.trust, proxy=holder.proxy, render=holder.render, login=login)
         yield address.identify(url, asking, owner_id=holder.owner_id or 1)
 
 

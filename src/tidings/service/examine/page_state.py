@@ -59,6 +59,7 @@ MANNERS: Final[dict[ErrorKind, Manner]] = {
     "address": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
     "robots": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
     "size": Manner(at_once=False, first=HOUR, factor=4, longest=DAY),
+    "login": Manner(at_once=True, first=HOUR, factor=6, longest=DAY),
     "command": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
     "secret": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
     "damaged": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
@@ -112,6 +113,8 @@ def _news_of(before: PageState, state: PageState, data: Mapping[str, Any], at: I
     if before.health != "error" or before.kind != state.kind:
         return (Event(type=EventType.PAGE_ERROR, at=at, page_id=state.page_id, data=data),)
     since, last = data["since"], before.polled_at
+    if state.kind == "login":
+        return ()  # the page is there, and nobody could see it
     if last is not None and last - since < GONE_AFTER <= at - since:
         return (Event(type=EventType.PAGE_GONE, at=at, page_id=state.page_id, data=data),)
     return ()

@@ -15,6 +15,7 @@ from tidings.fetching.http import cookies
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import secret_names
 from tidings.notification.webhook import read_secrets
+from tidings.service.login import sessions
 from tidings.service.notify import resolving
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import pages
@@ -118,7 +119,7 @@ def left_out(value: Secret) -> tuple[str, ...]:
 def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:
     """Return the secrets there are and those that are missing, by name."""
     used = users(c, owner_id=owner_id)
-    rows = {row.name: row for row in secrets.listing(c, owner_id=owner_id)}
+    rows = {row.name: row for row in secrets.listing(c, owner_id=owner_id) if row.kind != "session"}
     found = []
     for name in sorted(rows.keys() | used.keys()):
         row = rows.get(name)
@@ -146,6 +147,9 @@ def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
         message = f"{', '.join(using)} would be without the secret {name}; drop what uses it first, or add --force"
         raise UsageError(message)
     secrets.drop(c, name)
+    for kept in secrets.names(c):
+        if kept.startswith(f"{sessions.PREFIX}{name}:"):
+            secrets.drop(c, kept)
     return using
 
 

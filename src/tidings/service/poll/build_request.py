@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidings.errors import SecretError, UsageError
+from tidings.fetching import address
 from tidings.fetching.http import cookies
-from tidings.model.observed.outcome import Failed, FetchRequest, Validators
+from tidings.model.observed.outcome import Failed, FetchRequest, FormLogin, Validators
 from tidings.model.secret import Secret
-from tidings.model.watch.asking import secret_names
+from tidings.model.watch.asking import Value, secret_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.page import PageIdentity
     from tidings.model.secret import Cookie
-    from tidings.model.watch.asking import Header, Value
+    from tidings.model.watch.asking import Header, Login
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.vault import Opened, Vault
 
@@ -96,6 +97,7 @@ class Asker:
             cookies=tuple(cookie for name in jars for cookie in cookies.read(opened[name].value.reveal())),
             timeout=occasion.timeout,
             trust=str(self._data / identity.trust) if identity.trust else "",
+            login=None if identity.login is None else _login(identity.login, identity, opened),
             proxy="" if identity.proxy is None else _text(identity.proxy, opened),
             validators=Validators() if is_new or identity.render else occasion.validators,
             final_url=occasion.final_url,
@@ -104,6 +106,20 @@ class Asker:
             render=identity.render,
             screenshot=bool(identity.render) and occasion.screenshot,
         )
+
+
+def _login(login: Login, identity: PageIdentity, opened: Mapping[str, Opened]) -> FormLogin:
+    password = opened[login.password]
+    return FormLogin(
+        url=address.rebuild(login.url),
+        user=_text(login.user, opened),
+        password=password.value,
+        secret=password.name,
+        set_at=password.set_at,
+        owner_id=identity.owner_id or LOCAL,
+        success=login.success,
+        via=login.via,
+    )
 
 
 def _text(value: Value, opened: Mapping[str, Opened]) -> str | Secret:
@@ -120,6 +136,8 @@ def _misused(identity: PageIdentity, opened: Mapping[str, Opened]) -> str:
         if secret.kind == "hook":
             return f"the secret {secret.name} is the token of an event and is sent to nobody; use another name in the sentinel"
     others = [header.value for header in identity.headers if header.name != "cookie"]
+    if identity.login is not None:
+        others += [identity.login.user, Value(identity.login.password, is_secret=True)]
     for value in [*others, identity.body, identity.proxy]:
         if value is not None and value.is_secret and opened[value.text].kind == "cookies":
             return f'the secret {value.text} holds cookies; it can only be Header "Cookie" secret "{value.text}"'

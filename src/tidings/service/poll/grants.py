@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.fetcher import Fetcher, Permit
     from tidings.fetching.politeness import HostGate
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.model.observed.outcome import ErrorKind, FetchRequest
     from tidings.model.observed.page import HostState
     from tidings.model.observed.unit import Charged
@@ -304,7 +304,8 @@ class Grants:
 
     async def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
         """Hear what an answer says of its host; say whether a failure is our own network's. Unless it was asked, it says nothing."""
-        pause = outcome.retry_after if isinstance(outcome, Failed) else outcome.pause
+        is_ours = isinstance(outcome, Failed) and outcome.kind == "login"  # when we try again
+        pause = None if is_ours else _pause(outcome)
         if pause is not None:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else host
             self._gate.pause(told_by, at + pause)
@@ -369,6 +370,11 @@ class Grants:
             return ()
         self._hosts[host] = news
         return (state,)
+
+
+def _pause(outcome: Outcome) -> Duration | None:
+    """Return how long an answer asks to leave its host alone."""
+    return outcome.retry_after if isinstance(outcome, Failed) else outcome.pause
 
 
 def _no_further(error: BudgetError) -> Failed:

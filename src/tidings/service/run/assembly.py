@@ -20,6 +20,7 @@ from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
 from tidings.service.life import references
 from tidings.service.life.lives import Lives
+from tidings.service.login.sessions import Sessions
 from tidings.service.notify import resolving
 from tidings.service.notify.bulletins import Bulletins
 from tidings.service.notify.deliver import Deliverer
@@ -257,7 +258,8 @@ async def _open_outside(stack: contextlib.AsyncExitStack, base: _Base) -> _Outsi
     longest = max(_usual_timeout(settings), LONGEST_TIMEOUT)
     await store.write(polls.cut_off, epoch=base.epoch, now=clock.now(), longest=longest)
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
-    fetcher = open_fetcher(settings, client)
+    sessions = Sessions(base.vault, read=store.read, write=store.write)
+    fetcher = open_fetcher(settings, client, runner, sessions)
     stack.push_async_callback(fetcher.close)
     return _Outside(gate, client, fetcher, runner)
 

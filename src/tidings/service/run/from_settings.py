@@ -24,6 +24,7 @@ from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.timetable.expected import RATE
 from tidings.service.explain.budget_report import render_cost
+from tidings.service.login.form_fetcher import FormLoginFetcher
 from tidings.service.plan.planner import Planner
 from tidings.service.sources.command_pages import CommandFetcher
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.observed.page import HostState
     from tidings.scheduling.policy import Policy
+    from tidings.service.login.sessions import Sessions
     from tidings.service.watch.hints import Hearing
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedPage
@@ -71,10 +73,11 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
     return gate, client
 
 
-def open_fetcher(settings: Settings, client: Client) -> Fetcher:
+def open_fetcher(settings: Settings, client: Client, runner: Runner, sessions: Sessions) -> Fetcher:
     """Return what fetches all pages, rendered ones, files and commands too; it closes the client."""
     files = FileFetcher(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
-    return CommandFetcher(settings.fetch, files)
+    commands = CommandFetcher(settings.fetch, files)
+    return FormLoginFetcher(commands, runner, sessions, clock=client.clock)
 
 
 def open_policy(settings: Settings) -> Policy[Any]:

@@ -27,6 +27,7 @@ from tidings.service.explain.budget_report import render_cost
 from tidings.service.explain.seen_now import SeenNow, finds_nothing, record_of
 from tidings.service.life import register
 from tidings.service.life.addressees import check_addressees
+from tidings.service.login.sessions import Sessions
 from tidings.service.poll.build_request import Asker, Occasion
 from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.show.finding import excludes_nothing, matches_nothing
@@ -36,6 +37,8 @@ from tidings.storage.write import charge, leases
 from tidings.storage.write.vault import Vault
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tidings.fetching.fetcher import Fetcher
     from tidings.fetching.politeness import HostGate
     from tidings.isolation.runner import Runner
@@ -114,9 +117,10 @@ async def trial(
         stack.push_async_callback(runner.close)
         longest = round(settings.fetch.total_seconds * SECOND)
         gate, client = open_web(settings, clock, database.read(hosts.as_left, now=clock.now(), longest=longest))
-        fetcher = open_fetcher(settings, client)
+        vault = Vault(settings.data)
+        fetcher = open_fetcher(settings, client, runner, _sessions(database, vault))
         stack.push_async_callback(fetcher.close)
-        asker = Asker(Vault(settings.data), settings.data)
+        asker = Asker(vault, settings.data)
         looker = _Looker(database, fetcher, gate, runner, clock, asker, settings)
         archive = open_archive(settings, dialect=database.dialect)
         for sentinel in parsed.statements:
@@ -129,6 +133,18 @@ async def trial(
                 masks = database.read(noise.masks_of_page, identity.key)
                 found.append(replace(tried, hindsight=tuple(told), masks=masks))
     return found, parsed.warnings
+
+
+def _sessions(database: Database, vault: Vault) -> Sessions:
+    """Return what keeps logins: one that a trial makes or repairs is the service's too."""
+
+    async def read(fn: Callable[..., Any], *args: Any) -> Any:
+        return database.read(fn, *args)
+
+    async def write(fn: Callable[..., Any], *args: Any) -> Any:
+        return database.write(fn, *args)
+
+    return Sessions(vault, read=read, write=write)
 
 
 class _Looker:

@@ -200,6 +200,7 @@ CREATE TABLE page (
   saturated_quiet BIGINT DEFAULT 0 NOT NULL,
   saturated_at BIGINT,
   problem TEXT DEFAULT '' NOT NULL,
+  login TEXT DEFAULT '' NOT NULL,
   CONSTRAINT uq_page_key UNIQUE ("key"),
   CONSTRAINT fk_page_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
 );

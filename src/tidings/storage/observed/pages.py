@@ -9,14 +9,14 @@ from tidings.errors import UnknownNameError
 from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
 from tidings.model.observed.page import PageIdentity, PageState, Saturation
-from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.asking import Header, Login, Value
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import SetAside, check_numbers, from_bytes, from_json, plain, readable, to_bytes, to_json
 
-_IDENTITY_COLUMNS = 12
+_IDENTITY_COLUMNS = 13
 _SELECT = (
     "SELECT page.key, page.url, page.given, page.host, page.method, page.body, page.render, page.frames, page.headers, page.trust,"
-    " page.proxy, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
+    " page.proxy, page.login, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
     " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
     " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
     " page.moved_to, page.moved_at, page.moved_sights, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.fresh_until,"
@@ -24,8 +24,8 @@ _SELECT = (
 )
 _WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
 _ENSURE = (
-    "INSERT INTO page (key, url, given, host, method, body, render, frames, headers, trust, proxy, owner_id)"
-    " VALUES (:key, :url, :given, :host, :method, :body, :render, :frames, :headers, :trust, :proxy, :owner_id)"
+    "INSERT INTO page (key, url, given, host, method, body, render, frames, headers, trust, proxy, login, owner_id)"
+    " VALUES (:key, :url, :given, :host, :method, :body, :render, :frames, :headers, :trust, :proxy, :login, :owner_id)"
     " ON CONFLICT (key) DO NOTHING RETURNING id"
 )
 _UPDATE = (
@@ -80,6 +80,7 @@ def ensure(c: Connection, identity: PageIdentity) -> int:
         headers=to_json([(header.name, header.value.text, header.value.is_secret) for header in identity.headers]),
         trust=plain(identity.trust),
         proxy=_from_value(identity.proxy),
+        login=_from_login(identity.login),
         owner_id=identity.owner_id,
     )
     if found is None:
@@ -204,7 +205,7 @@ def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
 
 
 def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
-    key, url, given, host, method, body, render, frames, headers, trust, proxy, owner_id = row
+    key, url, given, host, method, body, render, frames, headers, trust, proxy, login, owner_id = row
     return PageIdentity(
         key=key,
         url=url,
@@ -217,8 +218,23 @@ def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
         headers=() if headers == "[]" else tuple(Header(name, Value(*value)) for name, *value in from_json(headers)),
         trust=trust,
         proxy=_to_value(proxy),
+        login=_to_login(login),
         owner_id=owner_id,
     )
+
+
+def _from_login(login: Login | None) -> str:
+    if login is None:
+        return ""
+    user = [login.user.text, login.user.is_secret]
+    return to_json([login.url, user, login.password, login.success, login.via])
+
+
+def _to_login(text: str) -> Login | None:
+    if not text:
+        return None
+    url, user, password, success, via = from_json(text)
+    return Login(url, Value(*user), password, success, tuple(via))
 
 
 def _to_state(row: tuple[Any, ...]) -> PageState:

@@ -1,0 +1,238 @@
+"""The fetcher of pages behind a login form: with kept cookies, and through the form where they are lost.
+
+The password leaves in one request: the POST of the form, to the origin of its page or one that the
+sentinel names. A try is noted before it is made, so that a crash counts as one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
+
+from tidings.clock import SECOND
+from tidings.document.structures.login_form import LoginForm, LoginPage, Question, read
+from tidings.errors import AddressError
+from tidings.fetching import address
+from tidings.fetching.http import redirects
+from tidings.isolation.runner import Died
+from tidings.model.observed.outcome import Failed, Fetched, Unchanged, Validators
+from tidings.model.secret import Secret, reveal
+from tidings.service.login.sessions import name_of
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.fetching.fetcher import Fetcher, Permit
+    from tidings.isolation.runner import Runner
+    from tidings.model.interval import Instant
+    from tidings.model.observed.outcome import FetchRequest, FormLogin, Outcome
+    from tidings.service.login.sessions import Session, Sessions
+
+_LOGGED_OUT: Final = frozenset({401, 403})
+_OF_HTML: Final = ("text/html", "application/xhtml+xml")
+
+
+class _LoginError(Exception):
+    """Why a login failed, as a sentence goes on."""
+
+
+class FormLoginFetcher:
+    """Asks for pages with a login (`fetcher.Fetcher`); `others` makes all requests, and is closed with it."""
+
+    def __init__(self, others: Fetcher, runner: Runner, sessions: Sessions, *, clock: Clock) -> None:
+        self.others = others
+        self.runner = runner
+        self.sessions = sessions
+        self.clock = clock
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+        """Ask for a page, logged in; see `fetcher.Fetcher.fetch`."""
+        login = request.login
+        if login is None:
+            return await self.others.fetch(request, permit)
+        lock = self._locks.setdefault(name_of(login), asyncio.Lock())
+        async with lock:  # whoever comes second finds the login that the first one made
+            return await _Visit(self, request, login, permit).outcome()
+
+    async def close(self) -> None:
+        """Close what makes the requests."""
+        await self.others.close()
+
+
+class _Visit:
+    """One page, asked for until it is seen logged in or that has failed; used once."""
+
+    def __init__(self, by: FormLoginFetcher, request: FetchRequest, login: FormLogin, permit: Permit) -> None:
+        self._by = by
+        self._request = request
+        self._login = login
+        self._permit = permit
+        self._requests = 0
+        self._bytes = 0
+
+    async def outcome(self) -> Outcome:
+        """Return what came of the page: a repair is tried once, and only where its time has come."""
+        session = await self._by.sessions.load(self._login)
+        if session.cookies:
+            seen = await self._ask(self._request, session)
+            if await self._is_in(seen):
+                return await self._keep(seen, session)
+        now = self._now
+        if session.next_try(now) > now:
+            return self._lost(session, session.reason or "it was tried too often")
+        return await self._repair(session)
+
+    @property
+    def _now(self) -> Instant:
+        return self._by.clock.now()
+
+    async def _repair(self, before: Session) -> Outcome:
+        session = before.trying(self._now)
+        await self._save(session)
+        try:
+            session = await self._log_in(session)
+        except _LoginError as error:
+            session = session.failed(str(error))
+            await self._save(session)
+            return self._lost(session, str(error))
+        seen = await self._ask(replace(self._request, validators=Validators()), session)
+        if isinstance(seen, Failed) and seen.status not in _LOGGED_OUT:
+            await self._save(session)  # what is wrong is the page, not the login
+            return seen
+        if await self._is_in(seen):
+            return await self._keep(seen, session, is_new=True)
+        why = "the form took the password, but the page still asks to log in"
+        if self._login.success:
+            why = f"the form took the password, but the page has no {self._login.success}"
+        failed = before.trying(self._now).failed(why)
+        await self._save(failed)
+        return self._lost(failed, why)
+
+    async def _log_in(self, session: Session) -> Session:
+        """Send the form; raises `_LoginError`. The session has the cookies that came with it."""
+        login, origin = self._login, address.parse(self._login.url).origin
+        named = {origin, *(address.parse(address.rebuild(url)).origin for url in login.via)}
+        allowed = frozenset({*named, address.parse(self._request.url).origin})
+        plain = replace(
+            self._request,
+            url=login.url,
+            method="GET",
+            body=None,
+            headers=redirects.headers_for(login.url, first=self._request.url, headers=self._request.headers),
+            validators=Validators(),
+            final_url="",
+            render="",
+            screenshot=False,
+            origins=allowed,
+        )
+        page = await self._ask(plain, replace(session, cookies=()))
+        if not isinstance(page, Fetched):
+            raise _LoginError(_said("the login page", page))
+        form = _usable(await self._read(page), named)
+        cookies = session.renewed(page.cookies, self._now).cookies if page.cookies else ()
+        fields = [*form.fields, (form.user, reveal(login.user)), (form.password, login.password.reveal())]
+        sent = {"content-type": "application/x-www-form-urlencoded", "referer": page.final_url}
+        sent["origin"] = address.parse(page.final_url).origin
+        post = replace(
+            plain,
+            url=address.rebuild(form.action),
+            method="POST",
+            headers=(*((n, v) for n, v in plain.headers if n.lower() not in sent), *sent.items()),
+            body=Secret(urlencode(fields)),
+        )
+        answer = await self._ask(post, replace(session, cookies=cookies))
+        if not isinstance(answer, Fetched):
+            raise _LoginError(_said("the form", answer))
+        after = await self._read(answer)
+        if after.asks_password and not after.is_found:
+            human = " and asks for a proof that somebody is human" if after.has_captcha else ""
+            raise _LoginError(f"the form came back{human}: the user or the password is wrong, or its token has expired")
+        return session.succeeded(replace(session, cookies=cookies).renewed(answer.cookies, self._now).cookies)
+
+    async def _ask(self, request: FetchRequest, session: Session) -> Outcome:
+        cookies = (*request.cookies, *session.cookies)
+        seen = await self._by.others.fetch(replace(request, cookies=cookies), self._permit)
+        self._requests += seen.requests
+        self._bytes += seen.wire_bytes
+        return replace(seen, requests=self._requests, wire_bytes=self._bytes)
+
+    async def _is_in(self, seen: Outcome) -> bool:
+        """Return whether a page is seen as somebody who is logged in sees it; a failure of another kind says nothing."""
+        if isinstance(seen, Unchanged):
+            return True
+        if isinstance(seen, Failed):
+            return seen.status not in _LOGGED_OUT
+        if not self._login.success and not _is_html(seen):
+            return True
+        page = await self._read(seen)
+        if page.problem:
+            return True  # whoever examines the page says so
+        return page.is_found if self._login.success else not page.asks_password
+
+    async def _read(self, seen: Fetched) -> LoginPage:
+        question = Question(seen.body, seen.content_type, seen.final_url, self._login.success)
+        done = await self._by.runner.run(read, question)
+        return LoginPage(problem=done.reason) if isinstance(done, Died) else done.value
+
+    async def _keep(self, seen: Outcome, session: Session, *, is_new: bool = False) -> Outcome:
+        """Keep the cookies that the site has renewed."""
+        if isinstance(seen, Failed):
+            return seen
+        renewed = session.renewed(seen.cookies, self._now)
+        if is_new or renewed != session:
+            await self._save(renewed)
+        return seen
+
+    async def _save(self, session: Session) -> None:
+        await self._by.sessions.save(self._login, session, self._now)
+
+    def _lost(self, session: Session, why: str) -> Failed:
+        now = self._now
+        until = session.next_try(now)
+        name = address.parse(self._login.url).host
+        shown = datetime.fromtimestamp(until / SECOND, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        what = "was lost and could not be repaired" if session.was_in else "failed"
+        reason = f"login to {name} {what}: {why}; next try {shown}"
+        return Failed(
+            kind="login",
+            reason=reason,
+            retry_after=max(until - now, 1),
+            requests=self._requests,
+            wire_bytes=self._bytes,
+        )
+
+
+def _usable(page: LoginPage, named: set[str]) -> LoginForm:
+    """Return the form of a login page; raises `_LoginError` if no password may be sent by it."""
+    if page.has_captcha:
+        message = "its page asks for a proof that somebody is human: log in with a browser and keep its cookies"
+        raise _LoginError(f"{message} (tidings secret set NAME --cookies FILE)")
+    if page.problem:
+        raise _LoginError(f"its page cannot be read: {page.problem}")
+    form = page.form
+    if form is None:
+        raise _LoginError("its page has no form with one user and one password any more, or scripts build it")
+    if form.method != "POST":
+        raise _LoginError("its form would write the password into an address")
+    try:
+        action = address.rebuild(form.action)
+    except AddressError as error:
+        raise _LoginError(f"its form leads nowhere: {error}") from error
+    origin = address.parse(action).origin
+    if origin not in named:
+        raise _LoginError(f'its form leads to {origin}; if that is right, write via "{origin}"')
+    if not address.is_safe_for_passwords(action):
+        raise _LoginError("its form would send the password over http")
+    return form
+
+
+def _said(what: str, outcome: Failed | Unchanged) -> str:
+    return f"{what} was not answered: {outcome.reason}" if isinstance(outcome, Failed) else f"{what} was not sent"
+
+
+def _is_html(seen: Fetched) -> bool:
+    media = (seen.content_type or "").partition(";")[0].strip().lower()
+    return media in _OF_HTML or (not media and seen.body.lstrip()[:1] == b"<")

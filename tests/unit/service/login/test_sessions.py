@@ -1,0 +1,64 @@
+"""When a login may be tried, and what of cookies is kept."""
+
+from __future__ import annotations
+
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.secret import Cookie, Secret
+from tidings.service.login.sessions import Session, _session, _text
+
+
+def tries(session: Session, now: int, count: int) -> list[int]:
+    """Return when each of so many tries that fail comes, in hours."""
+    begin, found = now, []
+    for _ in range(count):
+        now = session.next_try(now)
+        found.append((now - begin) // HOUR)
+        session = session.trying(now)
+    return found
+
+
+def test_tries_come_after_1_6_and_24_hours_and_never_more_than_three_a_day():
+    """A try that succeeded counts for the day too."""
+    now = 1000 * DAY
+    worked = Session().trying(now).succeeded(())
+
+    assert [0, 1, 7, 31, 55] == tries(Session(), now, 5)
+    assert [0, 1, 24, 48] == tries(worked, now, 4)
+
+
+def test_a_login_that_is_lost_all_the_time_is_repaired_three_times_a_day():
+    """However well it works."""
+    session, now = Session(), 1000 * DAY
+    for _ in range(3):
+        assert session.next_try(now) == now
+        session = session.trying(now).succeeded(())
+        now += MINUTE
+
+    assert 1001 * DAY == session.next_try(now)
+
+
+def test_tries_in_the_future_do_not_count():
+    """The clock was wrong when they were made."""
+    session = Session(failures=2, tried=(2000 * DAY,))
+
+    assert DAY == session.next_try(DAY)
+
+
+def test_renewed_cookies_replace_those_of_their_name_and_expired_ones_go():
+    """What the site takes away is gone; a good answer forgets failures."""
+    held = (Cookie("sid", Secret("1"), "a.example"), Cookie("old", Secret("x"), "a.example"))
+    answer = (Cookie("sid", Secret("2"), "a.example"), Cookie("old", Secret(""), "a.example", expires_at=5))
+    session = Session(cookies=held, failures=2, reason="no").renewed(answer, 10)
+
+    assert (Cookie("sid", Secret("2"), "a.example"),) == session.cookies
+    assert (0, "") == (session.failures, session.reason)
+
+
+def test_a_session_is_kept_whole_and_prints_no_cookie():
+    """As text, for the vault alone."""
+    session = Session(
+        (Cookie("sid", Secret("c4nary"), "a.example", path="/x", secure=True, expires_at=9),), 1, (2, 3), "w"
+    )
+
+    assert session == _session(_text(session))
+    assert "c4nary" not in repr(session)
