@@ -1,4 +1,8 @@
-"""Promise: a page behind a login form is watched, a lost login is repaired once, and the password goes to the form alone."""
+"""Promise.
+
+A page behind a login form is watched, a lost login is repaired once, and the password goes to the
+form alone.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +128,10 @@ def state(world: World) -> Any:
 
 
 def test_a_page_behind_a_form_is_watched_and_its_renewed_cookies_are_kept(world: World, shop: Shop):
-    """One login serves many checks, also after a restart; hidden fields and the button are sent along."""
+    """One login serves many checks, also after a restart.
+
+    Hidden fields and the button are sent along.
+    """
     watch(world)
 
     async def story(monitor: Monitor) -> None:
@@ -222,7 +229,10 @@ def test_a_new_password_is_tried_at_once(world: World, shop: Shop):
 def test_each_way_in_which_a_login_fails_has_its_words(
     world: World, shop: Shop, change: Callable[[Shop], Any], why: str, sent: int
 ):
-    """A page that is down, a form that is gone or leads elsewhere, a captcha; the password leaves only where it may."""
+    """A page that is down, a form that is gone or leads elsewhere, a captcha.
+
+    The password leaves only where it may.
+    """
     change(shop)
     watch(world)
     play(world, lambda monitor: world.pass_time(monitor, 5 * MINUTE))
@@ -234,7 +244,10 @@ def test_each_way_in_which_a_login_fails_has_its_words(
 
 
 def test_success_is_told_by_a_selector(world: World, shop: Shop):
-    """A page that asks for a password again may be logged in all the same; one without the selector is not."""
+    """A page that asks for a password again may be logged in all the same.
+
+    One without the selector is not.
+    """
     watch(world, 'success css "p.in"')
     play(world, lambda monitor: world.pass_time(monitor, MINUTE))
     assert "ok" == state(world).health
@@ -248,7 +261,7 @@ def test_success_is_told_by_a_selector(world: World, shop: Shop):
 def test_the_password_is_in_no_request_but_the_form_s_and_nothing_that_comes_out(
     world: World, shop: Shop, tmp_path, monkeypatch: pytest.MonkeyPatch
 ):
-    """All requests, the data directory, the log, the console, exports and every record, after logins that worked and failed."""
+    """All requests, files, logs and records, after logins that worked and failed."""
     records = io.StringIO()
     handler = logging.StreamHandler(records)
     logging.getLogger().addHandler(handler)

@@ -38,7 +38,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class LoginForm:
-    """A form with one password: where and how it is sent, the names of its fields for user and password.
+    """A form with one password: where and how it is sent, the names of its fields for user and
+    password.
 
     `fields` are all others with the values that they have, a token against forgery among them.
     """
@@ -111,7 +112,10 @@ def _read_form(form: LexborNode, base: str) -> LoginForm | None:
 
 
 def _user_field(inputs: Sequence[LexborNode]) -> str:
-    """Return the name of the field for the user: the last text before the password, or one called so."""
+    """Return the name of the field for the user.
+
+    The last text before the password, or one called so.
+    """
     found = ""
     for one in inputs:
         kind = _attribute(one, "type").lower()

@@ -15,13 +15,12 @@ from tidings.fetching.http import cookies
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import secret_names
 from tidings.notification.webhook import read_secrets
-from tidings.service.login import sessions
 from tidings.service.notify import resolving
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import pages
 from tidings.storage.watches import deliveries, endpoints, requests, sentinels, subscriptions, tag_defaults
 from tidings.storage.write import secrets
-from tidings.storage.write.vault import SIGNING
+from tidings.storage.write.vault import SESSION, SIGNING
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -148,7 +147,7 @@ def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
         raise UsageError(message)
     secrets.drop(c, name)
     for kept in secrets.names(c):
-        if kept.startswith(f"{sessions.PREFIX}{name}:"):
+        if kept.startswith(f"{SESSION}{name}:"):
             secrets.drop(c, kept)
     return using
 

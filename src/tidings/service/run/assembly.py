@@ -20,7 +20,6 @@ from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
 from tidings.service.life import references
 from tidings.service.life.lives import Lives
-from tidings.service.login.sessions import Sessions
 from tidings.service.notify import resolving
 from tidings.service.notify.bulletins import Bulletins
 from tidings.service.notify.deliver import Deliverer
@@ -33,6 +32,7 @@ from tidings.service.poll.pay import Payer
 from tidings.service.poll.poller import Poller
 from tidings.service.poll.polling import Polling
 from tidings.service.poll.requests import Requests
+from tidings.service.poll.sessions import Sessions
 from tidings.service.poll.sitemaps import Sitemaps
 from tidings.service.rules.complex_needs import ComplexNeeds
 from tidings.service.rules.composites import Composites

@@ -24,8 +24,8 @@ from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.timetable.expected import RATE
 from tidings.service.explain.budget_report import render_cost
-from tidings.service.login.form_fetcher import FormLoginFetcher
 from tidings.service.plan.planner import Planner
+from tidings.service.poll.form_logins import FormLoginFetcher
 from tidings.service.sources.command_pages import CommandFetcher
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.observed.page import HostState
     from tidings.scheduling.policy import Policy
-    from tidings.service.login.sessions import Sessions
+    from tidings.service.poll.sessions import Sessions
     from tidings.service.watch.hints import Hearing
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedPage

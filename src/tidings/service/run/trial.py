@@ -27,8 +27,8 @@ from tidings.service.explain.budget_report import render_cost
 from tidings.service.explain.seen_now import SeenNow, finds_nothing, record_of
 from tidings.service.life import register
 from tidings.service.life.addressees import check_addressees
-from tidings.service.login.sessions import Sessions
 from tidings.service.poll.build_request import Asker, Occasion
+from tidings.service.poll.sessions import Sessions
 from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.show.finding import excludes_nothing, matches_nothing
 from tidings.service.watch import noise

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SIGNING: Final = "webhook"
 """The secret that signs webhooks; it is made at first use."""
+SESSION: Final = "session:"
+"""What the names of kept logins begin with; no statement can say one."""
 _NONCE_BYTES = 12
 
 

@@ -15,7 +15,10 @@ def page(html: str, success: str = "") -> LoginPage:
 
 
 def test_a_form_is_sent_as_a_browser_sends_it():
-    """Hidden fields, what is checked and chosen, the first button; not what is off, unnamed or another button."""
+    """Hidden fields, what is checked and chosen, the first button.
+
+    Not what is off, unnamed or another button.
+    """
     form = page(
         """<form action="../session" method="Post">
         <input type=hidden name=token value="a&amp;b"><input name=mail><input type=password name=pw>

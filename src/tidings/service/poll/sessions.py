@@ -1,6 +1,8 @@
-"""Sessions: what is kept of a login, encrypted as secrets are, outside the page's identity (decision 0059).
+"""Sessions: what is kept of a login, encrypted as secrets are, outside the page's identity
+(decision 0059).
 
-One for each owner, secret of the password, origin of the form and user. What the cookies are and how
+One for each owner, secret of the password, origin of the form and user. What the cookies are and
+how
 the last tries ended is one text under a name that no statement can say.
 """
 
@@ -16,6 +18,7 @@ from tidings.clock import DAY, HOUR
 from tidings.errors import SecretError
 from tidings.fetching import address
 from tidings.model.secret import Cookie, Secret, reveal
+from tidings.storage.write.vault import SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,10 +28,8 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.vault import Vault
 
-PREFIX: Final = "session:"
-"""What the names of kept sessions begin with; no statement can say one."""
 WAITS: Final[tuple[Duration, ...]] = (HOUR, 6 * HOUR, DAY)
-"""How long after a try that failed the next one is, after the first, the second and all further ones."""
+"""How long after the first, the second and each further try that failed the next one is."""
 MOST_A_DAY: Final = 3
 """Tries within a day, those that succeeded too: sites lock accounts that are tried too often."""
 
@@ -55,7 +56,7 @@ class Session:
         return max(due, now)
 
     def trying(self, now: Instant) -> Session:
-        """Return it with a try that has not succeeded yet, so that a crash counts as one that failed."""
+        """Return it with a try that has not succeeded yet: a crash counts as one that failed."""
         return replace(self, failures=self.failures + 1, tried=(*self.tried, now)[-MOST_A_DAY:])
 
     def failed(self, reason: str) -> Session:
@@ -88,7 +89,10 @@ class Sessions:
         self._write = write
 
     async def load(self, login: FormLogin) -> Session:
-        """Return what is kept of a login: nothing, if its secret was set anew since or it does not open."""
+        """Return what is kept of a login.
+
+        Nothing, if its secret was set anew since or it does not open.
+        """
         text: str = await self._read(_load, self._vault, login)
         return _session(text) if text else Session()
 
@@ -101,7 +105,7 @@ def name_of(login: FormLogin) -> str:
     """Return under which name the session of a login is kept."""
     origin = address.parse(login.url).origin
     account = hashlib.sha256(reveal(login.user).encode(errors="surrogatepass")).hexdigest()[:16]
-    return f"{PREFIX}{login.secret}:{account}:{origin}"
+    return f"{SESSION}{login.secret}:{account}:{origin}"
 
 
 def _load(c: Connection, vault: Vault, login: FormLogin) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.secret import Cookie, Secret
-from tidings.service.login.sessions import Session, _session, _text
+from tidings.service.poll.sessions import Session, _session, _text
 
 
 def tries(session: Session, now: int, count: int) -> list[int]:

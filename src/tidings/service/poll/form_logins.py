@@ -1,4 +1,5 @@
-"""The fetcher of pages behind a login form: with kept cookies, and through the form where they are lost.
+"""The fetcher of pages behind a login form: with kept cookies, and through the form where they are
+lost.
 
 The password leaves in one request: the POST of the form, to the origin of its page or one that the
 sentinel names. A try is noted before it is made, so that a crash counts as one.
@@ -20,7 +21,7 @@ from tidings.fetching.http import redirects
 from tidings.isolation.runner import Died
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged, Validators
 from tidings.model.secret import Secret, reveal
-from tidings.service.login.sessions import name_of
+from tidings.service.poll.sessions import name_of
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Instant
     from tidings.model.observed.outcome import FetchRequest, FormLogin, Outcome
-    from tidings.service.login.sessions import Session, Sessions
+    from tidings.service.poll.sessions import Session, Sessions
 
 _LOGGED_OUT: Final = frozenset({401, 403})
 _OF_HTML: Final = ("text/html", "application/xhtml+xml")
@@ -39,7 +40,10 @@ class _LoginError(Exception):
 
 
 class FormLoginFetcher:
-    """Asks for pages with a login (`fetcher.Fetcher`); `others` makes all requests, and is closed with it."""
+    """Asks for pages with a login (`fetcher.Fetcher`).
+
+    `others` makes all requests, and is closed with it.
+    """
 
     def __init__(self, others: Fetcher, runner: Runner, sessions: Sessions, *, clock: Clock) -> None:
         self.others = others
@@ -74,7 +78,10 @@ class _Visit:
         self._bytes = 0
 
     async def outcome(self) -> Outcome:
-        """Return what came of the page: a repair is tried once, and only where its time has come."""
+        """Return what came of the page.
+
+        A repair is tried once, and only where its time has come.
+        """
         session = await self._by.sessions.load(self._login)
         if session.cookies:
             seen = await self._ask(self._request, session)
@@ -160,7 +167,10 @@ class _Visit:
         return replace(seen, requests=self._requests, wire_bytes=self._bytes)
 
     async def _is_in(self, seen: Outcome) -> bool:
-        """Return whether a page is seen as somebody who is logged in sees it; a failure of another kind says nothing."""
+        """Return whether a page is seen as somebody who is logged in sees it.
+
+        A failure of another kind says nothing.
+        """
         if isinstance(seen, Unchanged):
             return True
         if isinstance(seen, Failed):
