@@ -183,7 +183,8 @@ class World:
                 await asyncio.sleep(0)
             wake = self.clock.next_wake()
             idle = idle + 1 if wake is not None and not self._asked else 0
-            if wake is not None and idle > 40:
+            nobody_fetches = self.clock.sleeping() >= len(monitor._tasks)
+            if wake is not None and idle > (2 if nobody_fetches else 40):
                 self.clock.move_to(wake)
                 idle = 0
 

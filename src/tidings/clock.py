@@ -154,6 +154,10 @@ class ManualClock:
             heapq.heappop(self._sleepers)
         return self._sleepers[0][0] if self._sleepers else None
 
+    def sleeping(self) -> int:
+        """Return how many sleep."""
+        return sum(not future.done() for _, _, future in self._sleepers)
+
     async def sleep_until(self, at: Instant) -> None:
         """Wait until a test moves the clock to `at` or later."""
         if at <= self._last:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tidings.archive.archive import WritePlan
-from tidings.clock import DAY, MINUTE
+from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import BlobError
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
@@ -36,7 +36,9 @@ VERSIONS_A_COMMIT = 20
 ORPHANS_AT_ONCE = 100
 PAGES_A_ROUND = 50
 ROUND_EVERY = 10 * MINUTE
-"""How often the running service looks at some pages: all of 50,000 in a week."""
+"""How often the running service goes through some pages: all of 50,000 in a week."""
+PASS_EVERY = HOUR
+"""How long after the last page the first has its turn again: what is kept is measured in days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class Collector:
             found += await self.page(page_id, now)
         if not self._after:
             found += await self._rest(now)
+            self._next = now + PASS_EVERY
         return found
 
     async def everything(self, now: Instant) -> Collected:
