@@ -30,3 +30,5 @@ CREATE TABLE shared_tag (
   CONSTRAINT pk_shared_tag PRIMARY KEY (owner_id, tag),
   CONSTRAINT fk_shared_tag_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
 );
+-- How to log in by a form before a page is asked for.
+ALTER TABLE page ADD COLUMN login TEXT DEFAULT '' NOT NULL;
