@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain
+from operator import add
 from typing import Any
 
 from tidings.document.data.media import Media
@@ -267,7 +268,10 @@ class Document:
 
     @cached_property
     def _chunk_starts(self) -> array[int]:
-        return array("L", (chunk.start() for chunk in _CHUNK.finditer(self.text)))
+        gaps = map(len, _CHUNK.split(self.text))
+        starts = array("L", accumulate(map(add, gaps, chain((0,), map(len, self.chunks)))))
+        starts.pop()  # where one behind the last would begin
+        return starts
 
     def shown(self, start: int, end: int, *, most: int = 4_000) -> str:
         """Return tokens `start:end` as the page writes them, white space collapsed, cut after about `most` characters.
@@ -278,7 +282,7 @@ class Document:
         if start >= end:
             return ""
         end = min(end, start + most + 1)  # a token has a character at least
-        if self._has_endless and self._is_endless(start, end):
+        if self.is_endless(start, end):
             return _cut(" ".join(self.tokens[start:end]), most)
         first, left, _ = self._place(start)
         last, _, right = self._place(end - 1)
@@ -296,7 +300,7 @@ class Document:
 
     def whole(self, start: int, end: int) -> tuple[int, int]:
         """Return the tokens that `shown` shows of tokens `start:end`: also the rest of a number that begins before or ends behind them."""
-        if start >= end or (self._has_endless and self._is_endless(start, end)):
+        if start >= end or self.is_endless(start, end):
             return start, end
         first, left, _ = self._place(start)
         last, _, right = self._place(end - 1)
@@ -312,8 +316,10 @@ class Document:
     def _has_endless(self) -> bool:
         return max(map(len, self.chunks), default=0) > _ENDLESS
 
-    def _is_endless(self, start: int, end: int) -> bool:
-        """Return whether tokens `start:end` begin or end in a chunk in which none is looked for."""
+    def is_endless(self, start: int, end: int) -> bool:
+        """Return whether tokens `start:end`, of which there is one at least, begin or end in a chunk in which none is looked for."""
+        if not self._has_endless:
+            return False
         ends = self._counted[1]
         return any(len(self.chunks[bisect_right(ends, token)]) > _ENDLESS for token in (start, end - 1))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
@@ -57,6 +58,9 @@ MOST_VALUES = 100_000
 
 MOST_LEVELS = 3
 """How deep pages that are written into pages are read."""
+
+_SHORT = 4_096
+"""Characters of a text in a feed whose pieces are remembered: it stands in two versions, and is read for the page and for its entry."""
 
 
 def parse(
@@ -112,7 +116,8 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
         decoded = replace(decoded, text=text, data=None)
     media = media_of_text(text, content_type)
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
-    if not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
+    is_long = len(document.text) > MOST_WORDS  # a word has a character at least
+    if is_long and not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
         return _refused(media, decoded, _TOO_LONG)
     most = MOST_OF_SITEMAP if media == "xml" else MOST_ADDRESSES
     if len(document.links) + len(document.images) > most:
@@ -123,7 +128,7 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
 def _has_many_symbols(document: Document) -> bool:
     """Return whether symbols alone make too many words, which a text of megabytes tells sooner than its tokens do."""
     text = document.text
-    return len(text) > MOST_WORDS and sum(text.count(chr(symbol)) for symbol in ASCII_SYMBOLS) > MOST_WORDS
+    return sum(text.count(chr(symbol)) for symbol in ASCII_SYMBOLS) > MOST_WORDS
 
 
 def _decoded(data: bytes, content_type: str | None, charset: str, last_good: str) -> Decoded:
@@ -225,8 +230,15 @@ def _written(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int,
 
 
 def _pieces_of_fragment(text: str) -> list[str]:
+    return [*_pieces_of_short(text)] if len(text) <= _SHORT else _pieces_in(text)
+
+
+def _pieces_in(text: str) -> list[str]:
     source = text.encode("utf-8", "replace")
     return [text] if too_hard(source) else _walked(source, _tree(source)).pieces
+
+
+_pieces_of_short = lru_cache(maxsize=1_024)(_pieces_in)
 
 
 def text_of_fragment(text: str) -> str:

@@ -27,11 +27,15 @@ MEMORY: Final = 3
 
 CHUNK: Final = 1024 * 1024
 
+MOST_LEFT: Final = 100_000
+"""Objects that jobs may leave behind before those that nobody holds any more are looked for."""
+
 
 def serve(connection: Connection, limits: JobLimits) -> None:
     """Run jobs until the other end is closed, which also happens when the parent dies."""
     confine(limits)
     gc.freeze()
+    gc.disable()  # what a job makes is gone with its answer, and its memory is limited
     with contextlib.suppress(ConnectionError):  # nobody is left to answer
         _serve(connection.fileno(), limits)
 
@@ -50,6 +54,8 @@ def _serve(pipe: int, limits: JobLimits) -> None:
         _answer(pipe, status, answer)
         if status == MEMORY:
             return
+        if gc.get_count()[0] > MOST_LEFT:
+            gc.collect()
 
 
 def _run(payload: bytes, limits: JobLimits) -> tuple[int, bytes]:

@@ -93,7 +93,8 @@ def _text_of(document: Document) -> str:
 def _contexts(found: ChangeSet, page: Pair, parts: Sequence[tuple[Pair, int, int]]) -> tuple[Context, ...]:
     places = dict(islice(_places(found, parts), MOST))
     things = dict(islice(_things(found, page, places), FEW))
-    whole = {key: _in_page(place, page) for key, place in places.items()} | things
+    known = {key: _in_page(place, page) for key, place in places.items()} | things
+    whole = {key: at for key, at in known.items() if not at.document.is_endless(at.start, at.end)}
     if not whole:
         return ()
     if len(whole) > FEW:
@@ -106,11 +107,11 @@ def _contexts(found: ChangeSet, page: Pair, parts: Sequence[tuple[Pair, int, int
         if document.marks
     }
     contexts = (_context(*key, spot, outlines) for key, spot in zip(whole, spots, strict=True))
-    known = (
+    every = (
         Context(one.of, one.number, heading=one.heading, area=one.area) if (one.of, one.number) in things else one
         for one in contexts
     )
-    return tuple(one for one in known if one != Context(one.of, one.number))
+    return tuple(one for one in every if one != Context(one.of, one.number))
 
 
 def _things(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from tidings.detection.data.offers import availability_of, price_of
@@ -60,7 +59,9 @@ def values(expression: Expression, extraction: Extraction, members: Sequence[Doc
         for document in members:
             for reading in _values(aim, document):
                 found.setdefault(reading.label, reading)
-    return tuple(islice(found.values(), MOST_VALUES))
+                if len(found) == MOST_VALUES:
+                    return tuple(found.values())
+    return tuple(found.values())
 
 
 def is_serial(interest: Interest) -> bool:

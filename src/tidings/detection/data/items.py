@@ -26,6 +26,7 @@ from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.sentinel import Direction
 
 _EXCERPT = 400
+_RESOLVED = ("items, resolved", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +170,15 @@ def _without_id(entry: Entry) -> list[str]:
 
 def resolved_entries(document: Document) -> list[Entry]:
     """Return the entries of a document with whole addresses; raises `RefusedError` as `entries_of` does."""
-    resolver = Resolver(document.base)
-    entries = []
-    for entry in entries_of(document):
-        link = next(iter(resolver.links([entry.link])), "") if entry.link else ""
-        entries.append(replace(entry, link=link))
-    return entries
+    if _RESOLVED not in document.readings:
+        resolver = Resolver(document.base)
+        document.readings[_RESOLVED] = [_resolved(entry, resolver) for entry in entries_of(document)]
+    return [*document.readings[_RESOLVED]]
+
+
+def _resolved(entry: Entry, resolver: Resolver) -> Entry:
+    link = next(iter(resolver.links([entry.link])), "") if entry.link else ""
+    return entry if link == entry.link else replace(entry, link=link)
 
 
 def _by_id(entry: Entry) -> str:

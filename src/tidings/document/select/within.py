@@ -19,6 +19,7 @@ from tidings.document.text.cents import POINT, has_cents
 
 _LISTS = frozenset(("ul", "ol", "dl", "menu"))
 _KEEPS_LINES = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))
+_OWN_WAY = frozenset((*WITHOUT_TEXT, "sup"))
 _SAYS = {"meta": "content", "input": "value"}
 
 
@@ -188,6 +189,9 @@ class Walk:
 
 def text_below(node: LexborNode, excluded: frozenset[int] = frozenset()) -> str:
     """Return the text of an element and what is in it, in one line."""
+    child = node.first_child
+    if child is not None and child.is_text_node and child.next is None and not excluded and node.tag not in _OWN_WAY:
+        return " ".join((child.text_content or "").split())
     return " ".join("".join(Walk(excluded=excluded).through(node).pieces).split())
 
 

@@ -5,8 +5,11 @@ It is read from the marks of the walk, once for all texts that are asked for, an
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import itemgetter
 
 from tidings.document.document import Document
 
@@ -14,6 +17,11 @@ LONGEST = 80
 """Characters of a heading or a label; a longer one is none."""
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _AREAS = ("footer", "nav")
+_CONTENTS = frozenset(("table", "dl", "tr", "td", "th"))
+"""The elements whose beginning says something; that of the others is all that there is to know of them."""
+_BARE = frozenset(("li", "dd", *_AREAS))
+"""The elements whose end says nothing."""
+_PLACE = itemgetter(0)
 
 Span = tuple[int, int]
 
@@ -55,23 +63,24 @@ class _Reader:
     def read(self, pieces: list[int]) -> dict[int, Standing]:
         """Return the standings of pieces, which are in order."""
         found: dict[int, Standing] = {}
-        marks = self._document.marks
+        marks, begun = self._document.marks, self._open
         at = 0
         for piece in pieces:
-            while at < len(marks) and marks[at][0] <= piece:
-                self._take(*marks[at])
-                at += 1
+            end = bisect_right(marks, piece, lo=at, key=_PLACE)
+            for place, name in islice(marks, at, end):
+                if name:
+                    begun.append((name, place))
+                    if name in _CONTENTS:
+                        self._begin(place, name)
+                elif begun:
+                    ended, start = begun.pop()
+                    if ended not in _BARE:
+                        self._end(place, ended, start)
+            at = end
             found[piece] = self._standing()
         return found
 
-    def _take(self, place: int, name: str) -> None:
-        if name:
-            self._begin(place, name)
-        elif self._open:
-            self._end(place, *self._open.pop())
-
     def _begin(self, place: int, name: str) -> None:
-        self._open.append((name, place))
         table = self._tables[-1] if self._tables else None
         if name == "table":
             self._tables.append(_Table())
