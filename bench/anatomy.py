@@ -38,9 +38,9 @@ if __name__ != "__mp_main__":  # as which the workers and the server import this
 
     import tidings
     from tidings.isolation.worker import Worker
-    from tidings.service.life import register
     from tidings.service.run import check as checking
     from tidings.service.run.assembly import poller
+    from tidings.service.sentinels import register
     from tidings.settings import load
     from tidings.storage.db import sqlite
     from tidings.storage.db.connection import Connection

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings.model.observed.unit import DeliveryDraft, Event, Unit
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.settings import load
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.watches import deliveries, endpoints, sentinels

@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.world import FLAGS
 from tests.year import BEGIN, History, Lived, differences, run
 from tidings.clock import DAY, ManualClock
-from tidings.service.life import register
 from tidings.service.run import assembly
+from tidings.service.sentinels import register
 from tidings.settings import load
 from tidings.storage.db.database import open_database
 

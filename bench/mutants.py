@@ -34,7 +34,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 NEAREST = {
     "storage.write.commit": ("tests/contract/test_store.py",),
     "storage.write.charge": ("tests/contract/test_store.py", "tests/acceptance/test_limits.py"),
-    "storage.write.vault": ("tests/unit/storage/write/test_vault.py", "tests/unit/cli/change/test_secret.py"),
+    "storage.secrets.vault": ("tests/unit/storage/secrets/test_vault.py", "tests/unit/cli/change/test_secret.py"),
     "service.notify.deliver": ("tests/unit/service/notify/test_deliver.py",),
     "service.poll.grants": ("tests/acceptance/test_limits.py",),
     "service.watch.cursors": ("tests/unit/service/watch/test_cursors.py",),

@@ -23,9 +23,9 @@ from typing import Any
 if __name__ == "__main__":  # the workers import this file too, as any main module; that of `tidings` is a few lines
     import aiohttp
 
-    from tidings.service.life import register
     from tidings.service.run import check as checking
     from tidings.service.run.assembly import poller
+    from tidings.service.sentinels import register
     from tidings.settings import load
     from tidings.storage.db.database import open_database
     from tidings.storage.observed import versions

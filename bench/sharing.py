@@ -24,9 +24,9 @@ from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.language.parser import parse
 from tidings.model.watch.sentinel import Sentinel
-from tidings.service.life import register
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller
+from tidings.service.sentinels import register
 from tidings.settings import load
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import changes

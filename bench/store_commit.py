@@ -20,11 +20,12 @@ from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Charged, CursorMove, Grant, PollRecord, Unit
 from tidings.model.watch.sentinel import FetchEvery, Interest, Sentinel, Watched
 from tidings.settings import Settings
+from tidings.storage.db import leases
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.db.sqlite import sqlite3
 from tidings.storage.observed import pages
 from tidings.storage.watches import sentinels
-from tidings.storage.write import charge, leases
+from tidings.storage.write import charge
 from tidings.storage.write.commit import commit
 
 SECOND = 1_000_000

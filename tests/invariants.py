@@ -27,9 +27,10 @@ from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database, quick_check
 from tidings.storage.db.schema import WHOLE, statements, tables
 from tidings.storage.observed import comparisons, members, pages, polls, versions
+from tidings.storage.secrets import secrets
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
-from tidings.storage.write import invariants, secrets
-from tidings.storage.write.vault import Vault
+from tidings.storage.write import invariants
 
 MICROSECONDS = 1_000_000
 

@@ -18,7 +18,7 @@ from tests.services import Installation, until
 from tidings.clock import SECOND, Instant, SystemClock
 from tidings.errors import SentinelError
 from tidings.model.watch.sentinel import Command
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.service.sources import outside_events
 from tidings.service.watch.lifespan import Life, ends, starts
 from tidings.service.watch.watchlist import meaning

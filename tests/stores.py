@@ -36,12 +36,13 @@ from tidings.model.observed.unit import (
 from tidings.model.observed.version import Blob, Member, Version, member_list
 from tidings.model.watch.sentinel import FetchEvery, FetchOnChange, Interest, Sentinel, State, Watched
 from tidings.settings import Settings, StoreSettings
+from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.db.schema import WHOLE, statements, tables
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import endpoints, sentinels
-from tidings.storage.write import charge, invariants, leases
+from tidings.storage.write import charge, invariants
 from tidings.storage.write.commit import Committed, commit
 
 POSTGRES = (

@@ -24,10 +24,10 @@ from typing import Any
 
 from tests.fakes import Page, WebServer
 from tidings.clock import SECOND, Duration, ManualClock
-from tidings.service.life import register
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_archive
 from tidings.service.run.monitor import Monitor
+from tidings.service.sentinels import register
 from tidings.service.show.records import Record, change_record
 from tidings.settings import Settings, load
 from tidings.storage.db.database import Database, open_database

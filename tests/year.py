@@ -24,9 +24,9 @@ from tests.world import FLAGS
 from tidings.clock import DAY, HOUR, MINUTE, Duration, Instant, ManualClock
 from tidings.errors import SentinelError, StaleEpochError, UnknownNameError
 from tidings.model.observed.outcome import Fetched, FetchRequest, Outcome, Unchanged, Validators
-from tidings.service.life import register
 from tidings.service.run import assembly
 from tidings.service.run.monitor import Monitor
+from tidings.service.sentinels import register
 from tidings.settings import Settings, load
 from tidings.storage.db.database import Database, open_database
 

@@ -12,9 +12,9 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
 from tidings.errors import SentinelError
-from tidings.service.life.apply import Applied, apply
+from tidings.service.on_demand.trial import Tried, trial
 from tidings.service.run.monitor import Monitor
-from tidings.service.run.trial import Tried, trial
+from tidings.service.sentinels.apply import Applied, apply
 from tidings.storage.db.database import open_database
 
 

@@ -14,10 +14,10 @@ from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND, SystemClock
 from tidings.errors import ServiceError
 from tidings.model.watch.sentinel import Command
-from tidings.service.life import register
 from tidings.service.notify import activate
 from tidings.service.run import check as checking
 from tidings.service.run.monitor import Monitor
+from tidings.service.sentinels import register
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.connection import Connection

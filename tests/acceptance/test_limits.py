@@ -17,8 +17,8 @@ from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, Unit
-from tidings.service.run.memories import REMEMBER_EVERY
 from tidings.service.run.monitor import Monitor
+from tidings.service.upkeep.memories import REMEMBER_EVERY
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import estimates, pages, polls
 from tidings.storage.watches import requests, subscriptions

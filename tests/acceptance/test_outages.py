@@ -16,8 +16,8 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import PollerBusyError
 from tidings.service.run.assembly import poller
 from tidings.service.run.monitor import Monitor
+from tidings.storage.db import leases
 from tidings.storage.db.patience import Outage
-from tidings.storage.write import leases
 
 
 @pytest.fixture

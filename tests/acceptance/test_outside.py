@@ -11,7 +11,7 @@ import pytest
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import SentinelError, UsageError
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.service.show.reasons import spell_reason
 from tidings.service.sources.outside_sources import PROBLEM
 from tidings.storage.db.database import open_database

@@ -19,15 +19,14 @@ from tidings.errors import AddressError, SecretError, UsageError
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import EndpointMove, Event
 from tidings.model.secret import Secret
-from tidings.service.health import kept_secrets
-from tidings.service.life import secrets
-from tidings.service.life.apply import apply
-from tidings.service.life.register import clauses_of
 from tidings.service.run.monitor import Monitor
+from tidings.service.secrets import kept_secrets, secrets
+from tidings.service.sentinels.apply import apply
+from tidings.service.sentinels.register import clauses_of
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import endpoints, events, sentinels, tag_defaults
-from tidings.storage.write.vault import Vault
 
 WATCH = "Create Sentinel {name} Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {notify}"
 

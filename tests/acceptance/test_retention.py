@@ -13,10 +13,10 @@ from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.model.observed.version import Version
-from tidings.service.run import collector as collect
 from tidings.service.run.assembly import collector
 from tidings.service.run.from_settings import open_archive
 from tidings.service.run.monitor import Monitor
+from tidings.service.upkeep import collector as collect
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database

@@ -10,7 +10,7 @@ from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.language import parser
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.service.show.records import poll_record
 from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database

@@ -28,10 +28,10 @@ from tidings.cli.main import VERBS, main
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret
-from tidings.service.life import secrets
 from tidings.service.run.monitor import Monitor
+from tidings.service.secrets import secrets
 from tidings.storage.db.database import open_database
-from tidings.storage.write.vault import Vault
+from tidings.storage.secrets.vault import Vault
 
 CANARIES = {f"s{n}": f"c4nary{n:02}x{'q7z' * 4}" for n in range(1, 10)}
 """One for each way of use; the proxy's password, a cookie and the two that sign are made below."""

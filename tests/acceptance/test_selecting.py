@@ -14,10 +14,10 @@ import pytest
 from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.isolation.in_process import InProcess
-from tidings.service.explain.add_answer import answer
 from tidings.service.health.sources import health_of
+from tidings.service.on_demand.add_answer import answer
+from tidings.service.on_demand.trial import trial
 from tidings.service.run.monitor import Monitor
-from tidings.service.run.trial import trial
 from tidings.service.show.records import Record
 from tidings.storage.db.database import open_database
 

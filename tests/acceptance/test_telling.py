@@ -10,8 +10,8 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.notification.webhook import read_secrets, signature
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import deliveries
-from tidings.storage.write.vault import Vault
 
 
 def _watch(world: World, url: str, rate: str = "immediate", every: str = "1 hour") -> None:

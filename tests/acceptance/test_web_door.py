@@ -18,12 +18,12 @@ from tests.fakes import Page, WebServer
 from tests.services import STOP_SECONDS, Installation, Service, until
 from tidings.cli.main import main
 from tidings.clock import SystemClock
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.service.sources.outside_events import token_of
 from tidings.storage.db.database import open_database
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import events
 from tidings.storage.watches.outside import HAPPENED
-from tidings.storage.write.vault import Vault
 
 PATIENCE = 30.0
 

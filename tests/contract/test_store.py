@@ -47,8 +47,10 @@ from tidings.model.observed.version import Blob, Digest, Member, NewBody, Versio
 from tidings.model.watch.asking import Header, Value
 from tidings.model.watch.sentinel import State
 from tidings.service.poll.keep import keeping
-from tidings.storage.db import instance
+from tidings.storage.db import instance, leases
 from tidings.storage.observed import comparisons, estimates, hints, hosts, members, pages, polls, versions, websub
+from tidings.storage.retention import garbage
+from tidings.storage.secrets import secrets
 from tidings.storage.watches import (
     changes,
     deliveries,
@@ -61,7 +63,7 @@ from tidings.storage.watches import (
     subscriptions,
     timers,
 )
-from tidings.storage.write import charge, garbage, leases, secrets
+from tidings.storage.write import charge
 from tidings.storage.write.commit import commit
 
 FAR = 2**60

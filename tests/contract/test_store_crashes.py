@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.stores import World
 from tidings.storage.db.database import quick_check
 from tidings.storage.observed import polls, versions
+from tidings.storage.secrets import secrets
 from tidings.storage.watches import changes, deliveries
-from tidings.storage.write import secrets
 
 REPOSITORY = Path(__file__).parents[2]
 

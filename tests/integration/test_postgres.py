@@ -16,8 +16,8 @@ from tests.fakes import Page, WebServer
 from tests.kill_loop import VARIABLES, KillLoop, Town
 from tests.services import Installation, Service, until
 from tests.stores import Terminator, own_postgres
+from tidings.storage.db import leases
 from tidings.storage.observed import polls
-from tidings.storage.write import leases
 
 WAIT = 60.0
 

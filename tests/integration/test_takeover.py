@@ -15,16 +15,16 @@ from tests.fakes import Page, WebServer
 from tests.services import Installation, until
 from tidings.clock import SystemClock
 from tidings.errors import StaleEpochError
+from tidings.storage.db import leases
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock, is_stopped
 from tidings.storage.observed import polls
-from tidings.storage.write import leases
 
 WITHIN = """
 import os, signal, sys
 from pathlib import Path
 from tidings.settings import Settings
-from tidings.storage.write import leases
+from tidings.storage.db import leases
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock
 database, lock = open_database(Settings(data=Path(sys.argv[1]))), PollerLock(Path(sys.argv[1]))

@@ -18,16 +18,16 @@ from tidings.model.secret import Secret
 from tidings.model.watch.telling import secret_of
 from tidings.notification.webhook import make_secret
 from tidings.service.examine.stored_versions import read_body
-from tidings.service.life.apply import apply
-from tidings.service.life.references import KEY
 from tidings.service.run.from_settings import open_archive
 from tidings.service.run.monitor import Monitor
+from tidings.service.secrets.references import KEY
+from tidings.service.sentinels.apply import apply
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS
 from tidings.storage.observed import pages
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import endpoints, events, sentinels, tag_defaults
-from tidings.storage.write.vault import Vault
 
 STORED = sorted((Path(__file__).parents[1] / "stored").glob("*.sql"))
 PLAIN = [path for path in STORED if path.stem < "0004"]

@@ -29,7 +29,7 @@ from tidings.errors import ServiceError
 from tidings.model.interval import Instant
 from tidings.model.observed.page import PageState
 from tidings.notification.webhook import make_secret, read_secrets, signature
-from tidings.service.life.register import register
+from tidings.service.sentinels.register import register
 from tidings.service.show.records import rfc3339
 from tidings.settings import load
 from tidings.storage.db.connection import Connection

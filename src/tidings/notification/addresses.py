@@ -1,19 +1,23 @@
-"""The addresses of channels: what is wrong with one, and what fits into a message there. Pure."""
+"""The addresses of channels: what is wrong with one, what fits into a message there, and how one
+that holds a secret is shown. Pure.
+"""
 
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import re
-import tomllib
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
+from urllib.parse import unquote
 
 from tidings.errors import AddressError
+from tidings.model.watch.telling import secret_of
 
 LONGEST: Final = 2_000
+SHORTEST_SECRET: Final = 3
+SHORTEST_WEB_SECRET: Final = 8
 _LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _LABEL: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _SCHEME: Final = re.compile(r"([A-Za-z0-9]{1,20})://(.*)", re.DOTALL)
@@ -30,7 +34,10 @@ class Limit:
 @functools.cache
 def limits() -> Mapping[str, Limit]:
     """Return the limit of each scheme that Apprise understands."""
-    text = importlib.resources.files("tidings.notification").joinpath("apprise_schemas.toml").read_text("utf-8")
+    import tomllib  # by whom an address of Apprise is given; lists only show them
+    from importlib import resources
+
+    text = resources.files("tidings.notification").joinpath("apprise_schemas.toml").read_text("utf-8")
     rows = tomllib.loads(text)["limit"]
     return {scheme: Limit(row["body"], row["title"]) for row in rows for scheme in row["schemas"].split()}
 
@@ -87,6 +94,8 @@ def limit_of(address: str) -> Limit:
         raise AddressError(message)
     scheme = found[1].lower()
     if scheme not in limits():
+        from difflib import get_close_matches
+
         near = get_close_matches(scheme, limits(), n=1)
         hint = f"did you mean {near[0]}://" if near else "https://appriseit.com/services/ lists the services"
         message = f"no service of Apprise is called {scheme}://; {hint}"
@@ -95,3 +104,37 @@ def limit_of(address: str) -> Limit:
         message = f"{scheme}:// lacks what follows it; https://appriseit.com/services/ shows each service's address"
         raise AddressError(message)
     return limits()[scheme]
+
+
+def shown(kind: str, address: str) -> str:
+    """Return an address as it may stand in lists, events, logs and other people's messages.
+
+    An address of Apprise or of a webhook is commonly itself the secret (Slack, Discord): the scheme stays, of a webhook the host too, and
+    four digits to tell two apart. Of an address that is a secret its name is shown, as the language writes it.
+    """
+    if (name := secret_of(address)) is not None:
+        return f'secret "{name}"'
+    if kind not in {"apprise", "webhook", "url"}:
+        return address
+    digits = zlib.crc32(address.encode(errors="backslashreplace")) & 0xFFFF
+    scheme, _, rest = address.partition("://")
+    if kind == "apprise":
+        return f"{scheme}://…{digits:04x}"
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    return f"{scheme}://{host}/…{digits:04x}"
+
+
+def redact(text: str, address: str) -> str:
+    """Return a text in which no part of an Apprise address stands: any of them may be a password or a token.
+
+    Of the address of a webhook its host stays, and short words of its path, which are none.
+    """
+    scheme, _, rest = address.partition("://")
+    is_web = scheme.lower() in {"http", "https"}
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2] if is_web else ""
+    parts = re.split(r"[/:@?&=,;#]+", rest.replace(host, "", 1) if host else rest)
+    secrets = {address, *parts, *(unquote(part) for part in parts)}
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= (SHORTEST_WEB_SECRET if is_web else SHORTEST_SECRET):
+            text = text.replace(secret, "…")
+    return text

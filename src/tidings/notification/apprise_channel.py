@@ -1,16 +1,28 @@
-"""Chats, phones and the rest: one sender for every service that Apprise knows, by its address (`tgram://…`, `discord://…`)."""
+"""Chats, phones and the rest: one channel for every service that Apprise knows, by its address
+(`tgram://…`, `discord://…`).
+
+The library is imported by `check_service`, with the first such address, and by `push`, the job that
+sends a message in a guarded process (contracts §6). Apprise says only yes or no; why not is read
+from what it logs meanwhile.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import logging
+import re
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from tidings.errors import AddressError
-from tidings.notification.addresses import limit_of
-from tidings.notification.apprise_child import Push, push
-from tidings.notification.channel import Errands, Message, Refused, Sent
-from tidings.notification.mail import MARGIN_SECONDS
-from tidings.notification.secrecy import redact
-from tidings.presentation.writing import cut, subject_line
+from tidings.notification.addresses import limit_of, redact
+from tidings.notification.channel import MARGIN_SECONDS, Errands, Message, Refused, Sent
+from tidings.presentation.writing import cut, one_line, subject_line
+
+LONGEST_REASON: Final = 300
+MOST_FORMS: Final = 2
+"""Forms of an address that a refusal names."""
+_GUARD: Final = re.compile(r"the address is refused: [^'\")]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +44,105 @@ class AppriseService:
         if isinstance(answer, Refused):
             return replace(answer, reason=redact(answer.reason, message.address))
         return answer
+
+
+def check_service(address: str) -> None:
+    """Raise `AddressError` with the forms of its service for an Apprise address that the service does not understand.
+
+    The text repeats nothing of the address but its scheme. Nothing is sent: whether somebody listens only a message can tell.
+    """
+    limit_of(address)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its modules are imported now, and say what they use of older Pythons
+        import apprise  # 0.2 s and 16 MB: only who gives such an address waits for it
+        from apprise.manager_plugins import NotificationManager
+
+        _hush()
+        asset = apprise.AppriseAsset(async_mode=False, secure_logging=True)
+        if apprise.Apprise.instantiate(address, asset=asset) is not None:
+            return
+    scheme = address.partition("://")[0].lower()
+    plugin = NotificationManager()[scheme]  # type: ignore[no-untyped-call] # a library without types
+    forms = ", ".join(form.replace("{schema}", scheme) for form in plugin.templates[:MOST_FORMS])
+    message = (
+        f"{plugin.service_name} does not understand this {scheme}:// address; it has the form {forms}"
+        f" (https://appriseit.com/services/ says where to get each part)"
+    )
+    raise AddressError(message)
+
+
+def _hush() -> None:
+    """Keep what Apprise logs from every log: at its most talkative it writes whole addresses."""
+    log = logging.getLogger("apprise")
+    log.propagate = False
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """One message for one service."""
+
+    address: str = field(repr=False)
+    title: str
+    body: str
+
+
+class _Listener(logging.Handler):
+    """Keeps what Apprise logs."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.said: list[tuple[int, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one line."""
+        self.said.append((record.levelno, record.getMessage()))
+
+
+def push(errand: Push) -> Sent | Refused:
+    """Tell the service; never raise for what the world does. The reason may hold parts of the address."""
+    import apprise  # only in the child (contracts §10): 150 ms and 16 MB
+
+    listener = _listen()
+    asset = apprise.AppriseAsset(
+        app_id="Tidings",
+        app_desc="Tidings",
+        app_url="",
+        image_url_mask="",
+        image_url_logo="",
+        async_mode=False,
+        secure_logging=True,
+    )
+    target = apprise.Apprise.instantiate(errand.address, asset=asset)
+    if target is None:
+        reason = _reason(listener)
+        return Refused(reason=f"Apprise does not understand the address{reason and f': {reason}'}", retry=False)
+    if target.overflow_mode == apprise.OverflowMode.UPSTREAM:  # writing for HTML or Markdown can make a text longer
+        target.overflow_mode = apprise.OverflowMode.SPLIT
+    service = str(target.service_name)
+    everyone = apprise.Apprise(asset=asset)
+    everyone.add(target)
+    if everyone.notify(body=errand.body, title=errand.title, body_format=apprise.NotifyFormat.TEXT):
+        return Sent()
+    return Refused(reason=f"{service} did not take it: {_reason(listener) or 'Apprise does not say why'}")
+
+
+def _listen() -> _Listener:
+    log = logging.getLogger("apprise")
+    for handler in list(log.handlers):
+        log.removeHandler(handler)
+    listener = _Listener()
+    log.addHandler(listener)
+    log.setLevel(logging.DEBUG)
+    log.propagate = False
+    return listener
+
+
+def _reason(listener: _Listener) -> str:
+    """Return the guard's refusal if there was one, else the last complaint."""
+    for _, text in listener.said:
+        if found := _GUARD.search(text):
+            return f"{found[0]}; fetch.allow_networks names networks that may be asked"
+    complaints = [text for level, text in listener.said if level >= logging.WARNING]
+    return cut(one_line(complaints[-1]), LONGEST_REASON) if complaints else ""

@@ -16,6 +16,8 @@ PULLED: Final = frozenset({"feed", "stream"})
 """The kinds whose messages nobody is sent: they are laid out, and whoever wants them comes for them."""
 KINDS: Final = frozenset({"console", "webhook", "url", "email", "apprise"}) | PULLED
 """The kinds of channel that messages are made for; `channels` has a row for each."""
+MARGIN_SECONDS: Final = 5.0
+"""A process that sends is given this much beyond the deadline of its socket, to start and to load what it needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

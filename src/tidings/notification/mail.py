@@ -20,13 +20,11 @@ from tidings.clock import Instant
 from tidings.errors import AddressError, SettingError
 from tidings.notification import smtp
 from tidings.notification.addresses import ascii_address
-from tidings.notification.channel import Errands, Message, Refused, Sent
+from tidings.notification.channel import MARGIN_SECONDS, Errands, Message, Refused, Sent
 from tidings.presentation.writing import subject_line
 
 PORTS: Final = {"tls": 465, "starttls": 587, "none": 25}
 NO_SUBJECT: Final = "Tidings"
-MARGIN_SECONDS: Final = 5.0
-"""The process is given this much beyond the deadline of the socket, to start and to load what it needs."""
 _POLICY: Final = SMTP.clone(cte_type="7bit")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -19,8 +19,8 @@ from typing import Final
 
 from tidings.clock import MINUTE, SECOND, Instant
 from tidings.errors import SettingError
+from tidings.notification.addresses import redact
 from tidings.notification.channel import Message, MessagePoster, Refused, Sent
-from tidings.notification.secrecy import redact
 
 PREFIX: Final = "whsec_"
 LEAST_BYTES: Final = 24

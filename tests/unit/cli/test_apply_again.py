@@ -1,7 +1,7 @@
 """`apply` of files whose sentinels have changed since."""
 
 from tidings.language.forms import parse_file
-from tidings.service.life import apply
+from tidings.service.sentinels import apply
 
 
 def test_a_file_is_read_once_more_however_many_sentinels_have_changed(tidings, tmp_path, monkeypatch):

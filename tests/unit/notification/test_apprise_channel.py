@@ -2,8 +2,7 @@ import asyncio
 
 import pytest
 
-from tidings.notification.apprise_channel import AppriseService
-from tidings.notification.apprise_child import Push, push
+from tidings.notification.apprise_channel import AppriseService, Push, push
 from tidings.notification.channel import Message, Refused, Sent
 
 

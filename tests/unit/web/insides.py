@@ -17,14 +17,14 @@ from tidings.notification.channels import LaidOut
 from tidings.notification.rendering import News, render
 from tidings.notification.webhook import make_secret
 from tidings.scheduling import effective
-from tidings.service.life import register
 from tidings.service.notify.deliver import Deliverer
+from tidings.service.sentinels import register
 from tidings.service.sources.signals import Signals
 from tidings.service.watch.watchlist import Watchlist
 from tidings.settings import ServeSettings, Settings
+from tidings.storage.db import leases
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
-from tidings.storage.write import leases
 from tidings.storage.write.store import Store
 from tidings.web.inside import Inside
 

@@ -15,7 +15,7 @@ from tidings.cli.output import add_json, short_time, write_json, write_line, wri
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.watch import commands
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import outside

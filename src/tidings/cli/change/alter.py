@@ -10,13 +10,13 @@ from tidings.cli.arguments import read_text
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import SentinelError
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.service.show.records import sentinel_record
 from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
     from tidings.language.problems import Problem
-    from tidings.service.life.register import Registered
+    from tidings.service.sentinels.register import Registered
     from tidings.settings import Settings
 
 

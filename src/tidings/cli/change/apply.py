@@ -11,7 +11,7 @@ from tidings.cli.arguments import read_text
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.service.life.apply import Applied, apply
+from tidings.service.sentinels.apply import Applied, apply
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import sentinels
 

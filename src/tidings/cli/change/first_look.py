@@ -23,27 +23,28 @@ from tidings.model.watch.interest import inserted_only
 from tidings.model.watch.sentinel import Sentinel
 from tidings.notification.channels import sendable
 from tidings.presentation.writing import tame
-from tidings.service.explain import add_answer
-from tidings.service.explain.seen_now import lines_of, record_of, seen_now
-from tidings.service.life import register, secrets
-from tidings.service.life.secrets import basic
 from tidings.service.notify.rehearse import channels_of, rehearse
-from tidings.service.notify.resolving import address_of
+from tidings.service.on_demand import add_answer
+from tidings.service.on_demand.seen_now import lines_of, record_of, seen_now
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.run.senders import senders_alone
+from tidings.service.secrets import secrets
+from tidings.service.secrets.resolving import address_of
+from tidings.service.secrets.secrets import basic
+from tidings.service.sentinels import register
 from tidings.service.show.records import problem_record, sentinel_record
 from tidings.service.watch.watchlist import meaning
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import sentinels, subscriptions
-from tidings.storage.write.vault import Vault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidings.language.problems import Problem
-    from tidings.service.explain.seen_now import SeenNow
     from tidings.service.notify.rehearse import Rehearsed
+    from tidings.service.on_demand.seen_now import SeenNow
     from tidings.settings import Settings
     from tidings.storage.db.database import Database
     from tidings.storage.watches.sentinels import SentinelRow

@@ -10,8 +10,8 @@ from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.watch.sentinel import Command
-from tidings.service.life import register
-from tidings.service.life.apply import is_of_files
+from tidings.service.sentinels import register
+from tidings.service.sentinels.apply import is_of_files
 from tidings.service.show.records import sentinel_record
 from tidings.service.sources import outside_events
 from tidings.service.watch.watchlist import meaning

@@ -13,10 +13,10 @@ from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.secret import Secret
 from tidings.presentation.writing import tame
-from tidings.service.life import secrets
+from tidings.service.secrets import secrets
 from tidings.service.show.records import rfc3339
 from tidings.storage.db.database import open_database
-from tidings.storage.write.vault import SIGNING, Vault
+from tidings.storage.secrets.vault import SIGNING, Vault
 
 if TYPE_CHECKING:
     from tidings.settings import Settings

@@ -16,14 +16,14 @@ from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.cli.show.mask import lines_of
 from tidings.errors import StoreMissingError
 from tidings.language.write.texts import compare_text
-from tidings.service.explain.add_answer import seen_text
-from tidings.service.explain.seen_now import lines_of as lines_of_readings
-from tidings.service.run import trial
+from tidings.service.on_demand import trial
+from tidings.service.on_demand.add_answer import seen_text
+from tidings.service.on_demand.seen_now import lines_of as lines_of_readings
 from tidings.storage.db.database import has_been_used, open_database
 
 if TYPE_CHECKING:
-    from tidings.service.examine.trial_on_stored import Hindsight
-    from tidings.service.run.trial import Tried
+    from tidings.service.on_demand.trial import Tried
+    from tidings.service.on_demand.trial_on_stored import Hindsight
     from tidings.settings import Settings
     from tidings.storage.db.database import Database
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import PollerBusyError
-from tidings.service.run import collector as collect
 from tidings.service.run.assembly import collector
+from tidings.service.upkeep import collector as collect
 from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
-    from tidings.service.run.collector import Collected
+    from tidings.service.upkeep.collector import Collected
     from tidings.settings import Settings
 
 

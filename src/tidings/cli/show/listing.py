@@ -10,9 +10,9 @@ from tidings.cli.health import brief, read_health, write_troubles
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.cli.show.standstill import write_standstill
 from tidings.model.watch.weight import WHOLE
+from tidings.service.show import masked_places
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
-from tidings.service.watch import masked_places
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import members, pages
 from tidings.storage.watches import outside, sentinels, subscriptions

@@ -308,7 +308,7 @@ async def _compare(
     merges: bool,
 ) -> Record:
     """Return the record of a pair, compared now if there is none yet, with what stands around its edits if that is to be shown."""
-    from tidings.service.run.compare import Comparisons  # it brings the whole service
+    from tidings.service.on_demand.compare import Comparisons  # it brings the whole service
 
     row, page_id, old, new = pair
 

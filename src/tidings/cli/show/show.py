@@ -17,10 +17,10 @@ from tidings.clock import SystemClock
 from tidings.errors import SecretError
 from tidings.language.dates import zone_of
 from tidings.model.watch.weight import WHOLE
-from tidings.service.explain import add_answer
 from tidings.service.explain.budget_report import purse_of
 from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.explain.on_time_report import captures
+from tidings.service.on_demand import add_answer
 from tidings.service.plan import learned_worth
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
@@ -29,9 +29,9 @@ from tidings.service.watch import by_name, noise
 from tidings.service.watch.subscription_memory import healed_parts
 from tidings.service.watch.watchlist import WatchedSentinel, meaning
 from tidings.storage.db.database import open_database
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import changes, events, sentinels, subscriptions
 from tidings.storage.watches import outside as sources
-from tidings.storage.write.vault import Vault
 from tidings.web.listening import url
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import write_json, write_line
 from tidings.service.show.records import problem_record
-from tidings.storage.db.hindrance import standstill
+from tidings.storage.db.lock import standstill
 
 if TYPE_CHECKING:
     from tidings.settings import Settings

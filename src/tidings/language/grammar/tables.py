@@ -17,7 +17,7 @@ from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
 STARTS = ("document", "clause", "command", "head", "alter_head", "moved", "defaults_head", "event", "drop_event")
-_FOLDER = files("tidings.language")
+_FOLDER = files("tidings.language.grammar")
 
 
 def grammar() -> Lark:

@@ -77,3 +77,8 @@ class Notify:
     quiet: Quiet | None = None
     cap: Cap | None = None
     wording: Wording | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether it sends each change by itself whatever was sent before: its message is written with the change."""
+        return self.rate.mode == "immediate" and self.quiet is None and self.cap is None

@@ -16,10 +16,10 @@ from tidings.language.dates import point_text, zone_of
 from tidings.language.write.texts import clause_lines, rate_text
 from tidings.model.interval import spell_duration
 from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnChange
+from tidings.service.notify.quiet_hours import tick_after
 from tidings.service.show.records import rfc3339
 from tidings.service.watch.cursors import hours_of, next_tick, ticks_of
 from tidings.service.watch.lifespan import Life, ends, starts
-from tidings.service.watch.rates import tick_after
 from tidings.service.watch.watchlist import Subscription, WatchedSentinel, meaning
 from tidings.storage.observed import estimates, pages
 from tidings.storage.watches import subscriptions

@@ -29,16 +29,18 @@ from tidings.errors import (
 from tidings.model.interval import Instant
 from tidings.model.observed.version import Blob
 from tidings.service.explain import plan_summary
-from tidings.service.health import browser, kept_secrets, machine, promises, sources
+from tidings.service.health import browser, machine, promises, sources
 from tidings.service.health.machine import Usage, Version, quoted
+from tidings.service.secrets import kept_secrets
 from tidings.service.show.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.sources import websub
 from tidings.settings import Settings
+from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS, Database, open_database, quick_check, sqlite_in_use
 from tidings.storage.observed import versions
-from tidings.storage.write import invariants, leases
-from tidings.storage.write.vault import Vault
+from tidings.storage.secrets.vault import Vault
+from tidings.storage.write import invariants
 
 Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
 """`Archive.restore`: the body of a hash, verified, given how to look up rows."""

@@ -10,6 +10,7 @@ from tidings.clock import DAY, MINUTE
 from tidings.model.event_type import EventType
 from tidings.model.watch.telling import secret_of
 from tidings.model.watch.weight import WHOLE
+from tidings.notification.addresses import shown
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_since
 from tidings.service.show.records import class_of
@@ -84,8 +85,6 @@ def failing_endpoints(reading: Reading) -> Iterator[Trouble]:
 def spell_endpoint(row: EndpointRow) -> str:
     """Return a name that can be pasted into a report: addresses of channels hold tokens, so only their secret's name is shown, or a web host."""
     if secret_of(row.address) is not None:
-        from tidings.notification.secrecy import shown  # it brings all kinds of channels
-
         return f"{row.kind} {shown(row.kind, row.address)}"
     parts = urlsplit(row.address)
     place = f" at {parts.hostname}" if parts.scheme in {"http", "https"} and parts.hostname else ""

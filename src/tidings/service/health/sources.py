@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tidings.service.health import interruptions, kept_secrets, news_troubles, overdue, page_troubles
+from tidings.service.health import interruptions, news_troubles, overdue, page_troubles
 from tidings.service.health.reading import Reading
 from tidings.service.health.trouble import Health, Trouble
+from tidings.service.secrets import kept_secrets
 from tidings.service.show.finding import Finding, shortened, spell_since
+from tidings.storage.db import leases
 from tidings.storage.db.lock import PollerLock
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import endpoints, outside
-from tidings.storage.write import leases
-from tidings.storage.write.vault import Vault
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant

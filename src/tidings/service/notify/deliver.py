@@ -15,9 +15,9 @@ from tidings.clock import DAY
 from tidings.errors import SecretError
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryResult, Event, Unit
+from tidings.notification.addresses import shown
 from tidings.notification.channel import Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
-from tidings.notification.secrecy import shown
 from tidings.service.notify.receivers import Receivers
 
 if TYPE_CHECKING:

@@ -58,7 +58,7 @@ def notices_of(held: WatchedSentinel) -> tuple[str, ...]:
 def drafts(
     page: WatchedPage, found: Sequence[ChangeRow], told: Sequence[Event], *, at: Instant
 ) -> tuple[DeliveryDraft, ...]:
-    """Return the deliveries of the clauses that tell each change by itself: one per endpoint and change; the rest waits for rules (`rates_of_news`).
+    """Return the deliveries of the clauses that tell each change by itself: one per endpoint and change; the rest waits for rules (`rates`).
 
     `told` are the unit's events, among them one for each change.
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryDraft, EndpointMove, Event
+from tidings.notification.addresses import shown
 from tidings.notification.retry import SILENT
-from tidings.notification.secrecy import shown
 from tidings.service.notify.news import draft
 from tidings.service.show.records import problem_record, rfc3339, spell_gap
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import SECOND
 from tidings.errors import SecretError
+from tidings.notification.addresses import shown
 from tidings.notification.channel import PULLED, Answer, Message, Refused
 from tidings.notification.rendering import rehearsal
-from tidings.notification.secrecy import shown
 from tidings.service.watch.watchlist import told_channels
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidings.model.secret import Cookie
     from tidings.model.watch.asking import Header, Login
     from tidings.storage.db.connection import Connection
-    from tidings.storage.write.vault import Opened, Vault
+    from tidings.storage.secrets.vault import Opened, Vault
 
 LOCAL = 1
 """The owner of pages that belong to everybody, and of their requests."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tidings.archive.archive import WritePlan
 from tidings.errors import BlobError
 from tidings.storage.observed import versions
-from tidings.storage.write import garbage
+from tidings.storage.retention import garbage
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive

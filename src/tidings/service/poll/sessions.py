@@ -18,7 +18,7 @@ from tidings.clock import DAY, HOUR
 from tidings.errors import SecretError
 from tidings.fetching import address
 from tidings.model.secret import Cookie, Secret, reveal
-from tidings.storage.write.vault import SESSION
+from tidings.storage.secrets.vault import SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.outcome import FormLogin
     from tidings.storage.db.connection import Connection
-    from tidings.storage.write.vault import Vault
+    from tidings.storage.secrets.vault import Vault
 
 WAITS: Final[tuple[Duration, ...]] = (HOUR, 6 * HOUR, DAY)
 """How long after the first, the second and each further try that failed the next one is."""

@@ -21,7 +21,7 @@ from tidings.model.observed.version import version_id
 from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.needs import Group, Need, Wait
 from tidings.scheduling.timetable.hours import Hours
-from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
 from tidings.service.rules.composites import HOLDS
 from tidings.service.rules.joint_reports import JointReport
 from tidings.service.watch.needs import LOOKED, Deadline
@@ -32,7 +32,7 @@ from tidings.storage.write import charge
 if TYPE_CHECKING:
     from tidings.events.rule import Firing
     from tidings.model.interval import Instant
-    from tidings.service.rules.behaviour import Moment
+    from tidings.service.behaviour import Moment
     from tidings.service.rules.joint_reports import Reporter
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedSentinel

@@ -23,19 +23,19 @@ from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import FetchAt, FetchEvery
-from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
 from tidings.service.rules.joint_reports import JointReport, named_pages
+from tidings.service.rules.recent_polls import looked
 from tidings.service.watch.composite_parts import PART, Joint, joint_of, kind_of
 from tidings.service.watch.cursors import hours_of, ticks_of
 from tidings.service.watch.needs import LOOKED, Deadline
-from tidings.service.watch.recent_polls import looked
 from tidings.service.watch.watchlist import Subscription
 from tidings.storage.watches import changes, subscriptions
 
 if TYPE_CHECKING:
     from tidings.events.rule import Firing
     from tidings.model.interval import Duration, Instant
-    from tidings.service.rules.behaviour import Moment
+    from tidings.service.behaviour import Moment
     from tidings.service.rules.joint_reports import Reporter
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedSentinel

@@ -15,7 +15,7 @@ from tidings.events.rule import Action, Condition, Coupling, Rule
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.scheduling.timetable.hours import Hours
-from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, happening, heard
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, happening, heard
 from tidings.service.watch.needs import LOOKED, Deadline
 from tidings.storage.watches import subscriptions
 from tidings.storage.watches.outside import HAPPENED
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidings.events.expression import Primitive
     from tidings.events.rule import Firing
     from tidings.model.interval import Duration
-    from tidings.service.rules.behaviour import Moment
+    from tidings.service.behaviour import Moment
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.storage.db.connection import Connection

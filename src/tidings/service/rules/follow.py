@@ -22,7 +22,7 @@ from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, RuleState, Unit
-from tidings.service.rules.behaviour import Deeds, Moment, happening, heard, opened
+from tidings.service.behaviour import Deeds, Moment, happening, heard, opened
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,
     Pause,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tidings.events.engine import Sizes
     from tidings.events.rule import EngineOutcome, Firing, Raised
     from tidings.model.interval import Duration, Instant
-    from tidings.service.rules.behaviour import Behaviour, WantedRule
+    from tidings.service.behaviour import Behaviour, WantedRule
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
     from tidings.storage.db.connection import Connection

@@ -13,9 +13,9 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.composite import Composite, PagePart, Verdict
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
+from tidings.service.behaviour import NO_DEEDS, Deeds
 from tidings.service.notify.activate import REPORTED
 from tidings.service.notify.news import draft
-from tidings.service.rules.behaviour import NO_DEEDS, Deeds
 from tidings.service.show.records import COMPOSITE, change_record
 from tidings.storage.observed import pages
 from tidings.storage.watches import changes, subscriptions

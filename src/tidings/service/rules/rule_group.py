@@ -11,7 +11,7 @@ from tidings.events.postponed import postponed
 from tidings.events.rewound import earlier, rewound
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
-from tidings.service.rules.behaviour import Deeds
+from tidings.service.behaviour import Deeds
 
 if TYPE_CHECKING:
     from tidings.events.rule import Rule

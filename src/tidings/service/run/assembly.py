@@ -18,11 +18,9 @@ from tidings.scheduling.policies import reads_of
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
-from tidings.service.life import references
-from tidings.service.life.lives import Lives
-from tidings.service.notify import resolving
 from tidings.service.notify.bulletins import Bulletins
 from tidings.service.notify.deliver import Deliverer
+from tidings.service.notify.rates import Flapping, NotifyBehaviour
 from tidings.service.notify.send import Sending
 from tidings.service.poll.build_request import Asker
 from tidings.service.poll.frames import Frames
@@ -39,29 +37,31 @@ from tidings.service.rules.composites import Composites
 from tidings.service.rules.fetch_on_event import Summons
 from tidings.service.rules.follow import RuleFollower
 from tidings.service.rules.joint_reports import Reporter
-from tidings.service.rules.rates_of_news import Flapping, NotifyBehaviour
-from tidings.service.run import wrong_clock
-from tidings.service.run.collector import Collector
 from tidings.service.run.from_settings import budgets, open_fetcher, open_planner, open_runner, open_web
-from tidings.service.run.memories import Memories
 from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.only_poller import lead, open_alone
-from tidings.service.run.outages import Outages
 from tidings.service.run.senders import open_senders, read_signing
-from tidings.service.run.upkeep import Stall, Upkeep
+from tidings.service.secrets import references, resolving
+from tidings.service.sentinels.lives import Lives
 from tidings.service.sources.outside_events import OutsideEvents
 from tidings.service.sources.outside_sources import Sources
 from tidings.service.sources.signals import Signals
 from tidings.service.sources.websub import Subscriber
+from tidings.service.upkeep import wrong_clock
+from tidings.service.upkeep.collector import Collector
+from tidings.service.upkeep.memories import Memories
+from tidings.service.upkeep.outages import Outages
+from tidings.service.upkeep.upkeep import Stall, Upkeep
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.needs import Needs
 from tidings.service.watch.watchlist import Watchlist
-from tidings.storage.db import instance
+from tidings.storage.db import instance, leases
 from tidings.storage.observed import hosts, polls, versions
+from tidings.storage.retention import garbage
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import deliveries
-from tidings.storage.write import charge, garbage, leases
+from tidings.storage.write import charge
 from tidings.storage.write.copies import Copies
-from tidings.storage.write.vault import Vault
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive

@@ -17,28 +17,28 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from tidings.clock import MINUTE, SECOND
 from tidings.errors import StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
 from tidings.service.examine.page_state import AGAIN_AFTER
+from tidings.service.notify.rates import inherited
 from tidings.service.poll.grants import unkept
-from tidings.service.rules.rates_of_news import inherited
-from tidings.service.run.upkeep import stall_of
+from tidings.service.upkeep.upkeep import stall_of
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
-    from tidings.service.life.lives import Lives
     from tidings.service.notify.send import Sending
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.polling import Polling
     from tidings.service.poll.sitemaps import Sitemaps
     from tidings.service.rules.follow import RuleFollower
-    from tidings.service.run.collector import Collector
-    from tidings.service.run.memories import Memories
-    from tidings.service.run.upkeep import Upkeep
+    from tidings.service.sentinels.lives import Lives
     from tidings.service.sources.outside_events import OutsideEvents
     from tidings.service.sources.outside_sources import Sources
     from tidings.service.sources.signals import Signals
     from tidings.service.sources.websub import Subscriber
+    from tidings.service.upkeep.collector import Collector
+    from tidings.service.upkeep.memories import Memories
+    from tidings.service.upkeep.upkeep import Upkeep
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Watchlist
     from tidings.storage.write.store import Store

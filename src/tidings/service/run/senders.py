@@ -22,7 +22,7 @@ from tidings.notification.channel import A, Answer, Refused
 from tidings.notification.channels import SenderParts, build_senders
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.storage.db import instance
-from tidings.storage.write.vault import SIGNING, Vault
+from tidings.storage.secrets.vault import SIGNING, Vault
 
 if TYPE_CHECKING:
     from tidings.isolation.guarded import Fault

@@ -8,8 +8,8 @@ from tidings.clock import DAY, MINUTE, SECOND
 from tidings.fetching.politeness import NEVER
 from tidings.model.interval import spell_duration
 from tidings.service.show.finding import spell_instant
+from tidings.storage.db import leases
 from tidings.storage.observed import polls
-from tidings.storage.write import leases
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -13,7 +13,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.change import ChangeSet, Context, EntryNote, ObjectPlace, shares
 from tidings.model.observed.version import version_id
 from tidings.model.watch.weight import WHOLE
-from tidings.notification.secrecy import shown
+from tidings.notification.addresses import shown
 from tidings.service.show.reasons import spell_poll
 
 if TYPE_CHECKING:

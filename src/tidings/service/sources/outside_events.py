@@ -21,9 +21,9 @@ from tidings.model.outside import CreateEvent
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret
 from tidings.service.watch.watchlist import meaning
+from tidings.storage.secrets import secrets
+from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import outside, sentinels
-from tidings.storage.write import secrets
-from tidings.storage.write.vault import Vault
 
 if TYPE_CHECKING:
     from tidings.clock import Clock

@@ -22,8 +22,8 @@ from tidings.isolation.runner import Died
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event
 from tidings.service.sources.outside_events import check_source, happen, source_of
+from tidings.storage.db import leases
 from tidings.storage.watches import events, outside
-from tidings.storage.write import leases
 
 if TYPE_CHECKING:
     from tidings.clock import Clock

@@ -20,8 +20,8 @@ from tidings.scheduling import effective
 from tidings.service.watch.hints import DATES, UPDATED, Drained, Hearing
 from tidings.service.watch.needs import GOOD
 from tidings.service.watch.page_schedule import is_on_change
+from tidings.storage.db import leases
 from tidings.storage.observed import estimates, hints
-from tidings.storage.write import leases
 
 if TYPE_CHECKING:
     from tidings.clock import Clock

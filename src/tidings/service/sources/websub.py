@@ -23,9 +23,9 @@ from tidings.fetching import address
 from tidings.model.observed.hub import LONGEST, Hub
 from tidings.model.observed.unit import Estimate
 from tidings.service.show.finding import Finding, ok, shortened, warn
+from tidings.storage.db import leases
 from tidings.storage.observed import estimates, pages, websub
 from tidings.storage.observed.websub import HubRow
-from tidings.storage.write import leases
 
 if TYPE_CHECKING:
     from tidings.clock import Clock

@@ -18,8 +18,8 @@ from tidings.document.select.extraction import extraction_of
 from tidings.errors import UsageError
 from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import Estimate
+from tidings.service.show.masked_places import KEPT, LEARNED
 from tidings.service.show.records import Record, rfc3339
-from tidings.service.watch.masked_places import KEPT, LEARNED
 from tidings.storage.observed import estimates, pages
 
 if TYPE_CHECKING:

@@ -29,7 +29,6 @@ from tidings.model.watch.wording import Wording
 from tidings.notification.channel import KINDS
 from tidings.service.watch.composite_parts import asked_of, joint_of
 from tidings.service.watch.lifespan import Life
-from tidings.service.watch.rates import is_plain
 from tidings.storage.db.values import UNREADABLE
 from tidings.storage.observed import members, pages
 from tidings.storage.watches import endpoints, events, sentinels, subscriptions
@@ -82,7 +81,7 @@ class WatchedSentinel:
         """Return whom each change is told by itself, whatever was told before: its message is written with it, without rules."""
         if self.gathers_noise:
             return ()
-        return _each_once(t for _, clause, targets in self.clauses() if is_plain(clause) for t in targets)
+        return _each_once(t for _, clause, targets in self.clauses() if clause.is_plain for t in targets)
 
     def everybody(self) -> tuple[Target, ...]:
         """Return whom the Notify clauses tell, each once."""

@@ -1,4 +1,8 @@
-"""The poller's lock: flock on `lock` in the data directory (contracts §2). The system drops it when its process ends."""
+"""The poller's lock: flock on `lock` in the data directory (contracts §2), and what keeps that
+directory from being written.
+
+The system drops the lock when its process ends.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,12 @@ import fcntl
 import os
 import time
 from pathlib import Path
+from typing import Final
 
 from tidings.errors import StoreStalledError
 
+LEAST_BYTES: Final = 64 * 1024
+"""With less room than this no version and no transaction of some size can be stored."""
 _TRIES = 20
 _PAUSE_SECONDS = 0.005
 _ROOM = 1_024
@@ -192,3 +199,29 @@ def _is_alive(pid: int) -> bool:
         except ProcessLookupError:
             return False
     return True
+
+
+def hindrance(data: Path) -> str:
+    """Return why nothing can be written to a directory now: no room, no inodes, a read-only file system; "" if nothing shows."""
+    try:
+        left = os.statvfs(data)
+    except FileNotFoundError:
+        return ""  # it is made when it is needed
+    except OSError as error:
+        return error.strerror or str(error)
+    if left.f_flag & os.ST_RDONLY:
+        return "the file system is read-only"
+    free = left.f_bavail if os.geteuid() else left.f_bfree  # root may use what is reserved
+    if left.f_blocks and free * left.f_frsize < LEAST_BYTES:
+        return "no room is left on the disk"
+    if left.f_files and not left.f_favail:
+        return "the disk takes no more files (no inode is free)"
+    return ""
+
+
+def standstill(data: Path) -> str:
+    """Return what keeps polls of pages from being stored now: what the process that polls says, else what the file system shows; "" for nothing."""
+    if said := PollerLock(data).trouble():
+        return said
+    shown = hindrance(data)
+    return f"nothing can be stored in {data}: {shown}" if shown else ""

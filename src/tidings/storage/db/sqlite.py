@@ -25,8 +25,7 @@ from tidings.errors import (
     UnitError,
 )
 from tidings.storage.db.connection import Connection, Cursor, Rows, rewrite
-from tidings.storage.db.hindrance import hindrance
-from tidings.storage.db.lock import PollerLock
+from tidings.storage.db.lock import PollerLock, hindrance
 
 try:
     from pysqlite3 import dbapi2 as sqlite3

@@ -13,9 +13,9 @@ from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import Charged, Grant
 from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.budget import TokenBucket, affords, pay
+from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import hosts, polls
-from tidings.storage.write import leases
 
 MOST_GRANTS = 64
 """Grants in one charge: what a crash wastes at most."""

@@ -13,10 +13,11 @@ from itertools import chain
 from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
 from tidings.model.observed.version import Blob, NewBody
-from tidings.storage.db import instance
+from tidings.storage.db import instance, leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 from tidings.storage.observed import comparisons, estimates, hosts, members, pages, polls, versions
+from tidings.storage.retention import garbage
 from tidings.storage.watches import (
     changes,
     deliveries,
@@ -29,7 +30,6 @@ from tidings.storage.watches import (
     timers,
     values,
 )
-from tidings.storage.write import garbage, leases
 
 
 @dataclass(frozen=True, slots=True)

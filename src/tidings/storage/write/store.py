@@ -18,11 +18,12 @@ from tidings.errors import StoreError, TidingsError, UnitError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Charged, Event, Grant, Unit
+from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database
 from tidings.storage.db.patience import Outage
 from tidings.storage.watches import events
-from tidings.storage.write import charge, leases
+from tidings.storage.write import charge
 from tidings.storage.write.commit import Committed, Keep, commit
 
 P = ParamSpec("P")

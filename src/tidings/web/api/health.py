@@ -15,8 +15,8 @@ from starlette.responses import Response
 from tidings.errors import StoreError
 from tidings.service.health.sources import health_of
 from tidings.service.show.records import rfc3339
+from tidings.storage.db import leases
 from tidings.storage.db.database import REVISIONS
-from tidings.storage.write import leases
 
 if TYPE_CHECKING:
     from starlette.requests import Request

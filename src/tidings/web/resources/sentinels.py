@@ -11,7 +11,7 @@ from msgspec import UNSET
 from tidings.clock import DAY
 from tidings.errors import TidingsError, UnknownNameError, UsageError
 from tidings.model.watch.sentinel import Command, Sentinel
-from tidings.service.life import apply, register
+from tidings.service.sentinels import apply, register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.watch import by_name
 from tidings.storage.people import accounts

@@ -15,8 +15,8 @@ from starlette.responses import RedirectResponse
 
 from tidings.service.health.sources import health_of
 from tidings.service.health.trouble import Health
-from tidings.service.run import trial
-from tidings.service.run.compare import Comparisons
+from tidings.service.on_demand import trial
+from tidings.service.on_demand.compare import Comparisons
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tidings.clock import Clock
     from tidings.language.problems import Problem
-    from tidings.service.run.trial import Tried
+    from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.web.inside import Arrivals

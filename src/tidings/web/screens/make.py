@@ -9,8 +9,8 @@ from urllib.parse import quote, urlsplit
 from starlette.responses import RedirectResponse
 
 from tidings.errors import SentinelError, TidingsError
-from tidings.service.explain.seen_now import lines_of
-from tidings.service.life import register
+from tidings.service.on_demand.seen_now import lines_of
+from tidings.service.sentinels import register
 from tidings.storage.watches import requests, sentinels, subscriptions
 from tidings.web.markup import forms
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from tidings.model.interval import Instant
-    from tidings.service.run.trial import Tried
+    from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.web.screens.desk import Desk

@@ -14,7 +14,7 @@ from tidings.errors import SentinelError, TidingsError, UnknownNameError, UsageE
 from tidings.model.watch.sentinel import Sentinel
 from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.explain.plan_list import ComingPoll
-from tidings.service.life import apply, register
+from tidings.service.sentinels import apply, register
 from tidings.service.show.records import change_record
 from tidings.service.watch import by_name, noise
 from tidings.storage.observed import estimates, pages, versions

@@ -13,7 +13,7 @@ from tidings.errors import SentinelError, TidingsError
 from tidings.language import expressions
 from tidings.model.watch.sentinel import Command
 from tidings.service.explain.explain_sentinel import outlook
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import estimates, pages

@@ -6,7 +6,7 @@ from tidings.language.parser import parse
 from tidings.language.problems import ProblemReport
 from tidings.language.words import CLAUSES, STATEMENTS, is_reserved
 
-GRAMMAR = files("tidings.language").joinpath("sentinel.lark").read_text(encoding="utf-8")
+GRAMMAR = files("tidings.language.grammar").joinpath("sentinel.lark").read_text(encoding="utf-8")
 
 
 def test_a_right_text_is_statements_without_a_fault():

@@ -9,7 +9,7 @@ from lark import UnexpectedInput
 from tests.strategies_language import ACCEPTED, EXAMPLES, FURTHER
 from tidings.language.grammar import tables
 
-STORED = files("tidings.language").joinpath("sentinel.tables").read_bytes()
+STORED = files("tidings.language.grammar").joinpath("sentinel.tables").read_bytes()
 
 
 def test_the_stored_tables_are_fresh():

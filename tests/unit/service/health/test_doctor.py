@@ -24,11 +24,11 @@ from tidings.model.observed.unit import ComparisonRow, DeliveryResult, Event
 from tidings.service.health import doctor, machine, news_troubles, overdue, page_troubles, sources
 from tidings.service.show.finding import MOST_LINES
 from tidings.settings import Settings, StoreSettings
+from tidings.storage.db import leases
 from tidings.storage.db.database import REVISIONS
 from tidings.storage.db.lock import PollerLock
 from tidings.storage.observed import versions
 from tidings.storage.watches import events
-from tidings.storage.write import leases
 
 __all__ = ["products"]
 

@@ -2,8 +2,8 @@ import asyncio
 
 from tidings.clock import SECOND
 from tidings.model.watch.sentinel import Channel, Interest, Notify, Rate, Sentinel, Watched
+from tidings.notification.addresses import shown
 from tidings.notification.channel import KINDS, Refused, Sent
-from tidings.notification.secrecy import shown
 from tidings.service.notify.rehearse import Rehearsed, channels_of, rehearse
 
 HOOK, CHAT, MAIL = (

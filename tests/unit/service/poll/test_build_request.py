@@ -13,7 +13,7 @@ from tidings.model.observed.page import PageIdentity
 from tidings.model.secret import Secret, SecretKind
 from tidings.model.watch.asking import PLAIN, Asking, Header, Value
 from tidings.service.poll.build_request import Asker, Occasion
-from tidings.storage.write.vault import Vault
+from tidings.storage.secrets.vault import Vault
 
 __all__ = ["products", "world"]
 

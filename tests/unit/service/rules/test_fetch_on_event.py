@@ -10,7 +10,7 @@ from tidings.events.rule import Firing
 from tidings.language.parser import parse
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import Sentinel
-from tidings.service.rules.behaviour import Moment
+from tidings.service.behaviour import Moment
 from tidings.service.rules.fetch_on_event import PROMPT, Summons
 from tidings.service.watch.needs import Needs
 from tidings.service.watch.watchlist import WatchedSentinel

@@ -18,8 +18,7 @@ from tidings.events.expression import Periodic
 from tidings.events.rule import Coupling, Firing, Rule
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryDraft, Event, SentinelMove, Unit
-from tidings.service.life import register
-from tidings.service.rules.behaviour import (
+from tidings.service.behaviour import (
     NO_DEEDS,
     Arrangement,
     Deeds,
@@ -31,12 +30,13 @@ from tidings.service.rules.behaviour import (
     opened,
 )
 from tidings.service.rules.follow import NAME, RuleFollower
+from tidings.service.sentinels import register
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
 from tidings.settings import load
+from tidings.storage.db import leases
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.watches import deliveries, events, outside, rules, sentinels
-from tidings.storage.write import leases
 from tidings.storage.write.commit import Committed
 from tidings.storage.write.store import Store
 

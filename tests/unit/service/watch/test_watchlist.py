@@ -9,7 +9,7 @@ from typing import Any
 
 from tidings.clock import SECOND
 from tidings.model.observed.unit import SentinelMove
-from tidings.service.life import register
+from tidings.service.sentinels import register
 from tidings.service.watch.watchlist import Watchlist
 from tidings.settings import Settings, load
 from tidings.storage.db.connection import Connection

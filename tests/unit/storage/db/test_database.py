@@ -13,8 +13,8 @@ from tidings.settings import Settings, StoreSettings
 from tidings.storage.db import database as database_module
 from tidings.storage.db import schema
 from tidings.storage.db.database import REVISIONS, open_database, quick_check
+from tidings.storage.secrets import secrets
 from tidings.storage.watches import sentinels
-from tidings.storage.write import secrets
 
 _NEXT = "9000"
 _NEXT_STEP = "CREATE TABLE extra (\n  id BIGINT NOT NULL,\n  CONSTRAINT pk_extra PRIMARY KEY (id)\n);\n"
@@ -85,7 +85,7 @@ def test_nothing_slow_is_in_the_way_of_queries(world: World):
     """Opening, reading and writing an up-to-date database imports neither asyncio nor the other product's library, nor reads the schema."""
     program = (
         "import sys; from pathlib import Path; from tidings.settings import Settings;"
-        "from tidings.storage.watches import sentinels, changes; from tidings.storage.write import secrets; from tidings.storage.db.database import open_database;"
+        "from tidings.storage.watches import sentinels, changes; from tidings.storage.secrets import secrets; from tidings.storage.db.database import open_database;"
         "d = open_database(Settings(data=Path(sys.argv[1]))); d.read(sentinels.listing); d.write(secrets.put, 'a', 'b');"
         "print({'asyncio', 'psycopg', 'tidings.storage.db.schema'} & sys.modules.keys())"
     )
@@ -157,7 +157,7 @@ def test_secrets_of_one_database_are_not_in_another(world: World, tmp_path: Path
 def test_processes_that_start_together_make_one_database(tmp_path: Path):
     """Three first uses at the same moment end with one database that all of them use."""
     program = (
-        "import sys; from pathlib import Path; from tidings.settings import Settings; from tidings.storage.write import secrets;"
+        "import sys; from pathlib import Path; from tidings.settings import Settings; from tidings.storage.secrets import secrets;"
         "from tidings.storage.db.database import open_database; d = open_database(Settings(data=Path(sys.argv[1])));"
         "d.write(secrets.put, sys.argv[2], 'x'); d.close()"
     )

@@ -19,7 +19,7 @@ from tidings.storage.db import patience, postgres
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.db.postgres import by_name, by_place
-from tidings.storage.write import secrets
+from tidings.storage.secrets import secrets
 
 PID = "SELECT pg_backend_pid()"
 END = "SELECT pg_terminate_backend(:pid, 5000)"

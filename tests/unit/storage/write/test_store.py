@@ -12,11 +12,13 @@ from tidings.errors import StaleEpochError, StoreBusyError, UnitError
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, Unit
 from tidings.settings import Settings, StoreSettings
+from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database
 from tidings.storage.observed import polls, versions
+from tidings.storage.secrets import secrets
 from tidings.storage.watches import changes, events
-from tidings.storage.write import leases, secrets, store
+from tidings.storage.write import store
 from tidings.storage.write.commit import Committed, Keep, commit
 from tidings.storage.write.store import Store
 

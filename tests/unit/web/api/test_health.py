@@ -4,8 +4,8 @@ from tests.asgi import ask
 from tests.unit.web.insides import inside
 from tidings.clock import MINUTE, ManualClock
 from tidings.errors import StoreBusyError
+from tidings.storage.db import leases
 from tidings.storage.db.database import REVISIONS
-from tidings.storage.write import leases
 from tidings.web.entrances import application
 
 

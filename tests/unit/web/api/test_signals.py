@@ -11,8 +11,8 @@ from tests.unit.web.insides import inside, watch
 from tidings.clock import HOUR, SECOND, ManualClock
 from tidings.errors import StoreBusyError
 from tidings.service.show.records import rfc3339
+from tidings.storage.db import leases
 from tidings.storage.observed import hints
-from tidings.storage.write import leases
 from tidings.web.api.signals import BURST, MOST_URLS, said_in
 from tidings.web.entrances import application
 

@@ -1,0 +1,325 @@
+"""Rates: the Notify clauses that wait for something, by rules (004 §3.7.2; sentinels §3.5, §6.3).
+
+A clause that tells each change at once needs no rules: its message is written with the change (`news.drafts`). Every other one is a
+*line*: it remembers the last event that it told of (`after`) and whether it is due. Changes and clocks make it due; quiet hours, caps and
+messages under way hold it. When it is due and not held, what has gathered since `after` is read from the log and told in one message,
+nothing if nothing has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.events.expression import Or, Periodic, Plus
+from tidings.events.operators.node import Context
+from tidings.events.rule import Coupling, Raised, Retuned, Rule
+from tidings.language.dates import zone_of
+from tidings.model.event_type import EventType
+from tidings.model.observed.unit import Event, Timer
+from tidings.model.watch.telling import Rate
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, closed, heard, opened, own
+from tidings.service.notify import news, quiet_hours
+from tidings.service.show.records import NOTICES
+from tidings.storage.watches import timers
+
+if TYPE_CHECKING:
+    from tidings.events.rule import Action, Condition, Firing
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.watch.telling import Notify
+    from tidings.service.behaviour import Moment
+    from tidings.service.watch.watchlist import Target, WatchedSentinel
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+CHANGE: Final = EventType.CHANGE_FOUND
+DONE: Final = EventType.DELIVERY_DONE
+"""A message was taken or given up, whose recipient something waits for."""
+NOISY: Final = EventType.SENTINEL_NOISY
+FAR: Final = 2**62
+"""an instant after all others"""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A Notify clause that is told by rules; best effort has a line for each recipient."""
+
+    key: str
+    clause: Notify
+    targets: tuple[Target, ...]
+
+    @property
+    def is_at_once(self) -> bool:
+        """Return whether it waits for nothing but to be free."""
+        return self.clause.rate.mode in quiet_hours.AT_ONCE
+
+
+@dataclass(frozen=True, slots=True)
+class Flapping:
+    """More than `changes` changes within `span` are noise (sentinels §3.5, flapping): they are gathered until so long is over. 0: nothing is."""
+
+    changes: int = 0
+    span: Duration = 0
+
+
+class NotifyBehaviour:
+    """The behaviour that tells. `awaits` says whose message under way it waits for."""
+
+    name = "telling"
+    hears: Final = frozenset({CHANGE, DONE, *NOTICES})
+    conditions: Mapping[str, Condition] = {}
+
+    def __init__(self, store: Store, *, noise: Flapping = Flapping()) -> None:
+        self._store = store
+        self._noise = noise
+        self._under_way: dict[int, set[int]] = {}
+        self.actions: Mapping[str, Action] = {"telling.tick": _retune}
+
+    def awaits(self, sentinel_id: int, endpoint_id: int) -> bool:
+        """Say whether news for a recipient wait until what is under way to him is done."""
+        return endpoint_id in self._under_way.get(sentinel_id, ())
+
+    def lines(self, held: WatchedSentinel) -> dict[str, Line]:
+        """Return the lines of a sentinel by their keys: the clause's place and, for best effort, the recipient."""
+        return {line.key: line for line in self._lines(held)}
+
+    def concerns(self, held: WatchedSentinel) -> bool:
+        """Say whether some clause needs rules."""
+        return any(True for _ in self._lines(held))
+
+    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+        """Note which recipients a sentinel waits for."""
+        lines = memory["lines"].values() if memory else ()
+        flying = {m["flight"][0] for m in lines if "flight" in m}
+        if flying:
+            self._under_way[sentinel_id] = flying
+        else:
+            self._under_way.pop(sentinel_id, None)
+
+    # -- which rules ---------------------------------------------------------------------------------------------------------------
+
+    async def arrange(self, moment: Moment) -> Arrangement:
+        """Return the rules of the lines as the clauses are now; what gathered for a line that is none any more is told at once."""
+        held, memory = moment.held, moment.memory
+        is_new = "lines" not in memory
+        kept: dict[str, dict[str, Any]] = memory.setdefault("lines", {})
+        lines = self.lines(held)
+        done: list[Deeds] = []
+        for key in [key for key in kept if key not in lines]:
+            done.append(await self._tell(_everybody(key, held), kept.pop(key), moment))
+        for key, line in lines.items():
+            mode = line.clause.rate.mode
+            m = kept.setdefault(key, {"after": moment.upto, "count": 0, "is_due": False, "sent": [], "mode": mode})
+            if m["mode"] != mode:
+                m["mode"], m["is_due"] = mode, line.is_at_once
+        if is_new:
+            done += await self._inherit(lines, moment)
+        done += [await self._try(line, kept[key], moment) for key, line in lines.items() if kept[key]["is_due"]]
+        return Arrangement(tuple(self._make_rules(lines, moment)), _joined(done))
+
+    def _lines(self, held: WatchedSentinel) -> Iterator[Line]:
+        for place, clause, targets in held.clauses():
+            if clause.rate.mode == "interactive" or not targets or (clause.is_plain and not held.gathers_noise):
+                continue
+            if clause.rate.mode == "best_effort":
+                for target in targets:
+                    yield Line(f"{place}:{target.endpoint_id}", clause, (target,))
+            else:
+                yield Line(str(place), clause, targets)
+
+    def _make_rules(self, lines: Mapping[str, Line], moment: Moment) -> Iterator[WantedRule]:
+        held, number = moment.held, moment.held.row.id
+        if any(line.is_at_once or line.clause.rate.changes for line in lines.values()):
+            found = Or(tuple(heard(kind, number) for kind in (CHANGE, *news.notices_of(held))))
+            yield _make_rule("telling.found", found)
+        if any(line.clause.rate.mode == "best_effort" for line in lines.values()):
+            yield _make_rule("telling.done", heard(DONE, number))
+        if self._noise.changes and any(line.is_at_once for line in lines.values()):
+            calm = Plus(own("noisy", number), self._noise.span)
+            yield _make_rule("telling.calm", calm, span=self._noise.span)
+        for key, line in lines.items():
+            clause, start = line.clause, held.row.started_at or moment.at
+            yield from _clock(f"telling.tick.{key}", clause.rate, moment, start)
+            if clause.quiet is not None:
+                yield from _clock(f"telling.awake.{key}", Rate("at", clocks=(clause.quiet.ends,)), moment, start)
+            if clause.cap is not None:
+                freed = Plus(own(f"told {key}", number), clause.cap.per)
+                yield _make_rule(f"telling.freed.{key}", freed, Context.CHRONICLE, per=clause.cap.per)
+
+    async def _inherit(self, lines: Mapping[str, Line], moment: Moment) -> list[Deeds]:
+        """Take over what timers of older versions of Tidings gather (`digest.PLACE`); nothing that they had is lost."""
+        done: list[Deeds] = []
+        for timer in await self._store.read(_inherited, moment.held.row.id):
+            key = timer.kind.partition(".")[2]
+            gone = Deeds(timers=(Timer(kind=timer.kind, ref=timer.ref, due_at=None),))
+            after, is_over = int(timer.data["after"]), timer.due_at is not None and timer.due_at <= moment.at
+            if key in lines:
+                moment.memory["lines"][key] |= {"after": after, "is_due": is_over}
+            else:
+                left = {"after": after, "sent": []}
+                done.append(await self._tell(_everybody(key, moment.held), left, moment))
+            done.append(gone)
+        return done
+
+    # -- what comes of a firing ----------------------------------------------------------------------------------------------------
+
+    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+        """Return the messages that a change, a clock or the end of an attempt brings."""
+        what, _, key = firing.rule.name.removeprefix("telling.").partition(".")
+        lines, kept = self.lines(moment.held), moment.memory["lines"]
+        match what:
+            case "found":
+                return await self._hear(moment, firing.occurrence.type.partition("(")[0], firing.occurrence.params)
+            case "done":
+                flown = [firing.occurrence.params.get(name) for name in ("endpoint", "last")]
+                landed = [key for key, m in kept.items() if m.get("flight") == flown]
+                for key in landed:
+                    del kept[key]["flight"]
+                return _joined([await self._try(lines[key], kept[key], moment) for key in landed if key in lines])
+            case "calm":
+                return await self._calm(moment)
+            case _ if key not in lines:
+                return NO_DEEDS  # altered a moment ago
+            case "tick":
+                kept[key]["is_due"] = True
+        return await self._try(lines[key], kept[key], moment)
+
+    async def finish(self, moment: Moment) -> Deeds:
+        """Tell what is left (W-54); what quiet hours and caps hold leaves when they let it."""
+        done = []
+        for key, line in self.lines(moment.held).items():
+            if (m := moment.memory["lines"].get(key)) is not None:
+                done.append(await self._tell(line, m, moment))
+        return _joined(done)
+
+    async def _hear(self, moment: Moment, kind: str, params: Mapping[str, Any]) -> Deeds:
+        """Hear of a change or of something beside changes: lines that wait for nothing or for so many changes are due."""
+        is_change = kind == CHANGE
+        done = [self._note(moment, params)] if is_change and self._noise.changes else []
+        is_calm = kind == NOISY or not moment.memory.get("noise", {}).get("is_noisy")
+        for key, line in self.lines(moment.held).items():
+            m = moment.memory["lines"][key]
+            m["count"] += is_change
+            wanted = line.clause.rate.changes
+            if (line.is_at_once and is_calm) or (wanted and m["count"] >= wanted):
+                m["is_due"] = True
+                done.append(await self._try(line, m, moment))
+        return _joined(done)
+
+    async def _try(self, line: Line, m: dict[str, Any], moment: Moment) -> Deeds:
+        """Tell if the line is due and nothing holds it; what holds it brings it back here."""
+        is_held = quiet_hours.free_at(line.clause, moment.at, sent=m["sent"], zone=moment.held.zone) > moment.at
+        if not m["is_due"] or is_held or "flight" in m:
+            return NO_DEEDS
+        return await self._tell(line, m, moment)
+
+    async def _tell(self, line: Line, m: dict[str, Any], moment: Moment) -> Deeds:
+        """Tell what has gathered, in one message to each recipient, due when the line is free."""
+        held, clause = moment.held, line.clause
+        found = await self._store.read(news.gathered, held, m["after"], moment.upto, moment.pauses)
+        m |= {"after": max(moment.upto, m["after"]), "count": 0, "is_due": False}
+        if not found:
+            return NO_DEEDS
+        due_at = quiet_hours.free_at(clause, moment.at, sent=m["sent"], zone=held.zone)
+        first, last = found[0][0], found[-1][0]
+        records = [record for _, record in found]
+        more = {"due_at": due_at, "first_seq": first, "last_seq": last}
+        deeds = Deeds(deliveries=tuple(news.draft(t, held, records, moment.at, **more) for t in line.targets))
+        if clause.rate.mode == "best_effort":
+            m["flight"] = [line.targets[0].endpoint_id, last]
+        if clause.cap is None:
+            return deeds
+        m["sent"] = [*m["sent"], due_at][-clause.cap.count :]
+        return replace(deeds, raised=(Raised(own(f"told {line.key}", held.row.id).name),))
+
+    # -- noise ---------------------------------------------------------------------------------------------------------------------
+
+    def _note(self, moment: Moment, params: Mapping[str, Any]) -> Deeds:
+        """Note a change; the one that makes too many is told with the news that from now on they are gathered."""
+        noise = moment.memory.setdefault("noise", {"seen": [], "is_noisy": False})
+        noise["seen"] = [at for at in (*noise["seen"], moment.at) if at > moment.at - self._noise.span]
+        noise["seen"], noise["page"] = noise["seen"][-self._noise.changes - 1 :], params.get("page")
+        if noise["is_noisy"] or len(noise["seen"]) <= self._noise.changes:
+            return NO_DEEDS
+        noise["is_noisy"] = True
+        return Deeds(events=(self._event(NOISY, moment),), raised=(Raised(own("noisy", moment.held.row.id).name),))
+
+    async def _calm(self, moment: Moment) -> Deeds:
+        """Tell what gathered while it was noisy; it is calm again if so many changes did not come this time."""
+        noise = moment.memory["noise"]
+        recent = [at for at in noise["seen"] if at > moment.at - self._noise.span]
+        noise["is_noisy"] = len(recent) > self._noise.changes
+        done = []
+        for key, line in self.lines(moment.held).items():
+            if line.is_at_once:
+                moment.memory["lines"][key]["is_due"] = True
+                done.append(await self._try(line, moment.memory["lines"][key], moment))
+        if noise["is_noisy"]:
+            done.append(Deeds(raised=(Raised(own("noisy", moment.held.row.id).name),)))
+        else:
+            done.append(Deeds(events=(self._event(EventType.SENTINEL_CALM, moment),)))
+        return _joined(done)
+
+    def _event(self, kind: EventType, moment: Moment) -> Event:
+        data = {"changes": self._noise.changes, "span": self._noise.span}
+        page_id = moment.memory["noise"]["page"]
+        return Event(type=kind, at=moment.at, sentinel_id=moment.held.row.id, page_id=page_id, data=data)
+
+
+def _everybody(key: str, held: WatchedSentinel) -> Line:
+    """Return the line that tells all who are told at all what gathered for a clause that is another one now."""
+    return Line(key, held.sentinel.notify[0], held.everybody())
+
+
+def inherited(connection: Connection) -> list[int]:
+    """Return the sentinels for which timers of older versions of Tidings gather news."""
+    return sorted({timer.ref for timer in timers.due(connection, FAR) if timer.kind.startswith("digest.")})
+
+
+def _inherited(connection: Connection, sentinel_id: int) -> list[Timer]:
+    return [t for t in timers.due(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
+
+
+def _make_rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> WantedRule:
+    return WantedRule(Rule(name=name, event=event, context=context, coupling=Coupling.DETACHED, data=data))
+
+
+def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[WantedRule]:
+    """Yield the rule whose clock goes off when a rate tells; each tick sets it to the next, over changes of clocks too."""
+    zone = moment.held.zone
+    first = quiet_hours.tick_after(rate, moment.at, start=start, zone=zone)
+    if first is None:
+        return
+    data = {
+        "mode": rate.mode,
+        "interval": rate.interval,
+        "clock": rate.clocks[0] if len(rate.clocks) == 1 else list(rate.clocks),
+        "days": list(rate.days),
+        "start": start,
+        "zone": str(zone),
+    }
+    number = moment.held.row.id
+    event = Periodic(opened(name, number), first - moment.at, closed(number))
+    yield WantedRule(Rule(name=name, event=event, action="telling.tick", data=data), is_opened=True)
+
+
+def _retune(firing: Firing) -> Iterator[Retuned]:
+    """Set a clock to its next tick."""
+    data, at = firing.rule.data, firing.occurrence.end
+    clocks = data["clock"] if isinstance(data["clock"], list) else [data["clock"]]
+    rate = Rate(data["mode"], data["interval"], clocks=tuple(clocks), days=tuple(data["days"]))
+    zone = zone_of(data["zone"])
+    assert zone is not None  # noqa: S101 - it was one when the sentinel was made
+    following = quiet_hours.tick_after(rate, at, start=data["start"], zone=zone)
+    assert following is not None  # noqa: S101 - it has a clock
+    yield Retuned(firing.rule.id, following - at)
+
+
+def _joined(parts: list[Deeds]) -> Deeds:
+    return Deeds(
+        events=tuple(event for part in parts for event in part.events),
+        deliveries=tuple(made for part in parts for made in part.deliveries),
+        timers=tuple(timer for part in parts for timer in part.timers),
+        raised=tuple(raised for part in parts for raised in part.raised),
+    )

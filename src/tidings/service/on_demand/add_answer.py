@@ -1,0 +1,165 @@
+"""What `add --url` answers: the title, what is watched, warnings and the next poll."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidings.fetching.address import is_local
+from tidings.language import expressions
+from tidings.model.event_type import EventType
+from tidings.model.interval import spell_duration
+from tidings.model.watch.sentinel import FetchEvery
+from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
+from tidings.service.on_demand.seen_now import SeenNow, finds_nothing, record_of
+from tidings.service.sentinels import register
+from tidings.service.show.finding import excludes_nothing, matches_nothing, spell_count
+from tidings.service.show.records import rfc3339
+from tidings.service.watch import by_name
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.observed import pages
+from tidings.storage.watches import events, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.observed.page import PageIdentity, PageState
+    from tidings.model.watch.sentinel import Sentinel
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+
+SCRIPTS_ONLY = (
+    "the page is made by scripts: without a browser there is next to nothing to compare;"
+    " the clause `Render browser` watches what a browser shows (docs/howto/rendered-pages.md)"
+)
+NOTHING_SEEN = SeenNow()
+LONGEST_GAP_FOR_ROBOTS = 1.0
+"""With a longer gap between two requests to a host the first poll, which its user has just asked for by hand, goes before robots.txt."""
+
+
+def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
+    """Return the pages of a sentinel."""
+    return [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
+
+
+def answer(
+    connection: Connection, sentinel_id: int, *, settings: Settings, now: Instant, seen_now: SeenNow = NOTHING_SEEN
+) -> dict[str, Any]:
+    """Return the title, what is watched, the first words, the values now, warnings and the next poll of a sentinel's first page.
+
+    Args:
+        connection: The transaction.
+        sentinel_id: The sentinel's number.
+        settings: The settings in use.
+        now: The present (µs).
+        seen_now: What it sees of the page now.
+    """
+    row = sentinels.get(connection, sentinel_id)
+    sentinel = meaning(row.text)
+    (page_id, *_) = page_ids(connection, sentinel_id)
+    identity, state = pages.get(connection, page_id)
+    facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
+    seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
+    coming = outlook(connection, row, find=by_name.lives(connection, dropped=True), settings=settings, now=now)
+    look = next((prospect for prospect in coming if prospect.what == "look"), None)
+    return {
+        "url": identity.given,
+        "title": state.title,
+        "monitor": expressions.to_text(sentinel.monitor),
+        "watched": _watched(sentinel, seen),
+        "first_words": seen.get("first_words", ""),
+        "now": [record_of(reading) for reading in seen_now.readings],
+        "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
+        "next_look": rfc3339(None if look is None else look.at),
+        "pace": _pace(sentinel, look),
+        "also_watched_by": register.watching(connection, sentinel_id),
+        "warnings": [
+            *_warnings(identity, state, seen, settings),
+            *missing(connection, sentinel_id, page_id, sentinel),
+            *finds_nothing(seen_now),
+        ],
+    }
+
+
+def page_answer(
+    connection: Connection, sentinel_id: int, page_id: int, seen_now: SeenNow, settings: Settings
+) -> list[str]:
+    """Return what a user should know of a page that a new sentinel watches.
+
+    Args:
+        connection: The transaction.
+        sentinel_id: The sentinel's number.
+        page_id: The page's number.
+        seen_now: What it sees of the page now.
+        settings: The settings in use.
+    """
+    facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
+    identity, state = pages.get(connection, page_id)
+    sentinel = meaning(sentinels.get(connection, sentinel_id).text)
+    return [
+        *_warnings(identity, state, {} if facts is None else dict(facts.data), settings),
+        *missing(connection, sentinel_id, page_id, sentinel),
+        *finds_nothing(seen_now),
+    ]
+
+
+def _watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
+    what = expressions.to_text(sentinel.monitor)
+    if not seen:
+        return what
+    frames = f", {seen['frames']} frame{'' if seen['frames'] == 1 else 's'}" if seen.get("frames") else ""
+    return f"{what} ({seen_text(seen['words'], seen['links'], seen['images'])} now{frames})"
+
+
+def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
+    if isinstance(sentinel.fetch, FetchEvery):
+        return f"every {spell_duration(sentinel.fetch.interval)}"
+    if look is None or look.every is None:
+        return "when it is asked for"
+    return f"about every {spell_duration(roundly(look.every))}"
+
+
+def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:
+    found = []
+    if state.kind:
+        found.append(f"{state.reason or state.kind}; it is tried again, and you are told when it answers")
+    found += page_warnings(
+        scripts_only=bool(seen.get("scripts_only")),
+        login=bool(seen.get("login")),
+        problem=str(seen.get("problem", "")),
+        note=str(seen.get("note", "")),
+    )
+    is_unread = settings.fetch.robots and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS
+    if is_unread and state.last_seq and not is_local(identity.url):
+        found.append(
+            "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are told at the next look"
+        )
+    return found
+
+
+def missing(connection: Connection, sentinel_id: int, page_id: int, sentinel: Sentinel) -> list[str]:
+    """Return what is said of the parts that a sentinel looks at or excludes and that the page does not have, or never can (W7)."""
+    subs = subscriptions.listing(connection, sentinel_id=sentinel_id, page_id=page_id)
+    names = [name for sub in subs if sub.missing is not None for name in sub.missing.names]
+    media = events.media_of(connection, page_id) if names or sentinel.exclude else ""
+    return [*(matches_nothing(name, media) for name in names), *excludes_nothing(sentinel, media)]
+
+
+def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:
+    """Return what a user should know before relying on a page with these facts.
+
+    Args:
+        scripts_only: Whether the page shows nothing without scripts.
+        login: Whether it asks for a login.
+        problem: What keeps it from being read, empty if nothing does.
+        note: What else is worth knowing, empty for nothing.
+    """
+    found = []
+    if scripts_only:
+        found.append(SCRIPTS_ONLY)
+    if login:
+        found.append("the page asks to log in: what is watched may be the login form")
+    return [*found, *filter(None, (problem, note))]
+
+
+def seen_text(words: int, links: int, images: int) -> str:
+    """Return how much there is on a page."""
+    return f"{spell_count(words, 'word')}, {spell_count(links, 'link')}, {spell_count(images, 'image')}"

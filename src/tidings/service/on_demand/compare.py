@@ -1,0 +1,221 @@
+"""Compare two stored versions on demand, in a process of its own, for `tidings diff` and the screens."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from tidings.detection.ask.summary import summary
+from tidings.detection.job import run
+from tidings.document.select.extraction import extraction_of
+from tidings.errors import TidingsError
+from tidings.isolation.runner import Died
+from tidings.language import expressions
+from tidings.model.observed.version import version_id
+from tidings.service.examine.stored_versions import read_body, read_parts
+from tidings.service.on_demand import draw
+from tidings.service.run.from_settings import open_archive, open_runner
+from tidings.service.show.records import Record, found_record, rfc3339
+from tidings.service.watch.subscription_memory import Remembered
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.observed import pages
+from tidings.storage.watches import subscriptions
+
+if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
+    from tidings.detection.job.contract import Part, Target
+    from tidings.isolation.runner import Runner
+    from tidings.model.observed.change import ChangeSet
+    from tidings.model.observed.page import PageIdentity
+    from tidings.model.observed.version import Version
+    from tidings.presentation.safe.merged import Merged
+    from tidings.presentation.views.view import View
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
+
+Read = Callable[..., Awaitable[Any]]
+"""Runs a function of a connection in a transaction that reads, with what else it takes."""
+
+
+class Comparisons:
+    """Compares stored versions as a sentinel sees them. Its process starts with the first comparison and serves all; `close` ends it.
+
+    Args:
+        read: How the database is read.
+        settings: The settings in use.
+        dialect: The database product, `sqlite` or `postgresql`.
+    """
+
+    def __init__(self, read: Read, settings: Settings, *, dialect: str) -> None:
+        self._read = read
+        self._settings = settings
+        self._archive = open_archive(settings, dialect=dialect)
+        self._runner: Runner | None = None
+
+    async def two_versions(self, row: SentinelRow, *, page_id: int, old: Version, new: Version) -> Record:
+        """Return a change record of any two versions of a page, as the sentinel sees them; it has no id, for nobody was notified of it.
+
+        Raises `TidingsError` if they cannot be compared.
+        """
+        identity = await self._read(pages.identity, page_id)
+        sentinel = meaning(row.text)
+        expression, extraction = sentinel.monitor, extraction_of(sentinel)
+        before, after = await self._both(identity, old, new)
+        healed = await self._read(_healed, row, page_id)
+        if old.frames or new.frames or identity.frames:
+            pair = (before, after, expression, identity.frames, extraction)
+            answer = await self._process().run(run.compare_framed, pair)
+        else:
+            answer = await self._process().run(
+                run.compare, (before[0].body, after[0].body, expression, extraction, healed)
+            )
+        if isinstance(answer, Died):
+            message = f"versions {old.seq} and {new.seq} could not be compared: {answer.reason}"
+            raise TidingsError(message)
+        found, problem = answer.value
+        if problem:
+            message = f"versions {old.seq} and {new.seq} could not be compared: {problem}"
+            raise TidingsError(message)
+        return {
+            "record": "change",
+            "id": None,
+            "sentinel": row.name,
+            "page": str(page_id),
+            "url": new.final_url,
+            "kind": expressions.to_text(expression),
+            "from_version": version_id(page_id, old.seq),
+            "to_version": version_id(page_id, new.seq),
+            **found_record(found),
+            "summary": summary(found) if found else "no difference",
+            "quiet": False,
+            "modified_at": rfc3339(new.modified_at),
+            "polled_at": rfc3339(new.fetched_at),
+            "detected_at": None,
+        }
+
+    async def in_place(
+        self, row: SentinelRow, *, page_id: int, old: Version, new: Version
+    ) -> list[list[tuple[str, str]]]:
+        """Return the stretches of a page around what changed for a sentinel between two versions, for views that show them.
+
+        Empty if only objects changed, or if the page has frames: their changes are shown by themselves. Raises `TidingsError` if the
+        job dies.
+        """
+        identity = await self._read(pages.identity, page_id)
+        if old.frames or new.frames or identity.frames:
+            return []
+        sentinel = meaning(row.text)
+        healed = await self._read(_healed, row, page_id)
+        (before, *_), (after, *_) = await self._both(identity, old, new)
+        job = (before.body, after.body, sentinel.monitor, extraction_of(sentinel), healed)
+        answer = await self._process().run(run.merge, job)
+        if isinstance(answer, Died):
+            message = f"versions {old.seq} and {new.seq} could not be shown side by side: {answer.reason}"
+            raise TidingsError(message)
+        return [list(stretch) for stretch in answer.value]
+
+    async def view(
+        self,
+        row: SentinelRow,
+        *,
+        page_id: int,
+        old: Version,
+        new: Version,
+        view: str,
+        captions: tuple[str, str],
+        rendered: str,
+        found: ChangeSet | None = None,
+    ) -> View | None:
+        """Return two versions of a page in a view, as the sentinel sees them; None for a page with frames, or of which it watches several parts.
+
+        Raises `TidingsError` if the job dies.
+
+        Args:
+            row: The sentinel.
+            page_id: The page.
+            old: The version before.
+            new: The version now.
+            view: A name of `presentation.views.view.NAMES`, "" for the one that fits.
+            captions: What stands above the two sides.
+            rendered: The frame that shows the rendered page.
+            found: The change between the two as it is stored, None where none is.
+        """
+        identity = await self._read(pages.identity, page_id)
+        if old.frames or new.frames or identity.frames:
+            return None
+        sentinel = meaning(row.text)
+        (before, *_), (after, *_) = await self._both(identity, old, new)
+        drawing = draw.Drawing(
+            old=before.body,
+            new=after.body,
+            expression=sentinel.monitor,
+            extraction=extraction_of(sentinel),
+            targets=await self._read(_healed, row, page_id),
+            view=view,
+            captions=captions,
+            rendered=rendered,
+            found=found,
+        )
+        answer = await self._process().run(draw.view, drawing)
+        if isinstance(answer, Died):
+            message = f"versions {old.seq} and {new.seq} could not be shown: {answer.reason}"
+            raise TidingsError(message)
+        drawn: View | None = answer.value
+        return drawn
+
+    async def rendered(self, *, page_id: int, old: Version, new: Version) -> Merged:
+        """Return two versions of a page as one that renders, with marks. Raises `TidingsError` if the job dies."""
+        identity = await self._read(pages.identity, page_id)
+        (before, *_), (after, *_) = await self._both(identity, old, new)
+        answer = await self._process().run(draw.rendered, (before.body, after.body))
+        if isinstance(answer, Died):
+            message = f"versions {old.seq} and {new.seq} could not be rendered: {answer.reason}"
+            raise TidingsError(message)
+        found: Merged = answer.value
+        return found
+
+    async def body(self, *, page_id: int, seq: int) -> bytes:
+        """Return the body of a stored version as it was received. Raises `TidingsError` if it
+        cannot be given back.
+        """
+        found = await self._read(read_body, self._archive, page_id, seq)
+        return bytes(found.data)
+
+    async def text(self, *, page_id: int, version: Version) -> str:
+        """Return the text of a stored version, as people read it. Raises `TidingsError` if the job
+        dies.
+        """
+        body = await self._read(read_body, self._archive, page_id, version.seq)
+        answer = await self._process().run(draw.text, body)
+        if isinstance(answer, Died):
+            message = f"version {version.seq} could not be read: {answer.reason}"
+            raise TidingsError(message)
+        return str(answer.value)
+
+    async def close(self) -> None:
+        """End the process, if it was started."""
+        if self._runner is not None:
+            await self._runner.close()
+            self._runner = None
+
+    async def _both(self, identity: PageIdentity, old: Version, new: Version) -> list[tuple[Part, ...]]:
+        """Return two versions, each with its frames."""
+        return [await self._read(_parts, self._archive, identity, version) for version in (old, new)]
+
+    def _process(self) -> Runner:
+        if self._runner is None:
+            self._runner = open_runner(self._settings)
+        return self._runner
+
+
+def _healed(connection: Connection, row: SentinelRow, page_id: int) -> tuple[Target, ...]:
+    """Return what stands in for the selectors of a sentinel on a page."""
+    held = subscriptions.listing(connection, sentinel_id=row.id, page_id=page_id)
+    return tuple(target for sub in held for target in Remembered.of(sub.remembered).targets if target.stand_in)
+
+
+def _parts(connection: Connection, archive: Archive, identity: PageIdentity, version: Version) -> tuple[Part, ...]:
+    """Return a version with its frames, the page itself first."""
+    body = read_body(connection, archive, version.page_id, version.seq)
+    return read_parts(connection, archive, identity, version, body)

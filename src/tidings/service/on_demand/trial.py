@@ -1,0 +1,252 @@
+"""Trial: what sentinels would watch, seen on the pages as they are now; nothing is stored (contracts §2).
+
+Each page is asked for once, paid for from the same budget and under the same host limits as any poll.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tidings.clock import SECOND, SystemClock
+from tidings.detection.job.contract import Body, Examination, Job, Wanted
+from tidings.detection.job.run import examine
+from tidings.document.select.extraction import extraction_of
+from tidings.errors import BudgetError, SentinelError
+from tidings.fetching import address
+from tidings.isolation.runner import Died
+from tidings.language import expressions
+from tidings.model.observed.outcome import Failed, Fetched, Unchanged
+from tidings.model.watch.sentinel import Sentinel
+from tidings.model.watch.weight import WHOLE
+from tidings.service.examine.framed_page import followed
+from tidings.service.explain.budget_report import render_cost
+from tidings.service.on_demand.add_answer import page_warnings
+from tidings.service.on_demand.seen_now import SeenNow, finds_nothing, record_of
+from tidings.service.on_demand.trial_on_stored import Hindsight, hindsight
+from tidings.service.poll.build_request import Asker, Occasion
+from tidings.service.poll.sessions import Sessions
+from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_runner, open_web
+from tidings.service.sentinels import register
+from tidings.service.sentinels.addressees import check_addressees
+from tidings.service.show.finding import excludes_nothing, matches_nothing
+from tidings.service.watch import noise
+from tidings.storage.db import leases
+from tidings.storage.observed import hosts
+from tidings.storage.secrets.vault import Vault
+from tidings.storage.write import charge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidings.fetching.fetcher import Fetcher
+    from tidings.fetching.politeness import HostGate
+    from tidings.isolation.runner import Runner
+    from tidings.language.problems import Problem
+    from tidings.model.observed.page import PageIdentity
+    from tidings.service.watch.noise import PageMasks
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What one page of a sentinel looks like: `outcome` is ok or a kind of error; `first_words` how its text begins."""
+
+    sentinel: str
+    url: str
+    monitor: str
+    outcome: str
+    title: str
+    words: int
+    links: int
+    images: int
+    first_words: str
+    media_type: str
+    warnings: tuple[str, ...]
+    frames: tuple[str, ...] = ()
+    """addresses of the frames that would be followed; they are not asked for"""
+    hindsight: tuple[Hindsight, ...] = ()
+    """what each Compare option would have told of the stored versions, if the page is known already"""
+    masks: PageMasks | None = None
+    """what was learned to be noise on the page, if it is known already"""
+    seen: SeenNow = SeenNow()
+    """the values that the sentinel sees now"""
+
+    def record(self) -> dict[str, Any]:
+        """Return it as a record."""
+        return {
+            "record": "trial",
+            "sentinel": self.sentinel,
+            "url": self.url,
+            "monitor": self.monitor,
+            "outcome": self.outcome,
+            "title": self.title,
+            "words": self.words,
+            "links": self.links,
+            "images": self.images,
+            "first_words": self.first_words,
+            "now": [record_of(reading) for reading in self.seen.readings],
+            "media_type": self.media_type,
+            "frames": list(self.frames),
+            "warnings": list(self.warnings),
+            "hindsight": [told.record() for told in self.hindsight],
+            "masks": [] if self.masks is None else self.masks.records(self.sentinel),
+        }
+
+
+async def trial(
+    database: Database, text: str, settings: Settings, *, file: str = ""
+) -> tuple[list[Tried], tuple[Problem, ...]]:
+    """Read statements and look at their pages once; return what would be watched and the warnings of the language.
+
+    The name of the `file` says in which form they are. What they make may be there already: a text is tried again after it was added.
+    Raises `SentinelError` with every problem found.
+    """
+    clock = SystemClock()
+    parsed = database.read(register.understood, file, text, settings=settings, now=clock.now(), anew=True)
+    if parsed.problems:
+        raise SentinelError(parsed.problems)
+    for statement in parsed.statements:
+        check_addressees(statement)
+    found: list[Tried] = []
+    database.write(charge.set_budgets, budgets(settings), at=clock.now())
+    async with contextlib.AsyncExitStack() as stack:
+        runner = open_runner(settings)
+        stack.push_async_callback(runner.close)
+        longest = round(settings.fetch.total_seconds * SECOND)
+        gate, client = open_web(settings, clock, database.read(hosts.as_left, now=clock.now(), longest=longest))
+        vault = Vault(settings.data)
+        fetcher = open_fetcher(settings, client, runner, _sessions(database, vault))
+        stack.push_async_callback(fetcher.close)
+        asker = Asker(vault, settings.data)
+        looker = _Looker(database, fetcher, gate, runner, clock, asker, settings)
+        archive = open_archive(settings, dialect=database.dialect)
+        for sentinel in parsed.statements:
+            if not isinstance(sentinel, Sentinel):
+                continue
+            for page in sentinel.pages:
+                identity = address.identify(page.url, sentinel.asking)
+                tried = await looker.look(sentinel, identity)
+                told = await hindsight(database, archive, runner, sentinel, page, identity)
+                masks = database.read(noise.masks_of_page, identity.key)
+                found.append(replace(tried, hindsight=tuple(told), masks=masks))
+    return found, parsed.warnings
+
+
+def _sessions(database: Database, vault: Vault) -> Sessions:
+    """Return what keeps logins: one that a trial makes or repairs is the service's too."""
+
+    async def read(fn: Callable[..., Any], *args: Any) -> Any:
+        return database.read(fn, *args)
+
+    async def write(fn: Callable[..., Any], *args: Any) -> Any:
+        return database.write(fn, *args)
+
+    return Sessions(vault, read=read, write=write)
+
+
+class _Looker:
+    """Looks at pages for a trial."""
+
+    def __init__(
+        self,
+        database: Database,
+        fetcher: Fetcher,
+        gate: HostGate,
+        runner: Runner,
+        clock: SystemClock,
+        asker: Asker,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._fetcher = fetcher
+        self._gate = gate
+        self._runner = runner
+        self._clock = clock
+        self._asker = asker
+        self._settings = settings
+
+    async def look(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
+        budget = sentinel.budget_class if sentinel.budget_class in self._settings.budget.named() else WHOLE
+        cost = render_cost(self._settings, budget) if identity.render else 1.0
+        left = cost - 1
+
+        async def further(host: str) -> None:
+            nonlocal left
+            left -= 1
+            self._database.write(_charge, budget, host, self._clock.now(), 0.0 if left >= 0 else 1.0)
+
+        try:
+            self._database.write(_charge, budget, identity.host, self._clock.now(), cost)
+            async with self._gate.permit(identity.host, further) as permit:
+                occasion = Occasion(
+                    now=self._clock.now(),
+                    timeout=sentinel.asking.timeout,
+                    robots_ignored=bool(sentinel.asking.robots_ignored),
+                )
+                request = self._database.read(self._asker.with_secrets, identity, occasion)
+                outcome = request if isinstance(request, Failed) else await self._fetcher.fetch(request, permit)
+        except BudgetError as error:
+            outcome = Failed(kind="busy", reason=str(error))
+        match outcome:
+            case Fetched():
+                return await self._examined(sentinel, identity, outcome)
+            case Failed():
+                return _tried(sentinel, identity, outcome.kind, None, (outcome.reason,))
+            case Unchanged():
+                return _tried(
+                    sentinel, identity, "request", None, ("the server says 304 to a request that asked for all",)
+                )
+
+    async def _examined(self, sentinel: Sentinel, identity: PageIdentity, fetched: Fetched) -> Tried:
+        body = Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url)
+        answer = await self._runner.run(
+            examine, Job(new=body, references={}, known={}, wanted=(_first_look(sentinel),), depth=identity.frames)
+        )
+        if isinstance(answer, Died):
+            return _tried(sentinel, identity, "ok", None, (f"the page could not be read: {answer.reason}",))
+        seen = answer.value
+        facts = seen.facts
+        warnings = page_warnings(
+            scripts_only=facts.scripts_only, login=facts.login, problem=seen.problem, note=facts.note
+        )
+        warnings += [matches_nothing(name, seen.media_type) for absent in seen.absent for name in absent.names]
+        warnings += excludes_nothing(sentinel, seen.media_type)
+        warnings += [refusal.reason for refusal in seen.refused]
+        missing = tuple(name for absent in seen.absent for name in absent.names)
+        now = SeenNow(tuple(reading for one in seen.readings for reading in one.readings), missing)
+        warnings += finds_nothing(now)
+        tried = replace(_tried(sentinel, identity, "ok", seen, tuple(warnings)), seen=now)
+        for selected in seen.selected:
+            tried = replace(tried, words=selected.words, first_words=selected.first_words)
+        return replace(tried, frames=tuple(f.url for f in followed(identity, fetched.final_url, seen.frames)))
+
+
+def _first_look(sentinel: Sentinel) -> Wanted:
+    return Wanted(key=0, reference=0, expression=sentinel.monitor, extraction=extraction_of(sentinel), shows=True)
+
+
+def _tried(
+    sentinel: Sentinel, identity: PageIdentity, outcome: str, seen: Examination | None, warnings: tuple[str, ...]
+) -> Tried:
+    return Tried(
+        sentinel=sentinel.name,
+        url=identity.given,
+        monitor=expressions.to_text(sentinel.monitor),
+        outcome=outcome,
+        title=seen.title if seen is not None else "",
+        words=seen.facts.words if seen is not None else 0,
+        links=seen.facts.links if seen is not None else 0,
+        images=seen.facts.images if seen is not None else 0,
+        first_words=seen.facts.first_words if seen is not None else "",
+        media_type=seen.media_type if seen is not None else "",
+        warnings=warnings,
+    )
+
+
+def _charge(connection: Connection, budget: str, host: str, now: int, cost: float) -> None:
+    current = leases.current(connection, "poller")
+    charge.bare(connection, budget, host, at=now, epoch=current.epoch if current is not None else 0, cost=cost)

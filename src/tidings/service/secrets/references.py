@@ -1,0 +1,184 @@
+"""References: the address of a webhook or of an Apprise service may hold a token, so it is kept as a secret and all else refers to it (0049).
+
+An address that a statement writes out becomes a secret with a name of its own when the statement is stored. The name begins with the host or
+the scheme and ends with a keyed digest of the address: the same address has the same name, and nobody can try addresses on it. The key of
+the digest is itself in the vault, so that names survive a new master key. An address is opened for each attempt to send there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import secrets as chance
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from tidings.errors import SecretError, SentinelError
+from tidings.language import parser
+from tidings.language.write import printer
+from tidings.model.secret import Secret
+from tidings.model.watch.sentinel import Alter, Clauses, Defaults, Sentinel
+from tidings.model.watch.telling import REFERENCE, SEALED, Channel, secret_of
+from tidings.notification.addresses import shown
+from tidings.service.secrets.resolving import note_schemes
+from tidings.storage.watches import endpoints, sentinels, tag_defaults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidings.model.interval import Instant
+    from tidings.model.watch.sentinel import Notify, Statement
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.secrets.vault import Vault
+
+KEY: Final = "addresses:key"
+"""The secret with which addresses are named; no statement can say its name."""
+_DIGITS: Final = 8
+_WRITTEN_OUT: Final = re.compile(r"^ *(?:Notify by|Errors to) .*://", re.MULTILINE)
+"""A line of a stored text in which an address of a webhook or of Apprise may stand."""
+
+
+class References:
+    """Turns the addresses of statements into references to secrets, inside one writing transaction, in which it keeps the new ones."""
+
+    def __init__(self, c: Connection, vault: Vault, *, at: Instant) -> None:
+        self._c = c
+        self._vault = vault
+        self._at = at
+        self._key = b""
+        self._names: dict[tuple[str, str], str] = {}
+
+    def sealed(self, statement: Statement) -> Statement:
+        """Return a statement in which no address of a webhook or of Apprise is written out. Raises `SecretError` without the key of names."""
+        match statement:
+            case Sentinel():
+                return self.sentinel(statement)
+            case Alter(sentinel=Sentinel() as after, clauses=clauses):
+                return replace(statement, sentinel=self.sentinel(after), clauses=self._said(clauses))
+            case Defaults():
+                return self.defaults(statement)
+        return statement
+
+    def sentinel(self, sentinel: Sentinel) -> Sentinel:
+        """Return a sentinel as `sealed` does."""
+        notify = tuple(map(self._clause, sentinel.notify))
+        return replace(sentinel, notify=notify, errors=self._channels(sentinel.errors))
+
+    def defaults(self, defaults: Defaults) -> Defaults:
+        """Return the defaults of tags as `sealed` does."""
+        return replace(defaults, clauses=self._said(defaults.clauses))
+
+    def name(self, kind: str, address: str) -> str:
+        """Return the name of the secret that holds an address; it is set if it was not."""
+        if (found := self._names.get((kind, address))) is not None:
+            return found
+        digest = hmac.digest(self._naming(), f"{kind}\0{address}".encode(errors="surrogatepass"), hashlib.sha256)
+        stem = f"{_stem(kind, address)}-{digest.hex()[:_DIGITS]}"
+        name, number = stem, 2
+        while not self._claim(name, address):  # that secret was given another address since
+            name, number = f"{stem}-{number}", number + 1
+        self._names[kind, address] = name
+        return name
+
+    def _claim(self, name: str, address: str) -> bool:
+        """Set a secret to an address if it is not set; return whether it holds this address then."""
+        try:
+            opened = self._vault.open(self._c, name)
+        except SecretError:
+            opened = None  # what does not open any more is set anew, since its value is at hand
+        if opened is not None:
+            return opened.value.reveal() == address
+        self._vault.put(self._c, name, Secret(address), kind="address", at=self._at)
+        return True
+
+    def _naming(self) -> bytes:
+        if not self._key:
+            try:
+                opened = self._vault.open(self._c, KEY)
+            except SecretError as error:
+                message = (
+                    f"addresses of receivers cannot be encrypted: {str(error).partition('; ')[0]}; put your copy of {self._vault.key_file.path}"
+                    f" back, or, if there is none, let them be named anew: tidings secret drop {KEY}"
+                )
+                raise SecretError(message) from error
+            if opened is None:
+                self._vault.put(self._c, KEY, Secret(chance.token_hex(32)), kind="naming", at=self._at)
+                opened = self._vault.open(self._c, KEY)
+            self._key = b"" if opened is None else bytes.fromhex(opened.value.reveal())
+        return self._key
+
+    def _clause(self, notify: Notify) -> Notify:
+        return replace(notify, channels=self._channels(notify.channels))
+
+    def _channels(self, channels: Iterable[Channel]) -> tuple[Channel, ...]:
+        return tuple(dict.fromkeys(map(self._channel, channels)))
+
+    def _channel(self, channel: Channel) -> Channel:
+        if channel.kind not in SEALED or channel.is_secret:
+            return channel
+        return Channel(channel.kind, self.name(channel.kind, channel.address), is_secret=True)
+
+    def _said(self, clauses: Clauses) -> Clauses:
+        def meant(word: str, meaning: Any) -> Any:
+            if word == "notify":
+                return tuple(map(self._clause, meaning))
+            return self._channels(meaning) if word == "errors" else meaning
+
+        return Clauses(tuple((word, meant(word, meaning)) for word, meaning in clauses.said))
+
+
+def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
+    """Encrypt the addresses that versions before this one kept plain, and let all that is stored refer to them; return how many there were.
+
+    Endpoints keep their ids, so that what waits for them still goes out. Raises `SecretError` where nothing can be encrypted.
+    """
+    plain = [row for row in endpoints.listing(c) if row.kind in SEALED and secret_of(row.address) is None]
+    held = {tag: text for tag, text in tag_defaults.listing(c).items() if _WRITTEN_OUT.search(text)}
+    if not plain and not held:
+        return 0
+    if c.dialect == "sqlite":
+        c.execute("PRAGMA secure_delete = ON")  # what stood there must not stay in the file
+    references = References(c, vault, at=at)
+    for row in plain:
+        reference = f"{REFERENCE}{references.name(row.kind, row.address)}"
+        _forget(c, row.kind, row.address, reference)
+        endpoints.refer(c, row.id, reference)
+    for id_, number, text in sentinels.texts(c):
+        if _WRITTEN_OUT.search(text) and (sealed := _sealed_text(references, text)):
+            sentinels.rewrite(c, id_, number, sealed)
+    for tag, text in held.items():
+        if sealed := _sealed_text(references, text):
+            tag_defaults.put(c, tag, sealed)
+    note_schemes(c, vault)
+    return len(plain)
+
+
+def _forget(c: Connection, kind: str, address: str, reference: str) -> None:
+    """Take an address out of what was noted of attempts to send there."""
+    reason = shown(kind, reference)
+    endpoints.forget(c, address, reason)
+    endpoints.forget_in_events(c, json.dumps(address)[1:-1], json.dumps(reason)[1:-1])
+
+
+def _sealed_text(references: References, text: str) -> str:
+    """Return a stored text with references in it; "" for a text that cannot be read: `doctor` reports it."""
+    try:
+        return printer.to_text(references.sealed(parser.recall(text)))
+    except (SentinelError, ValueError):
+        return ""
+
+
+def _stem(kind: str, address: str) -> str:
+    """Return what the name of an address begins with: nothing of it but what lists may show."""
+    if kind == "apprise":
+        stem = address.partition("://")[0].lower()
+    else:
+        try:
+            stem = urlsplit(address).hostname or ""
+        except ValueError:
+            stem = ""
+    stem = re.sub(r"[^a-z0-9.\-]+", "-", stem).strip("-.")[:60]
+    return stem if stem[:1].isalpha() else f"webhook-{stem}".rstrip("-")

@@ -1,0 +1,182 @@
+"""Secrets as their owner handles them: set, list, drop, change the key.
+
+Who uses a secret is read from the pages; a page that is in trouble is polled again as soon as a secret of its own is set.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.errors import UnknownNameError, UsageError
+from tidings.fetching.http import cookies
+from tidings.model.secret import Secret
+from tidings.model.watch.asking import secret_names
+from tidings.notification.webhook import read_secrets
+from tidings.service.secrets import resolving
+from tidings.service.show.records import rfc3339
+from tidings.storage.observed import pages
+from tidings.storage.secrets import secrets
+from tidings.storage.secrets.vault import SESSION, SIGNING
+from tidings.storage.watches import deliveries, endpoints, requests, sentinels, subscriptions, tag_defaults
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.secret import SecretKind
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.secrets.vault import Vault
+
+MOST_BYTES: Final = 65_536
+_NAME = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
+_NAMED = re.compile(r'secret "([A-Za-z_][\w.\-]{0,99})"')
+"""A secret where a stored text names it; in a text in quotes the quotes have a backslash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A secret, or one that sentinels name and nobody has set (`set_at` is None). `fault` is why it does not open."""
+
+    name: str
+    kind: SecretKind | str
+    set_at: Instant | None
+    sentinels: tuple[str, ...]
+    fault: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """Return it as a record; the value is in none."""
+        return {
+            "record": "secret",
+            "name": self.name,
+            "kind": self.kind,
+            "set_at": rfc3339(self.set_at),
+            "sentinels": list(self.sentinels),
+            "opens": None if self.set_at is None else not self.fault,
+            "fault": self.fault,
+        }
+
+
+def check_name(name: str) -> None:
+    """Raise `UsageError` for a name that the language cannot say."""
+    if not _NAME.fullmatch(name):
+        message = "that is no name of a secret; take letters, digits, -, _ and dots, a letter first, such as api-token"
+        raise UsageError(message)
+
+
+def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = False, at: Instant) -> list[str]:
+    """Encrypt a value under a name; return the sentinels of which a page is polled again for it.
+
+    News that waits for a receiver whose address it is is sent there at once.
+    `jar` says that it is a `cookies.txt`. Cookies of it that cannot be sent are `left_out`.
+    Raises `UsageError`, for an address `AddressError`, for a value that cannot be what it is meant for, without repeating it.
+
+    Args:
+        vault: Where secrets are kept.
+        name: What users call it.
+        value: The plain value.
+        jar: Whether it is a `cookies.txt`.
+        at: When it is set (µs).
+    """
+    check_name(name)
+    text = value.reveal()
+    if not text or len(text.encode(errors="surrogatepass")) > MOST_BYTES:
+        message = f"a secret has at least one character and at most {MOST_BYTES:,} bytes; nothing was set"
+        raise UsageError(message)
+    kind: SecretKind = "cookies" if jar else "signing" if name == SIGNING else "text"
+    receivers = endpoints.referring(c, name)
+    for kind_of_channel in dict.fromkeys(row.kind for row in receivers):
+        resolving.check_value(kind_of_channel, name, text)
+    if (before := secrets.row(c, name)) is not None and before.kind == "address" and kind == "text":
+        kind = "address"
+    if kind == "cookies":
+        cookies.read(text)
+    if name == SIGNING:
+        if jar:
+            message = f"{SIGNING} is the secret that signs webhooks; take another name for cookies"
+            raise UsageError(message)
+        read_secrets(text)
+    vault.seal_plain(c)
+    vault.put(c, name, value, kind=kind, at=at)
+    resolving.note_schemes(c, vault, name=name)
+    for row in receivers:
+        endpoints.renew(c, row.id)
+    deliveries.wake(c, [(row.id, at) for row in receivers])
+    return _look_again(c, name, at)
+
+
+def basic(user: str, password: Secret) -> Secret:
+    """Return the text of the header `Authorization` that logs a user in (RFC 7617)."""
+    return Secret(f"Basic {base64.b64encode(f'{user}:{password.reveal()}'.encode()).decode()}")
+
+
+def left_out(value: Secret) -> tuple[str, ...]:
+    """Return what is said of each cookie of a `cookies.txt` that no request can carry."""
+    return cookies.left_out(value.reveal())
+
+
+def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:
+    """Return the secrets there are and those that are missing, by name."""
+    used = users(c, owner_id=owner_id)
+    rows = {row.name: row for row in secrets.listing(c, owner_id=owner_id) if row.kind != "session"}
+    found = []
+    for name in sorted(rows.keys() | used.keys()):
+        row = rows.get(name)
+        if row is None:
+            found.append(Named(name, "", None, used[name]))
+        else:
+            found.append(Named(name, row.kind, row.set_at, used.get(name, ()), vault.fault(row)))
+    return found
+
+
+def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
+    """Forget a secret; return the sentinels that are without it now.
+
+    Raises `UnknownNameError` if there is none, `UsageError` while a sentinel uses it, unless `force`.
+    """
+    using = users(c).get(name, ())
+    row = secrets.row(c, name)
+    if row is None:
+        message = f"there is no secret {name}; `tidings secret list` shows all"
+        raise UnknownNameError(message)
+    if row.kind == "hook":
+        message = f"{name} is the token of an event and goes with it: Drop Event {name.partition(':')[2]}"
+        raise UsageError(message)
+    if using and not force:
+        message = f"{', '.join(using)} would be without the secret {name}; drop what uses it first, or add --force"
+        raise UsageError(message)
+    secrets.drop(c, name)
+    for kept in secrets.names(c):
+        if kept.startswith(f"{SESSION}{name}:"):
+            secrets.drop(c, kept)
+    return using
+
+
+def users(c: Connection, *, owner_id: int = 1) -> dict[str, tuple[str, ...]]:
+    """Return, by name of a secret, the living sentinels that use it, and the defaults of tags that do."""
+    rows = sentinels.listing(c)
+    living = {row.id: row.name for row in rows}
+    needs = {
+        state.page_id: secret_names(identity)
+        for identity, state in pages.listing(c)
+        if (identity.owner_id or 1) == owner_id
+    }
+    found: dict[str, set[str]] = {}
+    for sub in subscriptions.listing(c):
+        for name in needs.get(sub.page_id, ()):
+            if sub.sentinel_id in living:
+                found.setdefault(name, set()).add(living[sub.sentinel_id])
+    said = [(row.name, row.text) for row in rows]
+    said += [(f"the defaults of {tag}", text) for tag, text in tag_defaults.listing(c).items()]
+    for who, text in said:
+        for name in _NAMED.findall(text):
+            found.setdefault(name, set()).add(who)
+    return {name: tuple(sorted(using)) for name, using in found.items()}
+
+
+def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
+    """Ask for a poll at the pages in trouble that need this secret: the wait that they are in was for want of it."""
+    living = {row.id: row.name for row in sentinels.listing(c)}
+    ill = [s.page_id for i, s in pages.population(c) if s.kind and name in secret_names(i)]
+    requests.ask(c, ill, at)
+    return sorted({living[s.sentinel_id] for s in subscriptions.listing(c, active=True) if s.page_id in ill})

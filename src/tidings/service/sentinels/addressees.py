@@ -1,0 +1,50 @@
+"""Addressees: whom statements notify, judged where the statements are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.errors import AddressError
+from tidings.fetching import address
+from tidings.model.watch.sentinel import Alter, Defaults, Sentinel
+from tidings.notification import addresses
+from tidings.notification.apprise_channel import check_service
+from tidings.service.watch.watchlist import told_channels
+
+if TYPE_CHECKING:
+    from tidings.model.watch.sentinel import Channel, Statement
+
+
+def check_addressees(statement: Statement) -> None:
+    """Raise `AddressError` for a receiver that a statement names and that no message can reach, with the form that it has."""
+    where, channels = addressees(statement)
+    for channel in channels:
+        try:
+            _check_channel(channel)
+        except AddressError as error:
+            raise AddressError(f"{where}: {error}") from None
+
+
+def addressees(statement: Statement) -> tuple[str, tuple[Channel, ...]]:
+    """Return what a statement is called and the channels that it names."""
+    match statement:
+        case Sentinel():
+            return statement.name, tuple(told_channels(statement))
+        case Alter(name=name, sentinel=Sentinel() as after):
+            return name, tuple(told_channels(after))
+        case Defaults(tags=tags, clauses=clauses):
+            notify, errors = dict(clauses.said).get("notify", ()), dict(clauses.said).get("errors", ())
+            where = f"the defaults of {', '.join(tags)}"
+            return where, (*(channel for clause in notify for channel in clause.channels), *errors)
+    return "", ()
+
+
+def _check_channel(channel: Channel) -> None:
+    if channel.is_secret:
+        return  # what it holds is judged where it can be opened
+    if channel.kind in {"webhook", "url"}:
+        address.rebuild(channel.address)
+    elif channel.kind == "apprise":
+        check_service(channel.address)
+    else:
+        addresses.check(channel.kind, channel.address)

@@ -1,0 +1,341 @@
+"""Apply: make what is watched equal to files, so that git can be the truth.
+
+Each sentinel and event of the files is created, altered or left as it is; nothing is written unless all files are right. A sentinel whose
+pages are others is another one: the old one is dropped (its changes stay) and the new one begins with a baseline. `prune` drops what an
+earlier apply made and no file names any more; what `tidings add` made is never dropped here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from tidings.errors import SentinelError, UnknownNameError, UsageError
+from tidings.fetching import address
+from tidings.language.forms import parse_file
+from tidings.language.verify import KnownSentinel
+from tidings.language.write import printer
+from tidings.model.event_type import EventType
+from tidings.model.observed.unit import Event
+from tidings.model.watch.sentinel import CreateEvent, Defaults, Sentinel
+from tidings.service.secrets import references, resolving
+from tidings.service.sentinels import register
+from tidings.service.sentinels.addressees import addressees, check_addressees
+from tidings.service.sources import outside_events
+from tidings.service.watch import by_name
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.secrets.vault import Vault
+from tidings.storage.watches import events, sentinels
+from tidings.storage.watches import outside as sources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidings.language.problems import Problem
+    from tidings.model.interval import Instant
+    from tidings.model.watch.sentinel import Clauses, Statement
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.outside import SourceRow
+    from tidings.storage.watches.sentinels import SentinelRow
+
+Action = Literal["created", "altered", "replaced", "unchanged", "dropped", "left alone"]
+APPLIED = EventType.SENTINEL_APPLIED
+"""The type, in the log, of the note that files are the truth for a sentinel."""
+EVENT_APPLIED = EventType.EVENT_APPLIED
+"""The same for an event of other origin, which `data` has as `event`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What becomes of one sentinel or event; `text` is its canonical text after the step, empty if it is dropped, `before` the one until then."""
+
+    name: str
+    action: Action
+    text: str = ""
+    reason: str = ""
+    record: Literal["sentinel", "event"] = "sentinel"
+    before: str = ""
+
+    @property
+    def difference(self) -> list[str]:
+        """Return the clauses that go, behind `-`, and those that come, behind `+`."""
+        was, now = (list(map(str.strip, text.splitlines())) for text in (self.before, self.text))
+        return [*(f"- {line}" for line in was if line not in now), *(f"+ {line}" for line in now if line not in was)]
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A problem of the language in a file."""
+
+    file: str
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.problem}"
+
+    def as_dict(self) -> Mapping[str, object]:
+        """Return the problem's record with its file."""
+        return {"file": self.file, **self.problem.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What was done, in the order of the files, and what the language warns of in them."""
+
+    steps: tuple[Step, ...]
+    warnings: tuple[Filed, ...]
+
+
+def apply(
+    connection: Connection, files: Mapping[str, str], *, settings: Settings, now: Instant, prune: bool = False
+) -> Applied:
+    """Carry out what the files (name → text) say.
+
+    Raises `SentinelError` with all problems of all files, `UsageError` where an event is to go that a sentinel waits for; then nothing is
+    written. A caller who wants to know only what would be done takes the transaction back.
+
+    Args:
+        files: Name and text of each file.
+        settings: The settings in use.
+        now: When they are applied (µs).
+        prune: Whether sentinels that no file names are dropped.
+    """
+    vault = Vault(settings.data)
+    references.seal_older(connection, vault, at=now)
+    said = {file: register.said(file, text, settings) for file, text in files.items()}
+    defaults = _defaults(connection, said)
+    found = _read_all(connection, files, said, settings, now, defaults)
+    known = references.References(connection, vault, at=now)
+    for group in defaults.said:
+        register.remember(connection, known.defaults(group))
+    wanted = {name: (file, known.sentinel(sentinel)) for name, (file, sentinel) in found.sentinels.items()}
+    stored: list[Statement] = [*defaults.said, *(sentinel for _, sentinel in wanted.values())]
+    resolving.check_secrets(connection, vault, (c for statement in stored for c in addressees(statement)[1]))
+    found = replace(found, sentinels=wanted)
+    notes = _Notes.read(connection)
+    run = _Run(connection, files, settings, now, defaults, notes, known, wanted)
+    steps = [run.settle_event(happening) for happening in found.happenings]
+    steps += [run.settle(file, sentinel) for file, sentinel in found.sentinels.values()]
+    if prune:
+        steps += run.prune(found)
+    resolving.note_schemes(connection, vault)
+    return Applied(tuple(steps), found.warnings)
+
+
+def is_of_files(connection: Connection, sentinel_id: int) -> bool:
+    """Return whether an apply made a sentinel."""
+    return events.newest(connection, APPLIED, sentinel_id=sentinel_id) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """What holds for tags: the `Defaults For Tags` of all files, whatever their order, else what holds already."""
+
+    said: tuple[Defaults, ...]
+    held: Mapping[str, Clauses]
+    before: Callable[[str], Clauses | None]
+
+    def __call__(self, tag: str) -> Clauses | None:
+        clauses = self.held.get(tag)
+        return self.before(tag) if clauses is None else clauses if clauses.said else None
+
+
+def _defaults(connection: Connection, said: Mapping[str, Sequence[Statement]]) -> _Groups:
+    groups = tuple(s for statements in said.values() for s in statements if isinstance(s, Defaults))
+    held = {tag: group.clauses for group in groups for tag in group.tags}
+    return _Groups(groups, held, register.group(connection))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the files want: the sentinels by name, each with its file, and the events."""
+
+    sentinels: Mapping[str, tuple[str, Sentinel]]
+    happenings: tuple[CreateEvent, ...]
+    warnings: tuple[Filed, ...]
+
+
+def _read_all(
+    connection: Connection,
+    files: Mapping[str, str],
+    said: Mapping[str, Sequence[Statement]],
+    settings: Settings,
+    now: Instant,
+    defaults: _Groups,
+) -> _Found:
+    problems: list[Filed] = []
+    warnings: list[Filed] = []
+    names = {s.name for statements in said.values() for s in statements if isinstance(s, Sentinel)}
+    made = {file: {s.name for s in statements if isinstance(s, CreateEvent)} for file, statements in said.items()}
+    every = set(outside_events.names(connection)).union(*made.values())
+    happenings: list[CreateEvent] = []
+    wanted: dict[str, tuple[str, Sentinel]] = {}
+    existing = register.lookup(connection)
+
+    def known(name: str) -> KnownSentinel | None:
+        if name in wanted:
+            return KnownSentinel(wanted[name][1])
+        return None if name in names else existing(name)
+
+    for file, text in files.items():
+        parsed = register.understood(
+            connection,
+            file,
+            text,
+            settings=settings,
+            now=now,
+            known=known,
+            names=sorted(names),
+            defaults=defaults,
+            events=dict.fromkeys(every - (made[file] - {event.name for event in happenings}), ()),
+        )
+        problems += (Filed(file, problem) for problem in parsed.problems)
+        warnings += (Filed(file, warning) for warning in parsed.warnings)
+        for statement in parsed.statements:
+            check_addressees(statement)
+            if isinstance(statement, Defaults):
+                continue
+            if isinstance(statement, CreateEvent):
+                happenings.append(statement)
+                continue
+            if not isinstance(statement, Sentinel):
+                order = printer.to_text(statement).partition("\n")[0]
+                message = f"{file}: apply takes statements that create sentinels and events, and Defaults; {order} is a command"
+                raise UsageError(message)
+            register.check_pages(statement, settings)
+            for page in statement.pages:
+                address.identify(page.url, statement.asking)
+            wanted[statement.name] = (file, statement)
+    if problems:
+        raise SentinelError(problems)
+    return _Found(wanted, tuple(happenings), tuple(warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What files are the truth for, as the log has it: sentinels by id, events by name with the instant of the note."""
+
+    sentinels: set[int]
+    happenings: dict[str, Instant]
+
+    @classmethod
+    def read(cls, connection: Connection) -> _Notes:
+        notes = events.listing(connection, types=(APPLIED, EVENT_APPLIED))
+        return cls(
+            {note.sentinel_id for note in notes if note.sentinel_id is not None},
+            {note.data["event"]: note.at for note in notes if note.type == EVENT_APPLIED},
+        )
+
+    def has_event(self, row: SourceRow) -> bool:
+        """Say whether this event, and not one that had its name before, was made by apply."""
+        return row.name in self.happenings and self.happenings[row.name] >= row.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Lets what there is become what the files say."""
+
+    connection: Connection
+    files: Mapping[str, str]
+    settings: Settings
+    now: Instant
+    defaults: _Groups
+    notes: _Notes
+    known: references.References
+    wanted: Mapping[str, tuple[str, Sentinel]]
+    meant: dict[tuple[str, Instant], Mapping[str, Sentinel]] = field(default_factory=dict)
+    """what files meant at the instants at which sentinels were made"""
+
+    def settle_event(self, said: CreateEvent) -> Step:
+        """Let an event have the source that a file says; the token of a webhook stays."""
+        action: Action = outside_events.settle(self.connection, said, settings=self.settings, now=self.now)
+        if not self.notes.has_event(sources.find(self.connection, said.name)):
+            events.append(self.connection, [Event(type=EVENT_APPLIED, at=self.now, data={"event": said.name})])
+        return Step(said.name, action, printer.to_text(said), record="event")
+
+    def settle(self, file: str, sentinel: Sentinel) -> Step:
+        """Let a sentinel be as a file says."""
+        try:
+            row = sentinels.find(self.connection, sentinel.name)
+        except UnknownNameError:
+            return self._make(sentinel, "created")
+        if row.state == "ended":
+            sentinels.drop(self.connection, row.id, self.now)
+            return self._make(sentinel, "replaced", "the one of that name had ended", before=row.text)
+        wanted = register.canonical(sentinel, by_name.lives(self.connection))
+        if row.text == wanted or row.text == self._as_of(file, row):
+            self._note(row)
+            return Step(row.name, "unchanged", row.text, before=row.text)
+        register.check_commands((meaning(row.text),), self.settings)
+        if _pages_of(meaning(row.text)) != _pages_of(sentinel):
+            sentinels.drop(self.connection, row.id, self.now)
+            return self._make(sentinel, "replaced", "its pages are others", before=row.text)
+        altered = register.alter(self.connection, row, sentinel, now=self.now)
+        self._note(altered)
+        return Step(row.name, "altered", altered.text, before=row.text)
+
+    def prune(self, found: _Found) -> Iterator[Step]:
+        """Drop what an earlier apply made and no file names any more: sentinels first, since they may wait for events."""
+        for row in sentinels.listing(self.connection):
+            if row.name in found.sentinels:
+                continue
+            if row.id in self.notes.sentinels:
+                sentinels.drop(self.connection, row.id, self.now)
+                yield Step(row.name, "dropped", reason=_UNNAMED, before=row.text)
+            else:
+                yield Step(row.name, "left alone", row.text, _NOT_OURS, before=row.text)
+        named = {happening.name for happening in found.happenings}
+        for source in sources.listing(self.connection):
+            if source.name in named:
+                continue
+            if self.notes.has_event(source):
+                outside_events.drop(self.connection, source.name)
+                yield Step(source.name, "dropped", reason=_UNNAMED, record="event")
+            else:
+                yield Step(source.name, "left alone", source.text, _NOT_OURS, record="event")
+
+    def _as_of(self, file: str, row: SentinelRow) -> str | None:
+        """Return the text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
+        meant = self._meant_then(file, row.revised_at).get(row.name)
+        return None if meant is None else register.canonical(meant, by_name.lives(self.connection))
+
+    def _meant_then(self, file: str, at: Instant) -> Mapping[str, Sentinel]:
+        """Return the sentinels of a file by name, as it was meant at an instant; a file is read once for all that were made then."""
+        if (file, at) not in self.meant:
+            existing, own = (
+                register.lookup(self.connection),
+                {name for name, (its, _) in self.wanted.items() if its == file},
+            )
+            parsed = parse_file(
+                file,
+                self.files[file],
+                known=lambda name: None if name in own else existing(name),
+                zone=self.settings.serve.zone,
+                now=at,
+                defaults=self.defaults,
+                files=bool(self.settings.fetch.allow_files),
+            )
+            found = (s for s in parsed.statements if isinstance(s, Sentinel))
+            self.meant[file, at] = {s.name: self.known.sentinel(s) for s in found}
+        return self.meant[file, at]
+
+    def _make(self, sentinel: Sentinel, action: Action, reason: str = "", *, before: str = "") -> Step:
+        row = register.create(self.connection, sentinel, now=self.now)
+        self._note(row)
+        return Step(sentinel.name, action, row.text, reason, before=before)
+
+    def _note(self, row: SentinelRow) -> None:
+        """Remember that files are the truth for this sentinel."""
+        if row.id not in self.notes.sentinels:
+            events.append(self.connection, [Event(type=APPLIED, at=self.now, sentinel_id=row.id)])
+
+
+_UNNAMED = "no file names it any more"
+_NOT_OURS = "it was not made by apply; `tidings drop` drops it"
+
+
+def _pages_of(sentinel: Sentinel) -> list[tuple[str, str]]:
+    """Return the pages of a sentinel, however they are asked for: in another way they are still its pages."""
+    return sorted((address.identify(page.url).key, page.name or "") for page in sentinel.pages)

@@ -1,0 +1,473 @@
+"""Register: from the text of sentinels to rows in the database.
+
+All statements of a text are read and judged before the first is written, and they are written in one transaction: nothing half done.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlsplit
+
+from tidings.clock import SECOND
+from tidings.errors import AddressError, SentinelError, UnknownNameError, UsageError
+from tidings.fetching import address, files
+from tidings.language import means, parser, verify, words
+from tidings.language.forms import parse_file
+from tidings.language.means import InstallationMeans
+from tidings.language.write import printer
+from tidings.language.write.texts import page_text
+from tidings.model.observed.unit import SentinelMove
+from tidings.model.watch import commands
+from tidings.model.watch.sentinel import (
+    Alter,
+    Clauses,
+    Command,
+    CreateEvent,
+    Defaults,
+    DropEvent,
+    Point,
+    Sentinel,
+    Watched,
+)
+from tidings.service.secrets import references, resolving
+from tidings.service.sentinels import alter as altering
+from tidings.service.sentinels.addressees import addressees, check_addressees
+from tidings.service.sources import command_pages, outside_events
+from tidings.service.watch import by_name, lifespan
+from tidings.service.watch.lifespan import Life
+from tidings.service.watch.watchlist import SENDABLE, meaning, told_channels
+from tidings.storage.observed import pages
+from tidings.storage.secrets import secrets
+from tidings.storage.secrets.vault import Vault
+from tidings.storage.watches import endpoints, sentinels, subscriptions, tag_defaults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tidings.language.parser import Parsed
+    from tidings.language.problems import Problem
+    from tidings.model.interval import Instant
+    from tidings.model.observed.page import PageIdentity
+    from tidings.model.watch.sentinel import Statement
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+    from tidings.storage.watches.sentinels import SentinelRow
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of a text: the sentinels made, the commands done, warnings, the sentinels altered and those that said the same before, the
+    defaults that hold now, and the events of other origin that there are now, or are no more.
+    """
+
+    made: tuple[SentinelRow, ...]
+    commanded: tuple[tuple[Command, SentinelRow], ...]
+    warnings: tuple[Problem, ...]
+    altered: tuple[SentinelRow, ...] = ()
+    defaults: tuple[Defaults, ...] = ()
+    events: tuple[CreateEvent, ...] = ()
+    events_dropped: tuple[DropEvent, ...] = ()
+    unaltered: tuple[SentinelRow, ...] = ()
+
+    @property
+    def is_something(self) -> bool:
+        """Say whether the text held a statement."""
+        return any(
+            (self.made, self.commanded, self.altered, self.defaults, self.events, self.events_dropped, self.unaltered)
+        )
+
+
+def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registered:
+    """Read statements of the language and carry them out, all or none; the name of the `file` says in which form they are.
+
+    Raises `SentinelError` with every problem found, `AddressError` for a URL that cannot be watched.
+
+    Args:
+        database: Where they are stored.
+        text: The statements.
+        settings: The settings in use.
+        now: When they are registered (µs).
+        file: The name of the file, whose ending says the form; empty for the sentence form.
+    """
+    return database.write(carry_out, text, settings, now, file)
+
+
+def carry_out(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
+    """Do what `register` does inside a transaction that the caller began.
+
+    Args:
+        connection: The transaction.
+        text: The statements.
+        settings: The settings in use.
+        now: When they are registered (µs).
+        file: The name of the file, whose ending says the form; empty for the sentence form.
+    """
+    vault = Vault(settings.data)
+    references.seal_older(connection, vault, at=now)
+    parsed = understood(connection, file, text, settings=settings, now=now)
+    if parsed.problems:
+        raise SentinelError(parsed.problems)
+    for statement in parsed.statements:
+        check_addressees(statement)
+        if isinstance(statement, Sentinel):
+            check_pages(statement, settings)
+    statements = refer(connection, vault, parsed.statements, now=now)
+    made: list[SentinelRow] = []
+    altered: list[SentinelRow] = []
+    unaltered: list[SentinelRow] = []
+    commanded: list[tuple[Command, SentinelRow]] = []
+    defaults: list[Defaults] = []
+    happenings: list[CreateEvent] = []
+    gone: list[DropEvent] = []
+    for statement in statements:
+        match statement:
+            case Sentinel():
+                made.append(create(connection, statement, now=now))
+            case Command():
+                commanded.append((statement, command(connection, statement, now=now)))
+            case Alter(name=name, sentinel=Sentinel() as after):
+                before = by_name.find(connection, name)
+                check_commands((meaning(before.text), after), settings)
+                if statement.pages:
+                    check_pages(after, settings)
+                row = alter(connection, before, after, now=now)
+                (altered if row.revision > before.revision else unaltered).append(row)
+            case Defaults():
+                remember(connection, statement)
+                defaults.append(statement)
+            case CreateEvent():
+                outside_events.create(connection, statement, settings=settings, now=now)
+                happenings.append(statement)
+            case DropEvent(name=name):
+                outside_events.drop(connection, name)
+                gone.append(statement)
+    resolving.note_schemes(connection, vault)
+    return Registered(
+        tuple(made),
+        tuple(commanded),
+        parsed.warnings,
+        tuple(altered),
+        tuple(defaults),
+        tuple(happenings),
+        tuple(gone),
+        tuple(unaltered),
+    )
+
+
+def refer(
+    connection: Connection, vault: Vault, statements: Iterable[Statement], *, now: Instant
+) -> tuple[Statement, ...]:
+    """Return statements that can be stored: the addresses that they write out are secrets, to which they refer (0049).
+
+    Raises `AddressError` for a secret that holds no address where one is named, `SecretError` where nothing can be encrypted.
+    """
+    known = references.References(connection, vault, at=now)
+    referring = tuple(map(known.sealed, statements))
+    resolving.check_secrets(connection, vault, (c for statement in referring for c in addressees(statement)[1]))
+    return referring
+
+
+def check_pages(sentinel: Sentinel, settings: Settings) -> None:
+    """Raise `AddressError` unless the operator allows the sentinel's commands and files."""
+    check_commands((sentinel,), settings)
+    allowed = settings.fetch.allow_files
+    for page in sentinel.pages:
+        if files.is_file(page.url) and not files.is_below(files.path_of(files.rebuild(page.url)), allowed):
+            message = f"{page.url} is not below a directory of fetch.allow_files: {', '.join(allowed)}"
+            raise AddressError(message)
+
+
+def check_commands(sentinels: Iterable[Sentinel], settings: Settings) -> None:
+    """Raise `AddressError` if a sentinel watches a command where none may run."""
+    if any(commands.is_command(page.url) for sentinel in sentinels for page in sentinel.pages):
+        command_pages.check(settings.fetch)
+
+
+def watching(connection: Connection, sentinel_id: int) -> list[str]:
+    """Return the names of the other living sentinels that watch a page of this one."""
+    own = {sub.page_id for sub in subscriptions.listing(connection, sentinel_id=sentinel_id)}
+    others = {
+        sub.sentinel_id
+        for page_id in own
+        for sub in subscriptions.listing(connection, page_id=page_id)
+        if sub.sentinel_id != sentinel_id
+    }
+    return [row.name for row in sentinels.listing(connection) if row.id in others]
+
+
+def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
+    """Return the statements of a file by themselves, whatever there is beside them: which names they make, which defaults they set."""
+    return parse_file(file, text, zone=settings.serve.zone, files=bool(settings.fetch.allow_files)).statements
+
+
+def understood(
+    connection: Connection, /, file: str, text: str, *, settings: Settings, now: Instant, **given: Any
+) -> Parsed:
+    """Return what a text says among all that there is here, judged by what this installation has (E48, W10, W19).
+
+    The name of the `file` says in which form it is; what is `given`, of what `parser.parse` takes, holds instead of what there is.
+    """
+    here: dict[str, Any] = {
+        "known": lookup(connection),
+        "zone": settings.serve.zone,
+        "now": now,
+        "floor": round(settings.fetch.page_floor_seconds * SECOND),
+        "names": sentinels.names(connection),
+        "secrets": frozenset(secrets.names(connection)),
+        "defaults": group(connection),
+        "files": bool(settings.fetch.allow_files),
+        "events": outside_events.names(connection),
+    }
+    own = InstallationMeans(tuple(settings.budget.named()), settings.schedule.policy, _policies)
+    parsed = means.within(parse_file(file, text, **here | given), own)
+    warnings = (w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
+    return replace(parsed, warnings=tuple(warnings))
+
+
+def _policies() -> dict[str, frozenset[str]]:
+    """Return of each policy which of the clauses Urgency and Life it reads."""
+    from tidings.scheduling.policies import (  # brings numpy: few texts need it, and all would wait for it
+        POLICIES,
+        reads_of,
+    )
+
+    return {name: frozenset(p for p in ("urgency", "life") if f"{p}_kind" in reads_of(name)) for name in POLICIES}
+
+
+def lookup(connection: Connection) -> Callable[[str], verify.KnownSentinel | None]:
+    """Return the view of existing sentinels that the language needs."""
+    find = by_name.lives(connection)
+
+    def known(name: str) -> verify.KnownSentinel | None:
+        try:
+            row = sentinels.find(connection, name)
+        except UnknownNameError:
+            return None
+        life = Life.of(row, meaning(row.text))
+        start, end = lifespan.starts(life, find), lifespan.ends(life, find)
+        return verify.KnownSentinel(life.sentinel, row.state, start, end, row.ended_at)
+
+    return known
+
+
+def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
+    """Store a sentinel that was read and judged, with its pages and endpoints; raises `AddressError`."""
+    watched: list[tuple[Watched, PageIdentity]] = [
+        (page, address.identify(page.url, sentinel.asking)) for page in sentinel.pages
+    ]
+    _ensure_endpoints(connection, sentinel)
+    altering.sever(connection, sentinel.name, now=now)
+    text = canonical(sentinel, by_name.lives(connection))
+    alone = meaning(text)
+    start, end = altering.calendar(replace(sentinel, start=alone.start, end=alone.end), now)
+    base = by_name.find(connection, sentinel.base) if sentinel.base else None
+    return sentinels.create(
+        connection,
+        sentinel,
+        text=text,
+        pages=watched,
+        state="created",
+        start_at=start,
+        end_at=end,
+        at=now,
+        base_id=base.id if base is not None else None,
+    )
+
+
+def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
+    """Give a sentinel another meaning on the pages that it has (sentinels §2.2); nothing is reported for the switch itself."""
+    _ensure_endpoints(connection, sentinel)
+    return altering.alter(connection, row, sentinel, text=canonical(sentinel, by_name.lives(connection)), now=now)
+
+
+def group(connection: Connection) -> Callable[[str], Clauses | None]:
+    """Return what finds the defaults of a tag."""
+
+    def found(tag: str) -> Clauses | None:
+        text = tag_defaults.get(connection, tag)
+        return None if text is None else clauses_of(text)
+
+    return found
+
+
+def clauses_of(text: str) -> Clauses:
+    """Return the clauses of a stored `Defaults For Tags` statement."""
+    statement = parser.recall(text)
+    return statement.clauses if isinstance(statement, Defaults) else Clauses()
+
+
+def remember(connection: Connection, statement: Defaults) -> None:
+    """Let defaults hold for their tags from now on; sentinels that are there already stay as they are."""
+    for tag in statement.tags:
+        text = printer.to_text(replace(statement, tags=(tag,))) if statement.clauses.said else None
+        tag_defaults.put(connection, tag, text)
+
+
+def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
+    """Return the text under which a sentinel is stored: canonical, and complete by itself."""
+    return printer.to_text(_effective(sentinel, find))
+
+
+def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
+    for channel in told_channels(sentinel):
+        if channel.kind in SENDABLE:
+            endpoints.ensure(connection, *channel.endpoint)
+
+
+def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:
+    """Return a sentinel that says all by itself: what it inherited stays although its base may be altered or dropped.
+
+    A life that is that of the base (sentinels §1.3, Inheritance) is spelled as what it means: from start(base) to end(base). Where that
+    one has ended the new one starts now and has no end (W2).
+    """
+    if sentinel.base is None:
+        return sentinel
+    alone = replace(sentinel, base=None, correlated=False)
+    if not sentinel.correlated:
+        return alone
+    base = find(sentinel.base)
+    if base is not None and base.ended_at is not None:
+        return replace(alone, start=Point("now"), end=None, span=None)
+    return replace(
+        alone, start=Point("start", sentinel=sentinel.base), end=Point("end", sentinel=sentinel.base), span=None
+    )
+
+
+def command(connection: Connection, statement: Command, *, now: Instant) -> SentinelRow:
+    """Enable, disable, drop or confirm one sentinel (sentinels §2); return its row as it is now."""
+    row = by_name.find(connection, statement.name)
+    if statement.verb == "drop":
+        sentinels.drop(connection, row.id, now)
+    elif statement.verb == "disable" and row.state in {"created", "waiting", "enabled"}:
+        sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you"))
+    elif statement.verb == "enable" and row.state != "ended":
+        altering.enable(connection, row, fresh=statement.fresh, find=by_name.lives(connection), now=now)
+    elif statement.verb == "confirm" and row.state != "ended":
+        altering.confirm(connection, row, now=now)
+    elif row.state == "ended":
+        message = f'"{row.name}" has ended ({row.reason or "its end has passed"}) and stays so; create a new one, or drop it to use the name again'
+        raise UnknownNameError(message)
+    return sentinels.get(connection, row.id)
+
+
+def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: Instant) -> SentinelRow:
+    """Name a sentinel that was just made after its page's title, and return it."""
+    row = sentinels.get(connection, sentinel_id)
+    (page_id, *_) = [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
+    title = pages.state(connection, page_id).title
+    others = [name for name in sentinels.names(connection) if name != row.name]
+    name = automatic_name(url, title, others)
+    if name == row.name:
+        return row
+    text = printer.to_text(replace(meaning(row.text), name=name))
+    return sentinels.rename(connection, sentinel_id, name, text=text, at=now)
+
+
+def rename(connection: Connection, old: str, new: str, *, now: Instant) -> SentinelRow:
+    """Give a sentinel another name, also in the texts of those that start or end with it; versions, changes and cursors stay.
+
+    Raises `UsageError` for a name that cannot be one or that is taken, `UnknownNameError` if there is no sentinel of the old name.
+
+    Args:
+        connection: The transaction.
+        old: Its name so far.
+        new: Its name from now on.
+        now: When it is renamed (µs).
+    """
+    row = by_name.find(connection, old)
+    if parser.parse(f"Create Sentinel {new} Using https://example.org/ Monitor any change").problems:
+        message = (
+            f'"{new}" cannot be a name: a name begins with a letter, has letters, digits, - and _, and is no word of the language;'
+            f" write for example {automatic_name('https://kettle.example/', new, ())}"
+        )
+        raise UsageError(message)
+    if new == row.name:
+        return row
+    altering.sever(connection, new, now=now)
+    text = printer.to_text(replace(meaning(row.text), name=new))
+    renamed = sentinels.rename(connection, row.id, new, text=text, at=now)
+    for other in sentinels.listing(connection):
+        if f"({old})" in other.text and (after := _naming(meaning(other.text), old, new)) is not None:
+            sentinels.reword(connection, other.id, printer.to_text(after), at=now)
+    return renamed
+
+
+def _naming(sentinel: Sentinel, old: str, new: str) -> Sentinel | None:
+    """Return a sentinel that starts or ends with another one under that one's new name, None if it does not."""
+    points = {name: point for name in ("start", "end") if (point := getattr(sentinel, name)) and point.sentinel == old}
+    return replace(sentinel, **{name: replace(p, sentinel=new) for name, p in points.items()}) if points else None
+
+
+def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
+    """Make a name from the host and the title, or from the path while there is no title: `shop-kettle`, in letters of any script."""
+    if commands.is_command(url):
+        program, *others = commands.argv_of(url)
+        return _free_name(_pieces(" ".join((program.rpartition("/")[2], *others))), taken)
+    parts = urlsplit(url)
+    host = (parts.hostname or "page").removeprefix("www.")
+    path = unquote(parts.path).strip("/").rpartition("/")[2]
+    described = title or path.rpartition(".")[0] or path
+    pieces = _pieces(f"{host.split('.')[0] if not host[0].isdigit() else host} {described}")
+    return _free_name(pieces, taken)
+
+
+def _free_name(pieces: Sequence[str], taken: Sequence[str]) -> str:
+    """Return a name of these pieces that is not taken."""
+    stem = _within(pieces, LONGEST_NAME)
+    stem = stem if stem[:1].isalpha() else f"page-{stem}"
+    name, number = stem, 2
+    held = {other.lower() for other in taken}
+    while name.lower() in held or words.is_reserved(name):
+        name, number = f"{stem}-{number}", number + 1
+    return name
+
+
+LONGEST_NAME: Final = 40
+"""Characters of a name that is made."""
+
+
+def _within(pieces: Sequence[str], room: int) -> str:
+    """Return as many of the pieces as fit, joined, each once behind another; of the first one what fits."""
+    stem = ""
+    for piece, before in zip(pieces, (None, *pieces), strict=False):
+        longer = f"{stem}-{piece}" if stem else piece[:room]
+        if len(longer) > room:
+            break
+        stem = longer if piece != before else stem
+    return stem
+
+
+def _pieces(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return "".join(c if c.isalnum() or unicodedata.combining(c) else " " for c in plain).split()
+
+
+def statement_for(
+    url: str, *, name: str, monitor: str, every: str | None, notify: Sequence[str], clauses: Sequence[str] = ()
+) -> str:
+    """Return the sentence of the language that `add --url` stands for.
+
+    Args:
+        url: The address of the page.
+        name: The name of the sentinel.
+        monitor: The Monitor clause.
+        every: The interval as it was given; None for on change.
+        notify: The addresses of receivers.
+        clauses: What else it says, a line each.
+    """
+    lines = [f"Create Sentinel {name} Using {page_text(Watched(url))}", f"Monitor {monitor}"]
+    lines.append(f"Fetch every {every}" if every else "Fetch on change")
+    lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)
+    return "\n".join((*lines, *clauses))
+
+
+def channel_words(target: str) -> str:
+    """Return how the language says where news go: an http(s) address is a webhook, a mail address e-mail."""
+    if target.startswith(("http://", "https://")):
+        return f"webhook {target}"
+    if "@" in target and "://" not in target:
+        return f"email {target}"
+    return target

@@ -1,0 +1,239 @@
+"""Collect: let go of the versions that nobody needs any more, and of their bodies (sentinels §6.1).
+
+Which they are is `storage.retention`; here is how: a page at a time, rows first, then each body once no row names it. A body that others
+lean on goes after these were written anew. Only the one poller does it, so that nobody plans with what is about to go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tidings.archive.archive import WritePlan
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.errors import BlobError
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.observed import versions
+from tidings.storage.retention import garbage, retention
+from tidings.storage.retention.retention import Terms
+
+if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
+    from tidings.model.interval import Instant
+    from tidings.model.observed.version import Blob
+    from tidings.model.watch.sentinel import History
+    from tidings.settings import StoreSettings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+log = logging.getLogger("tidings.service.upkeep.collector")
+YOUNG = DAY
+"""No version goes before it is a day old."""
+VERSIONS_A_COMMIT = 20
+ORPHANS_AT_ONCE = 100
+PAGES_A_ROUND = 50
+ROUND_EVERY = 10 * MINUTE
+"""How often the running service goes through some pages: all of 50,000 in a week."""
+PASS_EVERY = HOUR
+"""How long after the last page the first has its turn again: what is kept is measured in days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What was let go of; `size` is what the bodies were decoded, in bytes."""
+
+    pages: int = 0
+    versions: int = 0
+    withheld: int = 0
+    bodies: int = 0
+    size: int = 0
+
+    def __add__(self, other: Collected) -> Collected:
+        """Return both together."""
+        return Collected(
+            self.pages + other.pages,
+            self.versions + other.versions,
+            self.withheld + other.withheld,
+            self.bodies + other.bodies,
+            self.size + other.size,
+        )
+
+
+def terms(settings: StoreSettings, at: Instant) -> Terms:
+    """Return what is kept, as of an instant."""
+    return Terms(
+        at=at,
+        young=YOUNG,
+        age=round(settings.history_days * DAY),
+        afterlife=round(settings.afterlife_days * DAY),
+        values=round(settings.values_days * DAY),
+        history=_history,
+    )
+
+
+def foreseen(connection: Connection, settings: StoreSettings, at: Instant) -> Collected:
+    """Return what would go now, without letting go of it; bodies are not counted, for others may need them."""
+    found, after = Collected(), 0
+    kept = terms(settings, at)
+    while pages := retention.pages(connection, after=after, limit=PAGES_A_ROUND):
+        after = pages[-1]
+        for page_id in pages:
+            gone, withheld = (
+                len(retention.dead(connection, page_id, kept)),
+                retention.withheld(connection, page_id, kept),
+            )
+            found += Collected(pages=int(bool(gone or withheld)), versions=gone, withheld=withheld)
+    return found
+
+
+class Collector:
+    """Lets go of what is not needed, for the one poller of `epoch`."""
+
+    def __init__(self, store: Store, archive: Archive, settings: StoreSettings, *, epoch: int) -> None:
+        self._store = store
+        self._archive = archive
+        self._settings = settings
+        self._epoch = epoch
+        self._after = 0
+        self._next: Instant | None = None
+
+    def is_due(self, now: Instant) -> bool:
+        """Say whether it is time for another round, and count from now on."""
+        if self._next is None:  # a process that takes one step and ends begins somewhere else each time
+            self._after, self._next = -(now // ROUND_EVERY), now
+        if now < self._next:
+            return False
+        self._next = now + ROUND_EVERY
+        return True
+
+    async def round(self, now: Instant) -> Collected:
+        """Look at the next few pages; after the last one, at what a crash left over."""
+        if self._after < 0:
+            self._after = await self._store.read(_somewhere, -self._after)
+        pages = await self._store.read(retention.pages, after=self._after, limit=PAGES_A_ROUND)
+        self._after = pages[-1] if len(pages) == PAGES_A_ROUND else 0
+        found = Collected()
+        for page_id in pages:
+            found += await self.page(page_id, now)
+        if not self._after:
+            found += await self._rest(now)
+            self._next = now + PASS_EVERY
+        return found
+
+    async def everything(self, now: Instant) -> Collected:
+        """Look at all pages, and at what a crash left over."""
+        found, after = Collected(), 0
+        while pages := await self._store.read(retention.pages, after=after, limit=PAGES_A_ROUND):
+            after = pages[-1]
+            for page_id in pages:
+                found += await self.page(page_id, now)
+        return found + await self._rest(now)
+
+    async def page(self, page_id: int, now: Instant) -> Collected:
+        """Let go of what nobody needs of a page."""
+        found = Collected()
+        kept = terms(self._settings, now)
+        if not await self._store.read(_has_any, page_id, kept):
+            return found
+        while gone := await self._store.write(
+            retention.let_go, page_id, kept, epoch=self._epoch, limit=VERSIONS_A_COMMIT
+        ):
+            found += Collected(versions=gone.versions, withheld=gone.withheld)
+            for sha256 in gone.named:
+                found += await self._body(sha256, now)
+        return found + Collected(pages=1)
+
+    async def _rest(self, now: Instant) -> Collected:
+        """Let go of what was learned of pages that nobody watches, and of bodies that nothing names."""
+        await self._store.write(retention.forget_learned, terms(self._settings, now), epoch=self._epoch)
+        return await self.orphans(now)
+
+    async def orphans(self, now: Instant) -> Collected:
+        """Let go of the bodies that nothing names."""
+        found = Collected()
+        while names := await self._store.read(retention.orphans, ORPHANS_AT_ONCE):
+            some = Collected()
+            for sha256 in names:
+                some += await self._body(sha256, now)
+            if not some.bodies:
+                break
+            found += some
+        return found
+
+    async def _body(self, sha256: str, now: Instant) -> Collected:
+        """Remove a body, unless something names it; those that lean on it then lean on what it leaned on."""
+        blob, leaning = await self._store.read(_standing, sha256)
+        if blob is None:
+            return Collected()
+        async with self._archive.hold(sha256, *leaning, *([blob.base] if blob.base else [])):
+            try:
+                plan = await self._store.read(self._plan, blob, leaning)
+            except BlobError as error:
+                log.error("%s; what leans on it stays as it is", error)  # noqa: TRY400 - told to people, who mend the disk
+                return Collected()
+            if plan is None:
+                return Collected()
+            if plan.files:
+                await asyncio.to_thread(self._archive.write_files, plan)
+            is_gone = await self._store.write(self._remove, blob, leaning, plan, now)
+            unused = plan.garbage if is_gone else tuple(name for name, _ in plan.files)
+            if unused:
+                await asyncio.to_thread(self._archive.remove, unused)
+                await self._store.write(garbage.clear, unused)
+        return Collected(bodies=1, size=blob.size) if is_gone else Collected()
+
+    def _plan(self, connection: Connection, blob: Blob, leaning: tuple[str, ...]) -> WritePlan | None:
+        """Return how the bodies that lean on one are kept without it; None if it is needed, or is not any more what it was."""
+        now, others = _standing(connection, blob.sha256)
+        if now is None or (now.base, now.file, others) != (blob.base, blob.file, leaning):
+            return None
+        if retention.is_named(connection, blob.sha256):
+            return None
+
+        def lookup(name: str) -> Blob | None:
+            return versions.blob(connection, name)
+
+        base = lookup(blob.base) if blob.base and leaning else None
+        under = (base, self._archive.restore(base.sha256, lookup)) if base is not None else None
+        plans = [
+            self._archive.lean(row, self._archive.restore(name, lookup), under)
+            for name in leaning
+            if (row := lookup(name)) is not None
+        ]
+        return WritePlan(
+            blobs=tuple(row for plan in plans for row in plan.blobs),
+            garbage=(*(name for plan in plans for name in plan.garbage), *([blob.file] if blob.file else [])),
+            files=tuple(file for plan in plans for file in plan.files),
+        )
+
+    def _remove(
+        self, connection: Connection, blob: Blob, leaning: tuple[str, ...], plan: WritePlan, now: Instant
+    ) -> bool:
+        if not retention.remove_body(connection, blob.sha256, leaning, epoch=self._epoch):
+            return False
+        versions.put_blobs(connection, plan.blobs)
+        garbage.add(connection, plan.garbage, at=now)
+        return True
+
+
+def _standing(connection: Connection, sha256: str) -> tuple[Blob | None, tuple[str, ...]]:
+    """Return how a body is kept and which lean on it."""
+    return versions.blob(connection, sha256), tuple(sorted(versions.dependents(connection, sha256)))
+
+
+def _has_any(connection: Connection, page_id: int, kept: Terms) -> bool:
+    return bool(retention.dead(connection, page_id, kept) or retention.withheld(connection, page_id, kept))
+
+
+def _somewhere(connection: Connection, turn: int) -> int:
+    """Return after which page a process begins: another one at each turn."""
+    last = connection.value("SELECT max(id) FROM page") or 0
+    return turn * PAGES_A_ROUND % (last + PAGES_A_ROUND)
+
+
+@lru_cache(maxsize=10_000)
+def _history(text: str) -> History | None:
+    return meaning(text).history

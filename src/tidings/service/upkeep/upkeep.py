@@ -1,0 +1,229 @@
+"""Upkeep: what must be so before a step does anything, and what stops all steps and lets them go on by itself.
+
+The lease is ours, the clock goes on and the database is whole. While the data directory takes nothing the service asks for nothing, says so, and
+goes on by itself when it can (F-08): a disk that is full, a quota, a file system that turned read-only, no memory, no file descriptor. Each step
+then begins with a small write, and nothing else is done until that succeeds. Pages whose look could not be kept are asked for again soon.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import HOUR, put_forward, set_back
+from tidings.errors import ClockSetBackError, StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
+from tidings.model.observed.unit import Event
+from tidings.service.notify.bulletins import recipients_before
+from tidings.service.poll.grants import unkept
+from tidings.service.show.records import DAMAGED, STALLED, rfc3339, spell_gap
+from tidings.storage.db import leases
+from tidings.storage.db.lock import hindrance
+from tidings.storage.watches import events
+from tidings.storage.write import charge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tidings.clock import Clock
+    from tidings.fetching.politeness import HostGate
+    from tidings.model.interval import Duration, Instant
+    from tidings.service.notify.bulletins import Bulletins
+    from tidings.service.notify.send import Sending
+    from tidings.service.upkeep.outages import Outages
+    from tidings.service.watch.committer import Committer
+    from tidings.service.watch.watchlist import Watchlist
+    from tidings.storage.db.soundness import Soundness
+    from tidings.storage.write.store import Store
+
+log = logging.getLogger("tidings.service")
+"""The name of the lease of the one process that polls."""
+
+ONE_FAULT: Final[Duration] = HOUR
+"""Stalls that are no further apart are one fault, which is reported once."""
+
+
+def stall_of(error: BaseException) -> StoreStalledError | None:
+    """Return what an error says of the data directory or the machine, None if it is another fault."""
+    if isinstance(error, MemoryError):
+        return StoreStalledError("no memory is left for what was under way")
+    return error if isinstance(error, StoreStalledError) else None
+
+
+class Stall:
+    """Whether the service stands still, since when and why. `say` lets other processes know."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self.error: StoreStalledError | None = None
+        """why nothing can be stored, None if it can"""
+        self._since: Instant = 0
+        self._last: Instant | None = None
+        self._is_reported = False
+
+    def begin(self, error: StoreStalledError, at: Instant) -> None:
+        """Note that something could not be stored."""
+        if self._last is None or at - self._last > ONE_FAULT:
+            self._since, self._is_reported = at, False
+        self.error, self._last = error, at
+        self._say(f"since {(rfc3339(self._since) or '')[:19]}Z nothing can be stored: {error}")
+
+    def end(self) -> None:
+        """Note that it can again."""
+        self.error = None
+        self._say("")
+
+    def report(self, at: Instant) -> Event | None:
+        """Return what tells of this fault, None if that is told."""
+        if self.error is None or self._is_reported:
+            return None
+        return Event(type=STALLED, at=at, data={"since": self._since, "reason": str(self.error)})
+
+    def note_reported(self) -> None:
+        """Note that the report is stored."""
+        self._is_reported = True
+
+
+class Upkeep:
+    """Keeps one poller at work. `directory` is that of its data, `lease` how long its lease lasts, `sending` may hold what waits to be stored."""
+
+    def __init__(
+        self,
+        directory: Path,
+        clock: Clock,
+        store: Store,
+        committer: Committer,
+        gate: HostGate,
+        bulletins: Bulletins,
+        sending: Sending,
+        soundness: Soundness,
+        stall: Stall,
+        outages: Outages,
+        *,
+        lease: Duration,
+        holder: str,
+        epoch: int,
+    ) -> None:
+        self._directory = directory
+        self._clock = clock
+        self._store = store
+        self._committer = committer
+        self._gate = gate
+        self._bulletins = bulletins
+        self._sending = sending
+        self._soundness = soundness
+        self._stall = stall
+        self._outages = outages
+        self._lease = lease
+        self.holder = holder
+        self.epoch = epoch
+        self.next_due: Instant = 0
+        """when the lease is to be renewed"""
+
+    @property
+    def error(self) -> StoreStalledError | None:
+        """Return why nothing can be stored, None if it can."""
+        return self._stall.error
+
+    def insist(self) -> None:
+        """Raise `StaleEpochError` if the lease is lost, `StoreDamagedError` if the database is, `ClockSetBackError` if the clock was set back."""
+        if self._committer.lost is not None:
+            raise self._committer.lost
+        self._soundness.insist()
+        if back := set_back(self._clock):
+            message = f"the machine's clock was set back by {spell_gap(back)}"
+            raise ClockSetBackError(message)
+
+    async def make_ready(self) -> None:
+        """Store what waited while nothing could be stored, follow a clock that was put forward, and keep the lease; raises what `insist` does.
+
+        Raises `StoreStalledError` while nothing can be stored.
+        """
+        now = self._clock.now()
+        await self.store_again(now)
+        await self._keep_lease(await self._follow_clock(now))
+
+    async def store_again(self, now: Instant) -> None:
+        """After something could not be stored: write what waits for that, and report it. Raises `StoreStalledError` while that is not possible."""
+        if self._stall.error is None:
+            return
+        if cause := hindrance(self._directory):
+            raise StoreStalledError(f"{self._directory} takes nothing: {cause}")
+        self.next_due = 0
+        await self._keep_lease(now)
+        await self._sending.store_again()
+        if (report := self._stall.report(now)) is not None:
+            await self._committer.write(self._bulletins.unit(report, epoch=self.epoch))
+            self._stall.note_reported()
+        self._stall.end()
+        log.info("what is brought can be stored again")
+
+    async def report_damage(self, watchlist: Watchlist) -> None:
+        """Notify, once, of what is stored and makes no sense, and is therefore not watched."""
+        if not (items := watchlist.set_aside):
+            return
+        last = await self._store.read(events.newest, DAMAGED)
+        if last is None or last.data.get("items") != items:
+            event = Event(type=DAMAGED, at=self._clock.now(), data={"items": items})
+            unread = await self._store.read(recipients_before, watchlist.unread)
+            await self._committer.write(self._bulletins.unit(event, epoch=self.epoch, unread=unread))
+        log.error("not watched, for what is stored of it makes no sense: %s", "; ".join(items))
+
+    async def announce_outages(self, now: Instant) -> None:
+        """Store each outage of the database that has ended, and notify those that it held up."""
+        await self._outages.announce(now)
+
+    async def store_clock(self, now: Instant) -> None:
+        """Store what the clock says after a long pause, in which the machine slept or its clock was put forward.
+
+        It is stored before anything is done by it, so that a clock that is ahead is known by that however this process ends (`wrong_clock`).
+        """
+        await self._store.write(charge.touch, at=now, epoch=self.epoch)
+
+    async def release(self) -> None:
+        """Let go of the lease."""
+        await self._store.write(leases.release, leases.POLLER, self.holder, self.epoch)
+
+    def is_able(self) -> bool:
+        """Say whether anything may still be written: the lease is not lost and the database is whole."""
+        return self._committer.lost is None and not self._soundness.is_damaged
+
+    def hear(self, error: BaseException, now: Instant) -> None:
+        """Hear what a task of the service ended with, and say it in the log."""
+        if isinstance(error, StaleEpochError):
+            return
+        if (stalled := stall_of(error)) is not None:
+            if self._stall.error is None:
+                log.error("%s", unkept(stalled))
+            self._stall.begin(stalled, now)
+        elif isinstance(error, StoreDamagedError):
+            log.error("%s", error)
+            self._soundness.begin()  # a value that makes no sense is its page's affair, a file that is not whole ends the service
+        elif isinstance(error, StoreError):  # people can mend it, and need no traceback for that
+            log.error("%s", unkept(error))
+        else:
+            log.error("a task of the service failed", exc_info=error)
+
+    def begin_stall(self, error: StoreStalledError, now: Instant) -> None:
+        """Note that a step could store nothing."""
+        self._stall.begin(error, now)
+
+    async def _follow_clock(self, now: Instant) -> Instant:
+        """Where the machine's clock was put forward, go by what it says from now on, which fills no budget and ends no gap; return the new now."""
+        if not (ahead := put_forward(self._clock)):
+            return now
+        await self._store.write(charge.put_forward, ahead, at=now, epoch=self.epoch)
+        self._gate.put_forward(ahead)
+        return self._clock.restart()
+
+    async def _keep_lease(self, now: Instant) -> None:
+        if now < self.next_due:
+            return
+        try:
+            await self._store.write(
+                leases.renew, leases.POLLER, self.holder, self.epoch, at=now, until=now + self._lease
+            )
+        except StaleEpochError as error:
+            self._committer.lost = error
+            raise
+        self.next_due = now + self._lease // 3

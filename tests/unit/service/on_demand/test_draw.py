@@ -1,0 +1,46 @@
+"""Two stored versions drawn for people, from the change between them as it is stored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tidings.detection.job.contract import Body
+from tidings.document.select.extraction import WHOLE
+from tidings.model.observed.change import ChangeSet, Edit
+from tidings.model.watch.interest import Interest
+from tidings.service.on_demand.draw import Drawing, rendered, view
+
+OLD = Body(data=b"<title>t</title><p>one apple</p><p>seen 7 times</p>", content_type="text/html")
+NEW = Body(data=b"<title>t</title><p>one pear</p><p>seen 8 times</p>", content_type="text/html")
+DRAWING = Drawing(old=OLD, new=NEW, expression=Interest("words"), extraction=WHOLE)
+APPLE = ChangeSet(kinds=("words",), updated=(("apple", "pear"),), edits=(Edit("replace", 1, 2, 1, 2),))
+
+
+def test_a_stored_change_is_drawn_from_its_own_edits():
+    """What was noise when it was found is not marked, though it differs."""
+    drawn, compared = view(replace(DRAWING, found=APPLE)), view(DRAWING)
+
+    assert drawn is not None
+    assert compared is not None
+    assert (1, 1, 0) == drawn.words
+    assert (2, 2, 0) == compared.words
+    assert "<ins>pear</ins>" in drawn.html.replace(' class="moved"', "")
+    assert "<ins>8</ins>" not in drawn.html
+
+
+def test_edits_of_other_rules_are_not_drawn():
+    """Edits that reach beyond the words of today are compared anew, and nothing fails."""
+    beyond = replace(APPLE, edits=(Edit("replace", 1, 99, 1, 99),))
+    drawn = view(replace(DRAWING, found=beyond))
+
+    assert drawn is not None
+    assert (2, 2, 0) == drawn.words
+
+
+@pytest.mark.parametrize("body", [Body(data=b"%PDF-1.4 broken", content_type="application/pdf")])
+def test_what_cannot_be_read_is_said(body):
+    """No page is made of it, and the reason stands in its place."""
+    assert view(replace(DRAWING, new=body)) is None
+    assert "cannot be read" in rendered((OLD, body)).why_not
