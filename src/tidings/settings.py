@@ -52,7 +52,8 @@ class FetchSettings:
     )
     allow_commands: bool = _setting(
         False,
-        "whether what commands write may be watched (`Using command`); they run as Tidings does. Only the settings file, which nobody else may write, or the environment can say so",
+        "whether what commands write may be watched (`Using command`); they run as Tidings does. Only the settings"
+        " file, which nobody else may write, or the environment can say so",
     )
     host_gap_seconds: float = _setting(
         5.0, "least time from the start of one request to a host to the start of the next", least=0

@@ -50,7 +50,10 @@ class Ran:
 
 
 async def run(argv: Sequence[str], *, seconds: float, most_bytes: int) -> Ran | Died:
-    """Return what a command wrote, or how it died. It is at its end when nothing holds its output any more; cancelling kills it."""
+    """Return what a command wrote, or how it died; cancelling kills it.
+
+    It is at its end when nothing holds its output any more.
+    """
     mark = uuid.uuid4().hex
     try:
         process = await asyncio.create_subprocess_exec(

@@ -136,13 +136,16 @@ _SECRET = re.compile(r'secret\s+"?([A-Za-z_][\w.\-]{0,99})"?')
 
 
 def _only_added(monitor: str) -> str:
-    """Return a Monitor clause that asks for what is added only; as it is where it cannot be read, which is told then."""
+    """Return a Monitor clause that asks for what is added only; as it is where it cannot be read."""
     (read,) = parse_file("", f"Create Sentinel x Using https://example.org/ Monitor {monitor}").statements or (None,)
     return expressions.to_text(inserted_only(read.monitor)) if isinstance(read, Sentinel) else monitor
 
 
 def _login(database: Database, arguments: argparse.Namespace, settings: Settings, host: str) -> tuple[str, Secret]:
-    """Return the name and the text of the secret that logs in `--user`; the password is asked for, or that of `--password`."""
+    """Return the name and the text of the secret that logs in `--user`.
+
+    The password is asked for, or that of `--password`.
+    """
     if arguments.user is None:
         if arguments.password is not None:
             message = "--password goes with --user NAME"
@@ -174,7 +177,10 @@ def _password(database: Database, arguments: argparse.Namespace, settings: Setti
 
 
 async def add_url(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
-    """Register the page of `--url`, check it once, and print what is watched; the exit code is 0 also if the page did not answer."""
+    """Register the page of `--url`, check it once, and print what is watched.
+
+    The exit code is 0 also if the page did not answer.
+    """
     clock = SystemClock()
     is_whole = "://" in arguments.url or arguments.command is not None
     url = arguments.url if is_whole else f"https://{arguments.url}"
