@@ -34,7 +34,7 @@ VARIABLES = {
     "TIDINGS_DETECT_SECOND_LOOKS": "false",
 }
 GOES_ON_SECONDS = 60.0
-"""By then every page is looked at again (docs/reference/errors.md)."""
+"""By then every page is checked again (docs/reference/errors.md)."""
 
 
 @contextlib.contextmanager
@@ -259,7 +259,7 @@ class DiskLoop:
     def run(
         self, faults: Mapping[str, Fault], *, seconds: float, say: Callable[[str], None] = lambda text: None
     ) -> Report:
-        """Let each fault last for so long, then wait until every page is looked at again."""
+        """Let each fault last for so long, then wait until every page is checked again."""
         added = self.place.run("add", "-", "--no-check", text=self.web.text(self._every))
         assert not added.returncode, added.stderr
         service = self.place.serve()

@@ -28,7 +28,7 @@ from tidings.storage.watches.subscriptions import SubscriptionRow
 
 
 def watched(page_id: int, clauses: str = "", *, host: str = "", at: int = 0) -> WatchedPage:
-    """Return a page that a sentinel with these clauses watches; it is not looked at yet."""
+    """Return a page that a sentinel with these clauses watches; it is not checked yet."""
     url = f"http://{host or f'h{page_id}'}.example/{page_id}"
     (sentinel,) = parser.parse(f"Create Sentinel s{page_id} Using {url} Monitor all words {clauses}").statements
     assert isinstance(sentinel, Sentinel)

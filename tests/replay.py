@@ -139,7 +139,7 @@ def _content_type(row: dict[str, str]) -> str:
 def replay(pages: Sequence[RealPage], directory: Path) -> Result:
     """Show versions one an hour to a Tidings that watches each page for any change every hour; return what came of it.
 
-    A look falls into the middle of the hour of a version, so that what is doubted can be looked at again.
+    A look falls into the middle of the hour of a version, so that what is doubted can be checked again.
     """
     with WebServer() as server, _Errors() as errors:
         world = World(directory, server, fetch__host_connections="4")

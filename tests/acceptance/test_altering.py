@@ -151,7 +151,7 @@ def test_robots_txt_is_remembered_across_restarts(make_world):
 
 
 def test_another_filter_is_never_a_change_of_the_page_that_answers_304(world: World):
-    """The switch is not told; the next look asks for all of the page, so that a 304 hides nothing; the next change is told (sentinels §5.2)."""
+    """The switch is not told; the next check asks for all of the page, so that a 304 hides nothing; the next change is told (sentinels §5.2)."""
     world.page("/a", '<p class="a">one</p><p class="b">1</p>', etag='"1"')
     world.add('Create Sentinel s Using {/a} Monitor all words in css ".a" Fetch every 1 hour')
 
@@ -350,7 +350,7 @@ def test_a_pause_in_which_nothing_happened_marks_nothing(world: World):
 
 
 def test_enabled_afresh_the_pause_is_not_told(world: World):
-    """Enable … fresh: the next look is the base, even if another sentinel has seen the page meanwhile; then changes are told again."""
+    """Enable … fresh: the next check is the base, even if another sentinel has seen the page meanwhile; then changes are told again."""
     world.page("/a", "<p>count 0</p>")
     world.add(
         "Create Sentinel s Using {/a} Monitor all words Fetch every 4 hour; Create Sentinel other Using {/a} Monitor all words Fetch every 1 day slack 0 s"
@@ -441,7 +441,7 @@ def test_defaults_in_files_reach_the_sentinels_of_all_files(world: World):
 
 
 def _altering_answer(world: World, text: str, body: str) -> None:
-    """Let the next look at the page find another body, and the sentinel altered while it is under way."""
+    """Let the next check at the page find another body, and the sentinel altered while it is under way."""
 
     def answer(seen: Any, wire: Any) -> None:
         world.add(text)

@@ -1,4 +1,4 @@
-"""Promise: each kind of answer has one meaning for the page, its owner and the next look (W-86)."""
+"""Promise: each kind of answer has one meaning for the page, its owner and the next check (W-86)."""
 
 from __future__ import annotations
 

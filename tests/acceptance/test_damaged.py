@@ -24,7 +24,7 @@ PAGE = (
 
 
 async def _look(world: World, monitor: Monitor) -> None:
-    """Let the next look at the page happen, whenever it is due."""
+    """Let the next check at the page happen, whenever it is due."""
     due = monitor.planner.due_at(1)
     assert due is not None
     world.clock.move_to(max(due, world.clock.now() + MINUTE))

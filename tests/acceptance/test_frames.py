@@ -113,7 +113,7 @@ def test_the_gap_of_the_host_is_kept_between_members(make_world: Any):
 
 
 def test_a_budget_that_is_spent_leaves_frames_as_they_are(make_world: Any):
-    """Tokens for two requests a look: one frame is not asked for, the record of the poll says so, the next look is its turn."""
+    """Tokens for two requests a look: one frame is not asked for, the record of the poll says so, the next check is its turn."""
     world = make_world(budget__polls_per_day="48", budget__burst="2")
     manual(world)
     watch(world)

@@ -168,7 +168,7 @@ def test_whatever_refuses_to_store_a_look_is_waited_for(world: World, heard, err
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.EFBIG])
 def test_a_body_that_cannot_be_written_leaves_the_record_of_its_look(make_world, monkeypatch, code):
-    """Whatever the system says to the file of a body: the look is recorded, the state says disk, and the next look keeps it."""
+    """Whatever the system says to the file of a body: the look is recorded, the state says disk, and the next check keeps it."""
     world: World = make_world(store__blob_file_bytes="0")
     _watch(world, 2)
 

@@ -107,7 +107,7 @@ def test_what_cannot_be_looked_at_is_partial_and_said_why(make_world):
 
 
 def test_a_failed_look_does_not_use_the_time_up(make_world):
-    """A page that fails once and comes back within the time is looked at again, and the report is complete."""
+    """A page that fails once and comes back within the time is checked again, and the report is complete."""
     world = make_world()
 
     async def story(monitor):

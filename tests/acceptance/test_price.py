@@ -101,7 +101,7 @@ def test_the_budget_makes_the_price(make_world):
 
 def test_a_certificate_of_the_last_days_is_reckoned_from_what_is_stored(make_world):
     """After eight days: it covers a week, its bound is above what was earned and not far, and it says what was foretold and found. The price and the
-    next looks are the service's own, but for what their host has taught since each was looked at.
+    next checks are the service's own, but for what their host has taught since each was looked at.
     """
     world = make_world(schedule__policy="price", schedule__pace_seconds="14400", fetch__page_floor_seconds="60")
     for page in range(3):

@@ -24,7 +24,8 @@ import pytest
 
 from tests.fakes import Page, WebServer
 from tests.world import World, play
-from tidings.cli.main import VERBS, main
+from tidings.cli.main import main
+from tidings.cli.verbs import VERBS
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret

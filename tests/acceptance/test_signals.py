@@ -145,7 +145,7 @@ def test_a_flood_breaks_no_limit_and_loses_its_weight(make_world):
 
 
 def test_without_a_policy_that_weighs_them_hints_move_nothing(make_world):
-    """With `best_effort` they are taken, and answered by the next look."""
+    """With `best_effort` they are taken, and answered by the next check."""
     world = make_world(schedule__policy="best_effort")
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")

@@ -9,8 +9,8 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 MOST = {
-    "src": {"E501": 2677, "W505": 4114},
-    "tests": {"E501": 1193, "W505": 1915},
+    "src": {"E501": 2673, "W505": 4111},
+    "tests": {"E501": 1192, "W505": 1915},
     "bench": {"E501": 395, "W505": 395},
 }
 """How many longer lines of code and of prose there are yet, at most, by Ruff's count. A number only ever falls."""

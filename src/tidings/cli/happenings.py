@@ -30,7 +30,7 @@ def write_happening(row: SourceRow, *, as_json: bool) -> None:
         write_json(event_record(row))
         return
     how = {
-        "webhook": f"a POST tells it; `tidings show {row.name}` says where, and its token",
+        "webhook": f"a POST reports it; `tidings show {row.name}` says where, and its token",
         "file": "it happens as the file's content changes",
         "command": "it happens as the command's output changes",
     }

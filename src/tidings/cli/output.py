@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
+from tidings.cli.terminal import painted, progress
 from tidings.errors import OutputError
 from tidings.presentation.writing import cut_to_places, places, tame
 
@@ -48,12 +49,19 @@ def json_line(record: Mapping[str, Any]) -> str:
 
 def write_line(text: str = "") -> None:
     """Write one line for people; what a page brought cannot command the terminal."""
-    line = tame(text, keep="\t")
+    line = painted(tame(text, keep="\t"), sys.stdout)
     try:
         _write(line + "\n")
     except UnicodeEncodeError:
         encoding = sys.stdout.encoding or "ascii"
         _write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def write_beside(text: str) -> None:
+    """Write a line on standard error: a warning, an error, or what is waited for."""
+    progress.clear()
+    sys.stderr.write(painted(tame(text, keep="\t"), sys.stderr) + "\n")
+    sys.stderr.flush()
 
 
 def write_page(page: str) -> None:
@@ -64,6 +72,7 @@ def write_page(page: str) -> None:
 
 def _write(text: str) -> None:
     """Write and hand on at once. Raises `OutputError` if it is not taken, `BrokenPipeError` if nobody reads any more."""
+    progress.clear()
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -117,4 +126,4 @@ def write_warnings(warnings: Iterable[Problem], *, as_json: bool) -> None:
         if as_json:
             write_json({"record": "problem", "warning": True, **warning.as_dict()})
         else:
-            sys.stderr.write(f"warning: {tame(str(warning))}\n")
+            write_beside(f"warning: {warning}")

@@ -109,7 +109,7 @@ def _rest(record: Record) -> list[str]:
     """Say where the changes are that were not told."""
     parts = [
         *([f"{record['overtaken']} overtaken by the page's next edit"] if record["overtaken"] else []),
-        *([f"{record['waiting']} not looked at yet"] if record["waiting"] else []),
+        *([f"{record['waiting']} not checked yet"] if record["waiting"] else []),
     ]
     return [f"Of the others: {', '.join(parts)}."] if parts else []
 
@@ -128,7 +128,7 @@ def _note(record: Record, width: int) -> list[str]:
         case "error":
             what = "is blocked, not changed" if record["error"] == "blocked" else "cannot be read"
             why = record["text"].partition(";")[0]
-            text = f"{what}: {why}. No news is made of it; looked at again in {record['retry_seconds']} s."
+            text = f"{what}: {why}. No news is made of it; checked again in {record['retry_seconds']} s."
             return _wrapped(record, [text], width)
         case "recovered":
             return _wrapped(record, [f"can be read again, after {record['seconds']:.0f} s."], width)

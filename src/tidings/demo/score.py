@@ -90,7 +90,7 @@ def fixed_interval(
     alive: Sequence[Span],
     is_down: Callable[[str, Instant], bool] = lambda place, at: False,  # noqa: ARG005 - never
 ) -> Tally:
-    """Return what so many looks at each place would have told, evenly spaced over the spans in which the service was `alive`.
+    """Return what so many checks at each place would have told, evenly spaced over the spans in which the service was `alive`.
 
     Each look stands in the middle of its interval and is told in the instant it is made. A poll of a page whose server is
     down sees nothing. `opening` has the contents before the first edit.

@@ -34,7 +34,7 @@ def manual(tidings, server):
 
 
 def test_the_first_look_says_how_many_frames_there_are(tidings, server):
-    """`add --url` notes the frames that are followed, and asks for them at the next look: it answers at once."""
+    """`add --url` notes the frames that are followed, and asks for them at the next check: it answers at once."""
     _show(server, "of yore")
     ran = tidings("add", "--url", server.url("/manual"), "--name", "m")
 

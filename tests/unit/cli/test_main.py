@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tidings.cli.main import MEANT, VERBS
+from tidings.cli.verbs import MEANT, VERBS
 
 HEAVY = (
     "aiohttp",

@@ -28,7 +28,7 @@ def test_a_machine_that_refuses_is_said_in_a_line(tmp_path: Path, monkeypatch, c
     def refuse(name: str) -> None:
         raise error
 
-    monkeypatch.setattr(cli, "_module", refuse)
+    monkeypatch.setattr(cli, "parser_of", refuse)
 
     assert 3 == main(["--data", str(tmp_path), "list"])
     assert said in capsys.readouterr().err
@@ -40,7 +40,7 @@ def test_a_fault_of_ours_keeps_its_traceback(tmp_path: Path, monkeypatch):
     def refuse(name: str) -> None:
         raise ImportError("cannot import name")
 
-    monkeypatch.setattr(cli, "_module", refuse)
+    monkeypatch.setattr(cli, "parser_of", refuse)
 
     with pytest.raises(ImportError):
         main(["--data", str(tmp_path), "list"])

@@ -239,7 +239,7 @@ def test_show_tells_text_state_and_pages(watched):
 
 
 def test_show_says_what_comes_next_and_why(tidings, server, tmp_path):
-    """The end, the next look and the next news with their times and reasons; a paused sentinel says so, what is only asked for too."""
+    """The end, the next check and the next news with their times and reasons; a paused sentinel says so, what is only asked for too."""
     said = f"Create Sentinel n Using {server.url('/news')} Monitor any change Fetch every 2 hour For 2 day Notify By console every 1 day"
     (tmp_path / "n.sentinel").write_text(said)
     tidings("add", str(tmp_path / "n.sentinel"))
@@ -253,7 +253,7 @@ def test_show_says_what_comes_next_and_why(tidings, server, tmp_path):
         (p["what"], p["why"]) for p in record["next"]
     ]
     assert all(p["at"] is not None for p in record["next"])
-    assert "next look" in shown.out
+    assert "next check" in shown.out
     assert ("look", None) == (paused["next"][1]["what"], paused["next"][1]["at"])
     assert "tidings enable n" in paused["next"][1]["why"]
 
@@ -498,9 +498,9 @@ def test_a_page_that_never_answered_is_shown_as_such(tidings, server):
     tidings("add", "--url", server.url("/gone"), "--name", "gone")
     tidings("add", "--url", server.url("/news"), "--name", "news")
 
-    assert "    0 versions in 1 look; not looked at well yet" in tidings("show", "gone").out.splitlines()
+    assert "    0 versions in 1 check; not checked well yet" in tidings("show", "gone").out.splitlines()
     assert any(
-        "1 version in 1 look; looked at 2" in line and line.endswith("its text has not changed")
+        "1 version in 1 check; checked 2" in line and line.endswith("its text has not changed")
         for line in tidings("show", "news").out.splitlines()
     )
 

@@ -87,7 +87,7 @@ def test_a_wall_is_no_change():
         " ".join(lines({"record": "note", "elapsed_seconds": 20.0, "retry_seconds": 300, **record})).split()
     )
 
-    assert "is blocked, not changed: this looks like a wall. No news is made of it; looked at again in 300 s." in text
+    assert "is blocked, not changed: this looks like a wall. No news is made of it; checked again in 300 s." in text
 
 
 def test_the_summary_sets_both_counts_side_by_side():
@@ -96,7 +96,7 @@ def test_the_summary_sets_both_counts_side_by_side():
 
     assert "Tidings told 88 of 95 changes with 918 looks, median 1.6 s;" in text
     assert "a fixed interval with as many looks (3.2 s): 78 of 95, median 1.9 s." in text
-    assert "2 overtaken by the page's next edit, 5 not looked at yet" in text
+    assert "2 overtaken by the page's next edit, 5 not checked yet" in text
     assert "81 quiet changes kept (not asked for, so not told); 0 false alarms." in text
 
 

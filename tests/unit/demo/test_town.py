@@ -166,7 +166,7 @@ def test_the_post_office_takes_what_is_posted_and_answers_as_told():
 
 
 def test_who_speaks_no_http_is_hung_up_on():
-    """A stranger's bytes break nothing; the next look is answered."""
+    """A stranger's bytes break nothing; the next check is answered."""
 
     async def play(town, clock):
         url = town.houses["shop"].url

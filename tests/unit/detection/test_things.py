@@ -491,7 +491,7 @@ def league_as(sort, rows):
 
 
 def of_league(sort, old, new):
-    """Return how many (came, went, were updated), and all that was told."""
+    """Return how many (came, went, were updated), and all changes that were reported."""
     (before, media, interest), (after, _, _) = (league_as(sort, rows) for rows in (old, new))
     come, gone, updates = found(interest, before, after, media)
     return (len(come), len(gone), len(updates)), " ".join([*come, *gone, *(text for pair in updates for text in pair)])

@@ -30,7 +30,7 @@ def test_a_page_that_nobody_knows_has_the_rate_that_populations_give_it():
 
 
 def test_a_quick_page_is_known_for_one_after_a_few_looks():
-    """After six daily looks: changed at all of them, it may be a page of any speed, and is looked at anew within hours; at none, it is a slow one."""
+    """After six daily looks: changed at all of them, it may be a page of any speed, and is checked anew within hours; at none, it is a slow one."""
     quick = slow = look(GammaLearner().begin(ONE), 0, changed=True)
     for day in range(1, 7):
         quick, slow = look(quick, day, changed=True), look(slow, day, changed=False)

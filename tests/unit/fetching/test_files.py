@@ -75,7 +75,7 @@ def test_a_file_is_a_page(folder: Path):
 
 
 def test_a_file_that_was_just_written_has_no_validator(folder: Path):
-    """It may be written again at the same time of change and size: the next look reads it."""
+    """It may be written again at the same time of change and size: the next check reads it."""
     stamp = (folder / "in" / "a.html").stat().st_mtime_ns // 1_000
     young = fetch(f"file://{folder}/in/a.html", folder / "in", now=stamp + SECOND)
     old = fetch(f"file://{folder}/in/a.html", folder / "in", now=stamp + 3 * SECOND)

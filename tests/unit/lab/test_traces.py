@@ -163,7 +163,7 @@ def test_hindsight_is_the_best_of_all_sets_of_looks():
 
 
 def test_no_policy_beats_the_bound():
-    """Not even one that knows the rates, and with so many looks that hardly anything is missed the bound is near."""
+    """Not even one that knows the rates, and with so many checks that hardly anything is missed the bound is near."""
     series = random_series(6, 5)
     for share in (1 / 64, 1 / 4):
         found = replay(

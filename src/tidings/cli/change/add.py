@@ -44,7 +44,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument(
         "--exclude", action="append", default=[], metavar="CSS", help="not this part of the page; can be given again"
     )
-    parser.add_argument("--every", metavar="DURATION", help="check this often, e.g. 1h; left out: on change")
+    parser.add_argument(
+        "--every", metavar="DURATION|at TIME", help="check this often, e.g. 1h, or 'at 8:00'; left out: on change"
+    )
     parser.add_argument(
         "--notify", action="append", default=[], metavar="URL", help="whom to notify, at once; can be given again"
     )

@@ -62,6 +62,6 @@ def write_altered(done: Registered, *, as_json: bool) -> None:
         if as_json:
             write_json(sentinel_record(row))
         elif row in done.altered:
-            write_line(f"{row.name} is altered (revision {row.revision}); nothing is told for that itself")
+            write_line(f"{row.name} is altered (revision {row.revision}); nobody is notified of that")
         else:
             write_line(f"{row.name} says that already (revision {row.revision}); nothing is altered")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tidings.cli.output import short_time, write_json, write_line, write_warnings
+from tidings.cli.output import short_time, write_beside, write_json, write_line, write_warnings
+from tidings.cli.terminal import progress
 from tidings.clock import SECOND, SystemClock
 from tidings.errors import PollerBusyError, SentinelError, ServiceError, UsageError
 from tidings.language import expressions
@@ -22,7 +23,6 @@ from tidings.model.secret import Secret
 from tidings.model.watch.interest import inserted_only
 from tidings.model.watch.sentinel import Sentinel
 from tidings.notification.channels import sendable
-from tidings.presentation.writing import tame
 from tidings.service.notify.rehearse import channels_of, rehearse
 from tidings.service.on_demand import add_answer
 from tidings.service.on_demand.seen_now import lines_of, record_of, seen_now
@@ -204,7 +204,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
             _rehearse(database, row, arguments, settings, deadline),
         )
     except asyncio.CancelledError:
-        sys.stderr.write(f"tidings: {row.name} is watched; its first check was broken off\n")
+        write_beside(f"tidings: {row.name} is watched; its first check was broken off")
         raise
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
@@ -322,11 +322,8 @@ async def _look(database: Database, named: dict[int, set[int]], name: str, setti
 
     def say(text: str) -> None:
         nonlocal said
-        waits = text.rpartition("; ")[2]
-        if not said and sys.stderr.isatty():
-            sys.stderr.write(f"tidings: {tame(waits)}\n")
-            sys.stderr.flush()
-        said = waits
+        said = text.partition("; ")[2]
+        progress(text)
 
     try:
         async with poller(settings, stays=False) as monitor:

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument(
             "--fresh",
             action="store_true",
-            help="the next version is a new base: what happened in the pause is not told",
+            help="the next version is a new base: what changed during the pause is not reported",
         )
     add_json(parser)
 

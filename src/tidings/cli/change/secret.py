@@ -8,11 +8,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
-from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.cli.output import add_json, short_time, table, write_beside, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.secret import Secret
-from tidings.presentation.writing import tame
 from tidings.service.secrets import secrets
 from tidings.service.show.records import rfc3339
 from tidings.storage.db.database import open_database
@@ -28,7 +27,7 @@ ACTIONS = ("set", "list", "drop", "rotate")
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument("action", choices=ACTIONS, help="rotate: encrypt all with a new key")
-    parser.add_argument("name", nargs="?", metavar="NAME")
+    parser.add_argument("name", nargs="?", metavar="SECRET", help="its name")
     parser.add_argument("source", nargs="*", metavar="-", help="set NAME -: read the value from standard input")
     parser.add_argument("--cookies", metavar="FILE", help="set: a kept log-in, from a cookies.txt (Netscape's format)")
     parser.add_argument("--force", action="store_true", help="drop: also while a sentinel uses it")
@@ -92,10 +91,10 @@ def _set(database: Database, vault: Vault, arguments: argparse.Namespace, value:
         write_json({**found.record(), "looked_at_again": again, "left_out": list(left_out)})
         return 0
     for said in left_out:
-        sys.stderr.write(f"warning: {tame(said)}; this cookie is left out\n")
+        write_beside(f"warning: {said}; this cookie is left out")
     write_line(f"{name} is set{f'; used by {_few(found.sentinels)}' if found.sentinels else ''}")
     if again:
-        write_line(f"looked at again now: {_few(again)}")
+        write_line(f"checked again now: {_few(again)}")
     if name == SIGNING:
         write_line("webhooks are signed with it from the next start of `tidings serve` on")
     return 0

@@ -94,7 +94,9 @@ def _print(tried: Tried) -> None:
         write_line(f"    {'' if place else 'now':<8} {line}")
     for place, told in enumerate(tried.hindsight):
         if not place:
-            write_line(f"    stored   {told.versions} versions: what would have been told of them, by what is compared")
+            write_line(
+                f"    stored   {told.versions} versions: what would have been reported of them, by what is compared"
+            )
         write_line(f"      {compare_text(told.compare):<10}{' *' if told.is_own else '  '} {_told(told)}")
         for problem in told.problems if told.is_own else ():
             write_line(f"                 {problem}")

@@ -1,4 +1,4 @@
-"""`tidings check [NAME…]`: look at what is due, or at the pages of the named sentinels, tell what changed, and stop."""
+"""`tidings check [NAME…]`: check what is due, or the named sentinels, notify, and stop."""
 
 from __future__ import annotations
 
@@ -11,30 +11,34 @@ from tidings.cli.arguments import duration
 from tidings.cli.health import read_health, write_troubles
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.cli.run.nothing_due import forget, note
+from tidings.cli.terminal import progress
 from tidings.clock import MINUTE, SystemClock
-from tidings.errors import BudgetError, PollerBusyError, UsageError
-from tidings.presentation.writing import tame
+from tidings.errors import BudgetError, OutputError, PollerBusyError, UsageError
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record, poll_record, problem_record
 from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
-from tidings.storage.observed import pages
-from tidings.storage.watches import subscriptions
+from tidings.storage.observed import pages, polls
+from tidings.storage.watches import changes, subscriptions
 
 if TYPE_CHECKING:
+    from tidings.model.observed.unit import Unit
     from tidings.service.health.trouble import Health
     from tidings.service.run.check import Checked
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+    from tidings.storage.observed.polls import PollRow
+    from tidings.storage.watches.changes import StoredChange
 
 WAIT_FOR_SERVICE = 2 * MINUTE
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="look at these now, whatever the schedule says")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="check these now, whatever the schedule says")
     parser.add_argument(
         "--for",
         dest="limit",
@@ -56,8 +60,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings, create=False)
     try:
         named = database.read(_pages_of, arguments.names) if arguments.names else None
-        say = _Waiting() if named is not None or sys.stderr.isatty() else None
-        found = asyncio.run(_check(settings, named, limit, waits=arguments.wait, say=say))
+        report = _Report(database, as_json=arguments.json, is_quiet=named is None)
+        found = asyncio.run(_check(settings, named, limit, waits=arguments.wait, report=report))
         if found is None:
             wanted = (
                 named or {}
@@ -69,13 +73,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                     clock=SystemClock(),
                     patience=limit or WAIT_FOR_SERVICE,
                     waits=arguments.wait and limit is None,
-                    say=say,
+                    say=progress,
                 )
             )
         names = arguments.names or None
         whole = read_health(database, settings)
         health = whole if names is None else whole.of_any(names)
-        database.read(_print, found, health, as_json=arguments.json, quiet_polls=named is None)
+        report.rest(found)
+        database.read(_print, found, health, as_json=arguments.json)
     finally:
         database.close()
     if found.ended_at and not whole.troubles:
@@ -86,28 +91,78 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 1 if arguments.exit_code and found.changes else 0
 
 
-class _Waiting:
-    """Says on standard error what is waited for, once until it is something else."""
+class _Report:
+    """Prints polls and changes as they are committed; what could not be said by then, at the end.
 
-    def __init__(self) -> None:
-        self._said = ""
+    A new version without a change waits for the end: a change of several pages may still come of it.
+    """
 
-    def __call__(self, text: str) -> None:
-        if text != self._said:
-            sys.stderr.write(f"tidings: {tame(text)}\n")
-            sys.stderr.flush()
-        self._said = text
+    def __init__(self, database: Database, *, as_json: bool, is_quiet: bool) -> None:
+        self._database = database
+        self._as_json = as_json
+        self._is_quiet = is_quiet
+        self._polls: set[int] = set()
+        self._changes: set[str] = set()
+        self._refusal: BrokenPipeError | OutputError | None = None
+
+    def hear(self, unit: Unit) -> None:
+        """Print what one committed unit brought; if the output fails, `rest` raises that."""
+        ids = [row.id for row in unit.changes if not row.quiet]
+        found = [change for i in ids if (change := self._database.read(changes.get, i)) is not None]
+        poll = None if unit.poll is None else self._database.read(polls.get, unit.poll.poll_id)
+        if self._refusal is None:
+            try:
+                self._say([poll] if poll is not None and (found or poll.outcome != "changed") else [], found)
+            except (BrokenPipeError, OutputError) as error:
+                self._refusal = error
+
+    def rest(self, found: Checked) -> None:
+        """Print what was not printed yet. Raises what the output refused."""
+        if self._refusal is not None:
+            raise self._refusal
+        self._say(found.polls, found.changes)
+
+    def _say(self, new_polls: list[PollRow], new_changes: list[StoredChange]) -> None:
+        new_polls = [row for row in new_polls if row.id not in self._polls]
+        new_changes = [change for change in new_changes if change.row.id not in self._changes]
+        self._polls |= {row.id for row in new_polls}
+        self._changes |= {change.row.id for change in new_changes}
+        told = {change.row.page_id for change in new_changes}
+        for poll in new_polls:
+            self._say_poll(poll, has_news=poll.page_id in told)
+        for change in new_changes:
+            if self._as_json:
+                write_json(change_record(change.row, sentinel=change.sentinel, url=change.url))
+            else:
+                write_line(f"{change.sentinel}: {change.row.summary}  {change.url}")
+
+    def _say_poll(self, poll: PollRow, *, has_news: bool) -> None:
+        url = self._database.read(pages.identity, poll.page_id).given
+        if self._as_json:
+            write_json(poll_record(poll, url=url))
+        elif poll.outcome in {"error", "quarantined"}:
+            write_line(f"{poll.outcome}({poll.kind})  {url}  {poll.note}")
+        elif poll.outcome == "changed" and not has_news:
+            if not self._is_quiet:
+                write_line(f"no news  {url}  a new version is stored, nothing that is watched changed")
+        elif not self._is_quiet or poll.outcome == "new":
+            write_line(f"{poll.outcome}  {url}")
 
 
 async def _check(
-    settings: Settings, named: dict[int, set[int]] | None, limit: int | None, *, waits: bool, say: _Waiting | None
+    settings: Settings, named: dict[int, set[int]] | None, limit: int | None, *, waits: bool, report: _Report
 ) -> Checked | None:
-    """Return what this process found, None if another one is the poller. Where the machine's clock is set back meanwhile, it starts again."""
+    """Return what this process found, None if another one is the poller.
+
+    It starts again if the machine's clock is set back meanwhile.
+    """
     found = checking.Checked()
     try:
         while True:
             async with poller(settings, stream=sys.stderr, stays=False) as monitor:
-                found.add(await checking.check(monitor, named, limit=limit, waits=waits, say=say))
+                found.add(
+                    await checking.check(monitor, named, limit=limit, waits=waits, on_unit=report.hear, say=progress)
+                )
             if not found.is_set_back:
                 return found
             left = found.late | found.held.keys()
@@ -132,25 +187,9 @@ def _pages_of(connection: Connection, names: list[str]) -> dict[int, set[int]]:
     return wanted
 
 
-def _print(connection: Connection, found: Checked, health: Health, *, as_json: bool, quiet_polls: bool) -> None:
-    told = {change.row.page_id for change in found.changes}
-    ids = {*(row.page_id for row in found.polls), *found.held}
-    urls = {page_id: pages.identity(connection, page_id).given for page_id in ids}
-    for poll in found.polls:
-        if as_json:
-            write_json(poll_record(poll, url=urls[poll.page_id]))
-        elif poll.outcome in {"error", "quarantined"}:
-            write_line(f"{poll.outcome}({poll.kind})  {urls[poll.page_id]}  {poll.note}")
-        elif poll.outcome == "changed" and poll.page_id not in told:
-            if not quiet_polls:
-                write_line(f"no news  {urls[poll.page_id]}  a new version is stored, nothing that is watched changed")
-        elif not quiet_polls or poll.outcome == "new":
-            write_line(f"{poll.outcome}  {urls[poll.page_id]}")
-    for change in found.changes:
-        if as_json:
-            write_json(change_record(change.row, sentinel=change.sentinel, url=change.url))
-        else:
-            write_line(f"{change.sentinel}: {change.row.summary}  {change.url}")
+def _print(connection: Connection, found: Checked, health: Health, *, as_json: bool) -> None:
+    """Print what polls and changes do not say: troubles, what was held, and the count."""
+    urls = {page_id: pages.identity(connection, page_id).given for page_id in found.held}
     for notice in found.troubles:
         if as_json:
             write_json(notice)

@@ -66,7 +66,7 @@ def _farewell(home: Path) -> None:
     write_line()
     write_line("Next:")
     write_line(f"  {tidings} changes --data {data}")
-    write_line("      all that was told")
+    write_line("      all changes that were reported")
     write_line(f"  {tidings} history square --data {data}")
     write_line("      each version of the market square, the quiet ones too")
     write_line(f"  {tidings} add --url https://example.org/")

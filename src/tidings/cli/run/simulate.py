@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from tidings.cli.arguments import duration, read_text
 from tidings.cli.output import add_json, write_json, write_line
+from tidings.cli.terminal import progress
 from tidings.clock import DAY, HOUR, SystemClock
 from tidings.errors import UsageError
 from tidings.language import parser as language
@@ -140,13 +140,10 @@ def _write(said: str, about: dict[str, object], found: Outcome, arguments: argpa
 
 
 def _progress(number: int, many: int) -> Progress:
-    """Return what draws a bar on standard error, if a person sees it."""
+    """Return what draws a bar as the line of progress."""
 
     def draw(share: float) -> None:
-        if sys.stderr.isatty():
-            done = (number + share) / many
-            end = "\r" + " " * (BAR + 12) + "\r" if done >= 1 else ""
-            sys.stderr.write(f"\r[{'#' * round(done * BAR):<{BAR}}] {done:4.0%}{end}")
-            sys.stderr.flush()
+        done = (number + share) / many
+        progress(f"[{'#' * round(done * BAR):<{BAR}}] {done:4.0%}")
 
     return draw

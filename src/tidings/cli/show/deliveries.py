@@ -1,4 +1,4 @@
-"""`tidings deliveries [replay ID]`: what was told, to whom, and what could not be."""
+"""`tidings deliveries [NAME | replay ID…]`: messages, their receivers, and what could not be delivered."""
 
 from __future__ import annotations
 
@@ -28,33 +28,37 @@ SHOWN_ID = 12
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "action", nargs="?", choices=["replay"], help="replay ID…: send again, with the same id and bytes"
+        "words",
+        nargs="*",
+        metavar="NAME | replay ID…",
+        help="only of this sentinel; replay: send again, with the same id and bytes",
     )
-    parser.add_argument("ids", nargs="*", metavar="ID")
     parser.add_argument("--dead", action="store_true", help="only those that were given up")
-    parser.add_argument("--sentinel", metavar="NAME", help="only of this sentinel")
+    parser.add_argument("--sentinel", metavar="NAME", help="only of this sentinel, also if it is called replay")
     add_limit(parser, 50)
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """List deliveries, or put some back in the queue."""
-    if arguments.action == "replay" and not arguments.ids:
-        message = "say which: tidings deliveries replay ID"
+    word, *ids = arguments.words or [arguments.sentinel]
+    if is_replay := word == "replay" and bool(arguments.words):
+        if not ids:
+            message = "say which: tidings deliveries replay ID"
+            raise UsageError(message)
+    elif ids or (arguments.words and arguments.sentinel):
+        message = "give one NAME; without a name all deliveries are listed"
         raise UsageError(message)
     database = open_database(settings, create=False)
     try:
-        if arguments.action == "replay":
-            rows = database.write(_replay, arguments.ids)
-        else:
-            rows = database.read(_listing, arguments)
+        rows = database.write(_replay, ids) if is_replay else database.read(_listing, word, arguments)
     finally:
         database.close()
     if arguments.json:
         for row in rows:
             write_json(delivery_record(row))
     elif not rows:
-        write_line("nothing has been told yet" if not arguments.dead else "no dead letters")
+        write_line("nobody has been notified yet" if not arguments.dead else "no dead letters")
     else:
         table(
             (
@@ -80,6 +84,6 @@ def _replay(connection: Connection, ids: list[str]) -> list[DeliveryRow]:
     return [deliveries.replay(connection, i, now) for i in ids]
 
 
-def _listing(connection: Connection, arguments: argparse.Namespace) -> list[DeliveryRow]:
-    name = by_name.find_past(connection, arguments.sentinel).name if arguments.sentinel else None
+def _listing(connection: Connection, word: str | None, arguments: argparse.Namespace) -> list[DeliveryRow]:
+    name = by_name.find_past(connection, word).name if word else None
     return deliveries.listing(connection, dead=arguments.dead, sentinel=name, limit=arguments.limit)

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         action="append",
         default=[],
         metavar="MASK",
-        help=f"tell what this mask leaves out, from now on: its id, or {', '.join(noise.CLASSES)}",
+        help=f"report what this mask leaves out, from now on: its id, or {', '.join(noise.CLASSES)}",
     )
     parser.add_argument("--on", action="append", default=[], metavar="MASK", help="leave it out (again)")
     add_json(parser)
@@ -51,11 +51,11 @@ def lines_of(page: PageMasks, name: str = "NAME") -> Iterator[str]:
     if places := len([thing for thing in page.things if thing.id not in page.kept]):
         yield f"{spell_count(places, 'place')} left out as noise"
     for thing in page.things:
-        off = "OFF, told all the same" if thing.id in page.kept else f"since {short_time(rfc3339(thing.since))} UTC"
+        off = "OFF, reported all the same" if thing.id in page.kept else f"since {short_time(rfc3339(thing.since))} UTC"
         yield f"mask {thing.id}  {thing.sort} {noise.where(thing)}: {noise.why(thing)}; {off}"
         yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"'
     for value in sorted(page.kept & {*noise.CLASSES}):
-        yield f"mask {value}  OFF, told all the same"
+        yield f"mask {value}  OFF, reported all the same"
     for thing in page.offers:
         yield f"no mask yet  {thing.sort} {noise.where(thing)}: {noise.why(thing)}"
         yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"; to leave it out: tidings mask {name} --on {thing.id}'

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the arguments."""
     if verb == "changes":
         parser.add_argument("name", nargs="?", metavar="NAME", help="only of this sentinel")
-        parser.add_argument("--quiet", action="store_true", help="also quiet changes, which nobody was told")
+        parser.add_argument("--quiet", action="store_true", help="also quiet changes, of which nobody was notified")
         add_limit(parser, 50)
         parser.add_argument("--exit-code", action="store_true", help="exit with 1 if there is a change")
     else:

@@ -1,4 +1,4 @@
-"""`tidings plan [NAME…]`: the next looks, each with its reason."""
+"""`tidings plan [NAME…]`: the next checks, each with its reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN = 20
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="sentinels; all, if none is named")
-    add_limit(parser, SHOWN, "so many looks")
+    add_limit(parser, SHOWN, "so many checks")
     parser.add_argument(
         "--expert",
         action="store_true",
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             write_json(record)
         return 0
     if not looks:
-        write_line("no look is planned: nothing is watched (tidings add), or everything is paused (tidings list)")
+        write_line("no check is planned: nothing is watched (tidings add), or everything is paused (tidings list)")
     for look in shown:
         write_line(_line(look, now, expert=arguments.expert))
         if look.page_id in bids:

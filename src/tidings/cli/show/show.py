@@ -112,7 +112,9 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         write_line(f"class {budget.name}: {budget}")
     for prospect in coming:
         when = short_time(rfc3339(prospect.at)) if prospect.at is not None else "-"
-        write_line(f"next {prospect.what:<5}  {when:<19}  {prospect.why}{f'  {prospect.url}' if prospect.url else ''}")
+        what = {"look": "check"}.get(prospect.what, prospect.what)
+        where = f"  {prospect.url}" if prospect.url else ""
+        write_line(f"next {what:<5}  {when:<19}  {prospect.why}{where}")
     for page in held:
         write_line(f"{page['url']}  {page['title']}")
         masks = lines_of(noise.masks(connection, int(page["page"])), row.name)
@@ -120,7 +122,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             write_line(f"    {line}")
     for asked, counts in made.items():
         said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
-        write_line(f"looks in time, 30 days ({_ASKED[asked]}): {said}")
+        write_line(f"checks in time, 30 days ({_ASKED[asked]}): {said}")
     for change in found:
         write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
     return 0
@@ -128,7 +130,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
 
 def _lines(page: dict[str, Any], learned: Iterable[str], masks: Iterable[str]) -> Iterator[str]:
     """Yield what is said of a page beside its troubles: its versions, what was `learned` and what its `masks` leave out."""
-    yield f"{spell_count(page['versions'], 'version')} in {spell_count(page['polls'], 'look')}; {_when(page)}"
+    yield f"{spell_count(page['versions'], 'version')} in {spell_count(page['polls'], 'check')}; {_when(page)}"
     if page["kind"]:
         yield f"checked again {short_time(page['retry_at'])} UTC"
     if page["frames"]:
@@ -139,12 +141,14 @@ def _lines(page: dict[str, Any], learned: Iterable[str], masks: Iterable[str]) -
 
 
 def _when(page: dict[str, Any]) -> str:
-    """Return when a page was looked at last, and when its text changed, as far as either has happened."""
+    """Return when a page was checked last, and when its text changed, as far as is known."""
     if page["checked_at"] is None:
-        return "not looked at well yet" if page["polls"] else "not looked at yet"
-    looked = f"looked at {short_time(page['checked_at'])}"
+        return "not checked well yet" if page["polls"] else "not checked yet"
+    checked = f"checked {short_time(page['checked_at'])}"
     changed = page["text_changed_at"]
-    return f"{looked}, text changed {short_time(changed)} UTC" if changed else f"{looked} UTC, its text has not changed"
+    return (
+        f"{checked}, text changed {short_time(changed)} UTC" if changed else f"{checked} UTC, its text has not changed"
+    )
 
 
 LATEST = 5
@@ -167,7 +171,7 @@ def show_happening(connection: Connection, row: SourceRow, settings: Settings, *
         write_line(f"    POST   {address}")
         write_line(f"    token  {token}")
     if row.due_at is not None:
-        write_line(f"next look   {short_time(rfc3339(row.due_at))}")
+        write_line(f"next check   {short_time(rfc3339(row.due_at))}")
     if row.problem:
         write_line(f"problem     {row.problem}")
     write_line(f"waited for by {', '.join(waiting) or 'nobody'}")

@@ -65,7 +65,7 @@ def switched(before: Compare, now: Compare, window: Window, seen: int) -> Window
     """Return the window once Compare is altered: what was told is not told again, and what was not yet told is not lost.
 
     `seen` is the newest version that was taken. The versions that are left are the first of a new sequence. One whose
-    number is `TO_BEGIN` begins with the newest version at the next look (`begun`): one that is under way may bring it, and tells it as it began.
+    number is `TO_BEGIN` begins with the newest version at the next check (`begun`): one that is under way may bring it, and tells it as it began.
     """
     if before == now or not window.kept:
         return window

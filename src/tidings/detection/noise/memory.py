@@ -23,7 +23,7 @@ SOON: Duration = 2 * 60 * 1_000_000
 """A second look that comes later than this says nothing about noise."""
 FEWEST_LOOKS = 5
 LIKELY = 0.8
-"""A thing that differs more often than so, after so many looks, is volatile."""
+"""A thing that differs more often than so, after so many checks, is volatile."""
 RETURNS = 2
 """Returns to contents seen before that make a thing rotating."""
 MORE_OFTEN_THAN_NOT = 0.5

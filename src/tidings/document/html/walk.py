@@ -90,7 +90,7 @@ class Walked:
     """What the walk found. `pieces` are the visible text nodes in order, with `BREAK` between words that do not join.
 
     `links` and `images` are addresses as written, `link_places` and `image_places` where each of them stands, `base` the first
-    `<base href>`, `scripts` how many scripts there are, `frames` the frames and iframes in their order, `marks` where headings, cells and
+    `<base href>`, `scripts` how many scripts run, `frames` the frames and iframes in their order, `marks` where headings, cells and
     labels begin and end.
     """
 
@@ -178,13 +178,17 @@ def walk(root: LexborNode) -> Walked:
         node = following
 
 
+DATA_BLOCKS = frozenset({"application/ld+json", "application/json", "importmap", "speculationrules"})
+"""Types of `script` that hold data: no browser runs them."""
+
+
 def _is_picture(open_elements: list[tuple[LexborNode, int]]) -> bool:
     return bool(open_elements) and open_elements[-1][0].tag_id == _PICTURE
 
 
 def _note_skipped(node: LexborNode, number: int, walked: Walked, *, inside_drawing: bool) -> None:
     if number == _SCRIPT:
-        walked.scripts += 1
+        walked.scripts += (node.attrs.get("type") or "").strip().lower() not in DATA_BLOCKS
     elif number == _IFRAME:
         attributes = node.attrs
         address, waiting = (attributes.get(name) or "" for name in ("src", "data-src"))

@@ -123,7 +123,7 @@ def _slack(node: Node | None, interval: Duration | None, clause: Clause) -> Dura
     slack = read_duration(cast("Node", node.children[1]), clause)
     if interval is not None and slack > interval:
         message = f"slack {spell_duration(slack)} is longer than the interval of {spell_duration(interval)}"
-        hint = "the next look would be due before this one"
+        hint = "the next check would be due before this one"
         raise clause.fail(first(node).start_pos, "E14", message, hint=hint)
     return slack
 

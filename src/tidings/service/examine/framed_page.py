@@ -133,7 +133,7 @@ class FramedPage:
     def state(self, state: PageState, at: Instant, *, floor: Duration) -> PageState:
         """Return the state of the page that holds the frames, given its own.
 
-        A frame in doubt is looked at again when it may be, and with it the page. What the server says of the freshness of the page that
+        A frame in doubt is checked again when it may be, and with it the page. What the server says of the freshness of the page that
         holds the frames says nothing of them.
         """
         doubts = [

@@ -210,7 +210,7 @@ def wait(failed: Failed, failures: int, *, page_id: int, own: Duration = HOUR) -
 
 
 MOVED_AT_LEAST: Final[Duration] = DAY
-"""A page has moved for good once so many looks, over so long, were led to the same address."""
+"""A page has moved for good once so many checks, over so long, were led to the same address."""
 
 
 def after_look(

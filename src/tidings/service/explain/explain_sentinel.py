@@ -208,5 +208,5 @@ def _news(held: WatchedSentinel, now: Instant) -> Iterator[Prospect]:
 
 def _why_again(state: PageState) -> str:
     if state.health == "ok":
-        return "looked at again: a part of it was not there"
+        return "checked again: a part of it was not there"
     return f"tried again after {state.kind or state.health}"

@@ -67,7 +67,7 @@ def answer(
         "watched": _watched(sentinel, seen),
         "first_words": seen.get("first_words", ""),
         "now": [record_of(reading) for reading in seen_now.readings],
-        "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
+        "outcome": "ok" if state.last_seq else state.kind or "not checked yet",
         "next_look": rfc3339(None if look is None else look.at),
         "pace": _pace(sentinel, look),
         "also_watched_by": register.watching(connection, sentinel_id),
@@ -130,7 +130,7 @@ def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], se
     is_unread = settings.fetch.robots and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS
     if is_unread and state.last_seq and not is_local(identity.url):
         found.append(
-            "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are told at the next look"
+            "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are told at the next check"
         )
     return found
 

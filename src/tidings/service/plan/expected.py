@@ -29,7 +29,7 @@ def _interval(learned: Mapping[str, Any]) -> Duration | None:
 
 
 def expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline]:
-    """Yield the next looks at a page, for each sentinel that asks for them; none before it was seen to change at intervals.
+    """Yield the next checks at a page, for each sentinel that asks for them; none before it was seen to change at intervals.
 
     `learned` is what the policy remembers of the page.
     """

@@ -62,7 +62,7 @@ class Due(NamedTuple):
 
 class Dues:
     """`floor` is the least time between two looks, `heed` the longest for which a claim of freshness holds a page back, `spreads` whether dues
-    that crowd are drawn apart. Without `second_looks` no page is looked at again to tell noise from news.
+    that crowd are drawn apart. Without `second_looks` no page is checked again to tell noise from news.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ class Planner:
     which price it bids can be looked at: `proposals`, `pricing`.
 
     `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
-    Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most
+    Without `second_looks` no page is checked again to tell noise from news. A rendered page costs `render_cost`, and at most
     `render_places` of them are under way. `classes` are the budgets within the budget, the most generous first, with what each can save up.
     `budget` is what all polls may cost per µs, `soonest` the least time between two looks on change where no sentinel says less.
     `ranking` is a name of `scheduling.needs.RANKINGS`. Without `hearing` nobody knows of hints, and no date is believed.

@@ -81,7 +81,7 @@ class Pricing:
 
     @property
     def next_at(self) -> Instant | None:
-        """Return when the price is found anew, None if that changes nothing before the next look anyway."""
+        """Return when the price is found anew, None if that changes nothing before the next check anyway."""
         return self._renew_at if self.binds else None
 
     def spent(self, cost: float, *, below_price: bool = False) -> None:

@@ -71,7 +71,7 @@ async def check(
 ) -> Checked:
     """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
 
-    A host that asked to be left alone, or fails, is waited for only with `waits`. `say` hears what is waited for, after two seconds without a page.
+    A host that asked to be left alone, or fails, is waited for only with `waits`. `say` hears how far it is, after two seconds without a page also what is waited for.
     It is broken off where the machine's clock is set back (`Checked.is_set_back`): a poller that starts then goes on with what is `late`.
     Raises `StoreStalledError` where what the looks brought cannot be stored. `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
     the pages are left for the look after.
@@ -111,8 +111,9 @@ async def check(
                 waiting = await _without_held(monitor, waiting, found)
             if len(poll_ids) > heard:
                 heard_at, heard = clock.now(), len(poll_ids)
-            if say is not None and clock.now() - heard_at > SHORT and (waiting or not monitor.quiescent()):
-                say(f"{heard} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
+            if say is not None and (waiting or not monitor.quiescent()):
+                wait = f"; waiting for {spell_wait(monitor, waiting, clock.now())}"
+                say(f"{heard} of {len(wanted)} checked{wait if clock.now() - heard_at > SHORT else ''}")
             is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
             if is_done and ((due := monitor.rules.next_due(clock.now())) is None or due > clock.now()):
                 break
@@ -221,12 +222,12 @@ async def ask(
         if say is not None and clock.now() - now > SHORT:
             say(f"waiting for {database.read(spell_poller)}")
         if clock.now() - now > patience and not waits:
-            message = "the running service has not looked in time; its log or `tidings doctor` says why (the requests stay open)"
+            message = "the running service has not checked in time; its log or `tidings doctor` says why (the requests stay open)"
             raise ServiceError(message)
         await asyncio.sleep(REST / SECOND / 4)
     for state in states:
         if state.refused not in {"", "budget"}:
-            raise ServiceError(f"the running service did not look: {state.refused}")
+            raise ServiceError(f"the running service did not check: {state.refused}")
     found = Checked(refused={s.page_id for s in states if s.refused == "budget"}, held=held)
     found.polls = database.read(_polls, sorted({s.poll_id for s in states if s.poll_id is not None}))
     for page_id in named:

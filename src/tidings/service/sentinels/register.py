@@ -454,12 +454,13 @@ def statement_for(
         url: The address of the page.
         name: The name of the sentinel.
         monitor: The Monitor clause.
-        every: The interval as it was given; None for on change.
+        every: The interval, or `at` and times of day, as it was given; None for on change.
         notify: The addresses of receivers.
         clauses: What else it says, a line each.
     """
     lines = [f"Create Sentinel {name} Using {page_text(Watched(url))}", f"Monitor {monitor}"]
-    lines.append(f"Fetch every {every}" if every else "Fetch on change")
+    spaced = "" if (every or "").startswith("at ") else "every "
+    lines.append(f"Fetch {spaced}{every}" if every else "Fetch on change")
     lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)
     return "\n".join((*lines, *clauses))
 

@@ -142,7 +142,7 @@ def test_list_shows_names_states_and_users_never_values(tidings, pipe, server, t
 
 
 def test_setting_a_missing_secret_makes_its_page_due(tidings, pipe, server, tmp_path):
-    """A page in error(secret) is looked at again at the next check, whatever its wait; then it is well."""
+    """A page in error(secret) is checked again at the next check, whatever its wait; then it is well."""
     server.pages["/news"] = Page(b"<p>count 1</p>", {"Content-Type": "text/html"})
     watch(tidings, server, tmp_path)
     [before] = [r for r in tidings("check", "--json").records if r["record"] == "poll"]
@@ -151,7 +151,7 @@ def test_setting_a_missing_secret_makes_its_page_due(tidings, pipe, server, tmp_
 
     assert ("error", "secret") == (before["outcome"], before["kind"])
     assert "`tidings secret set api-token`" in before["reason"]
-    assert "looked at again now: api\n" in again.out
+    assert "checked again now: api\n" in again.out
     assert "new" == after["outcome"]
 
 

@@ -62,7 +62,7 @@ def test_words_as_a_reader_sees_them(page, expected):
 
 
 def test_addresses_title_and_facts():
-    """Links of `a` and `area`, images of `img`, the first base, the title outside drawings, scripts and passwords."""
+    """Links of `a` and `area`, images, the first base, the title outside drawings, scripts, passwords."""
     found = walked(
         "<title> A \n title</title><base href=/x/><base href=/y/><script></script><a href=1>q</a><a>no</a><area href=2>"
         "<img src=3><svg><title>s</title><a href=no>t</a></svg><a href=4>u</a><input type=PASSWORD>"
@@ -132,3 +132,12 @@ def test_real_pages_give_the_words_of_the_recursion():
             wrong.append(number)
 
     assert [] == wrong
+
+
+@pytest.mark.parametrize(
+    ("attributes", "count"),
+    [("", 1), (" type=module", 1), (' type="application/ld+json"', 0), (" type=APPLICATION/JSON", 0)],
+)
+def test_data_in_a_script_is_none_that_runs(attributes, count):
+    """What a page says to machines builds no page."""
+    assert count == walked(f"<p>a</p><script{attributes}>{{}}</script>").scripts

@@ -16,7 +16,7 @@ RATES = np.array([0.02, 1.0, 20.0])
 
 
 def looked(times: int) -> LongevityState:
-    """Return the state after so many looks, the last at instant 0."""
+    """Return the state after so many checks, the last at instant 0."""
     state = POLICY.begin(
         Population({"id": [0, 1, 2], "rate": RATES, "importance": [0.5, 0.5, 1.0]}), np.random.default_rng(0)
     )

@@ -35,7 +35,7 @@ def test_periodic_looks_are_in_phase():
 
 
 def test_periodic_looks_at_pages_that_come_together_are_spread():
-    """A hundred pages that were looked at at once are due one by one: no two of them within a third of an even share."""
+    """A hundred pages that were checked at once are due one by one: no two of them within a third of an even share."""
     policy = PeriodicPolling(PACE)
     ids = np.arange(100)
     state = policy.begin(Population({"id": ids, "last_polled": np.full(100, NOW)}), np.random.default_rng(0))

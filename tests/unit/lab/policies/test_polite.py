@@ -1,4 +1,4 @@
-"""LambdaCrawl beside hosts that take only so many looks."""
+"""LambdaCrawl beside hosts that take only so many checks."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ MORE_ROWS = [
     (f"{WATCHING}\nFor 5300 week", '2:5: E05 "5300 week" is too long; expected at most 100 years'),
     (
         f"{WATCHING}\nFetch 1 hour slack 2 hour",
-        "2:14: E14 slack 2 hour is longer than the interval of 1 hour (hint: the next look would be due before this one)",
+        "2:14: E14 slack 2 hour is longer than the interval of 1 hour (hint: the next check would be due before this one)",
     ),
     (
         f"{WATCHING}\nFetch on change slack 1 min",

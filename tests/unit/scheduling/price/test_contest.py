@@ -95,7 +95,7 @@ def test_of_very_many_pages_some_are_compared_and_new_ones_are_not():
 
 
 def test_a_hint_that_waits_makes_no_page_quicker_for_good():
-    """It is gone with the next look: epoch and budget are those of the long run, the page's backlog is what the hint says."""
+    """It is gone with the next check: epoch and budget are those of the long run, the page's backlog is what the hint says."""
     policy, state = settled()
     hinted = policy.on_signal(state, [0], Signal("api", np.array([300 * DAY])))
     plain, found = contest(policy, state, NOW, PRICE), contest(policy, hinted, NOW, PRICE)

@@ -16,7 +16,7 @@ import pytest
 
 from tests.stores import START, World, products
 from tidings.archive.archive import Archive
-from tidings.cli.main import VERBS
+from tidings.cli.verbs import VERBS
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreDamagedError, StoreMissingError, StoreNewerError
 from tidings.model.event_type import EventType

@@ -57,7 +57,7 @@ def test_the_pace_is_that_of_the_page(world):
 
 
 def test_a_page_that_is_looked_at_when_asked_for_says_so(world):
-    """There is no next look."""
+    """There is no next check."""
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch on demand")
     play(world, world.settle)
 

@@ -1,0 +1,96 @@
+"""The pages that `script/docs` writes: `docs/reference/commands.md` and `docs/tidings.1`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tidings.cli.reference.commands import commands, common_flags
+from tidings.cli.verbs import GROUPS
+
+if TYPE_CHECKING:
+    from tidings.cli.reference.commands import Argument
+
+REFERENCE: Final = "docs/reference/commands.md"
+MAN: Final = "docs/tidings.1"
+"""Where each is written, from the root of the repository."""
+_INTRODUCTION: Final = """Tidings watches web pages, feeds and APIs that can only be polled.
+It notifies people of the changes that they asked for."""
+_EXITS: Final = {
+    "0": "The command did its work.",
+    "1": "What was asked about is so; only with --exit-code.",
+    "2": "The command or its input is wrong; the message says what to write.",
+    "3": "The command could not do its work; the message says why.",
+}
+_VARIABLES: Final = {
+    "TIDINGS_DATA": "The data directory, if --data is not given.",
+    "TIDINGS_CONFIG": "The configuration file, if --config is not given.",
+    "TIDINGS_SECTION_KEY": "A setting; `tidings settings` lists them all.",
+    "NO_COLOR": "If set, nothing is in colour. Pipes and files never get colour.",
+}
+_PARTS: Final = {"Exit codes": _EXITS, "Environment": _VARIABLES}
+
+
+def markdown() -> str:
+    """Return the reference of all commands as a page."""
+    parts = [f"# Commands\n\n<!-- Written by script/docs. -->\n\n{_INTRODUCTION}\n"]
+    parts.append("Every command takes these flags:\n\n" + _table(common_flags()))
+    parts.append("`tidings help COMMAND` prints the same on a terminal. `tidings --version` prints the version.\n")
+    for group in GROUPS.values():
+        parts.append(f"## {group}\n")
+        for command in commands():
+            if command.group == group:
+                parts.append(f"### {command.name}\n\n{_sentence(command.help)}\n\n```text\n{command.usage}\n```\n")
+                parts += [_table(command.arguments)] if command.arguments else []
+    for heading, rows in _PARTS.items():
+        lines = "".join(f"| `{name}` | {said} |\n" for name, said in rows.items())
+        parts.append(f"## {heading}\n\n| | meaning |\n|---|---|\n{lines}")
+    return "\n".join(parts)
+
+
+def _table(arguments: tuple[Argument, ...]) -> str:
+    rows = "".join(f"| `{_cell(_spelled(a))}` | {_cell(_sentence(a.help))} |\n" for a in arguments)
+    return f"| argument | meaning |\n|---|---|\n{rows}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def man() -> str:
+    """Return the page for `man tidings`, in the macros of man (7)."""
+    lines = ['.TH TIDINGS 1 "" "" "Tidings"', ".SH NAME", "tidings \\- watch web pages and notify of what changed"]
+    lines += [".SH SYNOPSIS", ".B tidings", ".I COMMAND", "[argument ...]"]
+    lines += [".SH DESCRIPTION", *map(_roff, _INTRODUCTION.splitlines())]
+    lines += [".SH COMMON FLAGS", *_terms({_spelled(a): a.help for a in common_flags()})]
+    for group in GROUPS.values():
+        lines.append(f".SH {group.upper()}")
+        for command in commands():
+            if command.group == group:
+                lines += [f".SS tidings {command.name}", _roff(_sentence(command.help))]
+                lines += _terms({_spelled(a): a.help for a in command.arguments})
+    for heading, rows in _PARTS.items():
+        lines += [f".SH {heading.upper()}", *_terms(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _terms(rows: dict[str, str]) -> list[str]:
+    return [line for name, said in rows.items() for line in (".TP", f".B {_roff(name)}", _roff(_sentence(said)))]
+
+
+def _roff(text: str) -> str:
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("`", "")
+    return f"\\&{text}" if text[:1] in {".", "'"} else text
+
+
+def _spelled(argument: Argument) -> str:
+    value = argument.shown + (" …" if argument.is_repeated and not argument.flags else "")
+    return f"{', '.join(argument.flags)} {value}".strip()
+
+
+def _sentence(text: str) -> str:
+    """Return a text as a sentence; a flag or a word of a command keeps its first letter."""
+    if not text:
+        return "The sentinel."
+    begun = text if re.match(r"[\w-]*[:(]|--", text) else text[0].upper() + text[1:]
+    return begun if begun.endswith((".", "!", "?")) else f"{begun}."
