@@ -62,7 +62,7 @@ def test_words_as_a_reader_sees_them(page, expected):
 
 
 def test_addresses_title_and_facts():
-    """Links of `a` and `area`, images, the first base, the title outside drawings, scripts, passwords."""
+    """Links, images, the first base, the title outside drawings, scripts that run, passwords."""
     found = walked(
         "<title> A \n title</title><base href=/x/><base href=/y/><script></script><a href=1>q</a><a>no</a><area href=2>"
         "<img src=3><svg><title>s</title><a href=no>t</a></svg><a href=4>u</a><input type=PASSWORD>"
