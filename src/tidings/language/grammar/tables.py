@@ -2,19 +2,27 @@
 
 `script/docs` writes the file again; a test refuses one that is not what the grammar gives. Made of another grammar or for another
 version of lark it is not used: then the tables are built, which takes longer and gives the same.
+
+In the file the tokens of a state that lead to the same are one set, and a state's lexer is made
+when a text first comes to that state: most texts see a tenth of them.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Callable, Collection, Mapping
+from copy import copy
 from importlib.resources import files
 from typing import Any
 
 import lark
 from lark import Lark
+from lark.common import LexerConf
 from lark.grammar import Rule
-from lark.lexer import TerminalDef
+from lark.lexer import AbstractBasicLexer, BasicLexer, ContextualLexer, TerminalDef
+from lark.parsers.lalr_analysis import IntParseTable, Reduce, Shift
+from lark.parsers.lalr_parser import LALR_Parser, _Parser
 
 STARTS = ("document", "clause", "command", "head", "alter_head", "moved", "defaults_head", "event", "drop_event")
 _FOLDER = files("tidings.language.grammar")
@@ -27,14 +35,60 @@ def grammar() -> Lark:
         return built()
     tables = stored["tables"]
     memo = {int(number): member for number, member in tables["memo"].items()}
-    table = tables["data"]["parser"]["parser"]
-    table["tokens"] = {int(number): name for number, name in table["tokens"].items()}
-    table["states"] = {
-        int(state): {int(token): (action, target) for token, (action, target) in actions.items()}
-        for state, actions in table["states"].items()
-    }
-    loaded: Lark = Lark.load({"data": tables["data"], "memo": memo})
-    return loaded
+    load: Callable[..., Lark] = Lark._load_from_dict  # noqa: SLF001 - of just this version of lark
+    return load(tables["data"], memo, _plugins=_PLUGINS)
+
+
+class _StoredParser(LALR_Parser):
+    """The parser of lark, whose table is made of the sets of tokens as they are stored."""
+
+    @classmethod
+    def deserialize(cls, data: Any, memo: Any, *rest: Any) -> _StoredParser:
+        """Return the parser; `rest` is what is called for a rule, and whether lark says more."""
+        states: dict[int, dict[str, Any]] = {}
+        for number, row in enumerate(data["states"]):
+            states[number] = {}
+            for tokens, action, target in row:
+                act = (Reduce, memo[target]) if action else (Shift, target)
+                states[number] |= dict.fromkeys(data["sets"][tokens], act)
+        table: Any = IntParseTable(states, data["start_states"], data["end_states"])  # type: ignore[no-untyped-call]
+        parser = cls.__new__(cls)
+        parser._parse_table = table  # noqa: SLF001 - its own
+        parser.parser = _Parser(table, *rest)
+        return parser
+
+
+class _LateLexer(ContextualLexer):
+    """The lexer of lark, which makes those of single states when a text comes to them."""
+
+    def __init__(
+        self, conf: LexerConf, states: dict[int, Collection[str]], always_accept: Collection[str] = ()
+    ) -> None:
+        self.lexers = _Lexers(conf, states, always_accept)
+        self.root_lexer = BasicLexer(conf)
+
+
+class _Lexers(dict[int, AbstractBasicLexer]):
+    """The lexer of each state; states that accept the same tokens have one."""
+
+    def __init__(self, conf: LexerConf, states: Mapping[int, Collection[str]], always: Collection[str]) -> None:
+        super().__init__()
+        self._conf = conf
+        self._states = states
+        self._always = {*conf.ignore, *always}
+        self._made: dict[frozenset[str], AbstractBasicLexer] = {}
+
+    def __missing__(self, state: int) -> AbstractBasicLexer:
+        accepted = frozenset(self._states[state])
+        if accepted not in self._made:
+            conf, known = copy(self._conf), self._conf.terminals_by_name
+            conf.terminals = [known[name] for name in accepted | self._always if name in known]
+            self._made[accepted] = BasicLexer(conf)
+        self[state] = self._made[accepted]
+        return self._made[accepted]
+
+
+_PLUGINS = {"LALR_Parser": _StoredParser, "ContextualLexer": _LateLexer}
 
 
 def built() -> Lark:
@@ -70,24 +124,28 @@ def _in_order(data: Any, memo: dict[str, Any]) -> dict[str, Any]:
                 data["parser"][part][name] = sorted(value, key=json.dumps)
     data["rules"] = sorted(data["rules"], key=json.dumps)
     table = data["parser"]["parser"]
-    names = {token: number for number, token in enumerate(sorted(table["tokens"].values()))}
-    tokens = {int(old): names[name] for old, name in table["tokens"].items()}
     actions = {
-        int(state): sorted((tokens[int(token)], action, target) for token, (action, target) in row.items())
+        int(state): sorted((table["tokens"][token], action, target) for token, (action, target) in row.items())
         for state, row in table["states"].items()
     }
     states = _states(table["start_states"], actions)
-    table["tokens"] = {number: name for name, number in names.items()}
-    table["states"] = {
-        states[old]: {token: (action, target if action else states[target]) for token, action, target in row}
-        for old, row in actions.items()
-    }
+    rows: list[list[tuple[tuple[str, ...], int, int]]] = [[] for _ in states]
+    for old, row in actions.items():
+        by_act: dict[tuple[int, int], list[str]] = {}
+        for token, action, target in row:
+            by_act.setdefault((action, target["@"] if action else states[target]), []).append(token)
+        rows[states[old]] = [(tuple(tokens), *act) for act, tokens in by_act.items()]
+    sets = sorted({tokens for row in rows for tokens, *_ in row})
+    place = {tokens: number for number, tokens in enumerate(sets)}
+    table["sets"] = sets
+    table["states"] = [[(place[tokens], *act) for tokens, *act in row] for row in rows]
+    del table["tokens"]
     for ends in ("start_states", "end_states"):
         table[ends] = {start: states[state] for start, state in table[ends].items()}
     return {"data": data, "memo": {numbers[int(old)]: member for old, member in memo.items()}}
 
 
-def _states(starts: dict[str, int], actions: dict[int, list[tuple[int, int, Any]]]) -> dict[int, int]:
+def _states(starts: dict[str, int], actions: dict[int, list[tuple[str, int, Any]]]) -> dict[int, int]:
     """Return the new number of each state: as they are reached from the starts, by their tokens in order."""
     numbers: dict[int, int] = {}
     waiting = [starts[start] for start in sorted(starts)]
