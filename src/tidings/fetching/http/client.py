@@ -12,8 +12,6 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
-import aiohttp
-from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 import tidings
@@ -28,6 +26,7 @@ from tidings.fetching.http.connector import DIAL, MAX_FIELD_BYTES, MAX_HEADERS, 
 from tidings.fetching.http.decoders import Decoder
 from tidings.fetching.http.faults import WIRE_ERRORS, fault_of
 from tidings.fetching.http.journey import REPEATABLE, DialTarget, Journey, target_of
+from tidings.fetching.http.library import aiohttp
 from tidings.fetching.http.redirects import RequestHeaders
 from tidings.fetching.http.routes import DIRECT, Route, Routes, content_type_for
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
@@ -56,7 +55,7 @@ class Client:
         *,
         clock: Clock | None = None,
         on_crawl_delay: Callable[[str, float], None] | None = None,
-        resolver: AbstractResolver | None = None,
+        resolver: aiohttp.abc.AbstractResolver | None = None,
         tls: ssl.SSLContext | None = None,
         guard: Guard | None = None,
     ) -> None:

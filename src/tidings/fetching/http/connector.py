@@ -13,13 +13,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.resolver import DefaultResolver
-
 from tidings.fetching.guard import Guard
 from tidings.fetching.http.heads import Head
+from tidings.fetching.http.library import aiohttp
 
 MAX_INFORMATIONAL = 20
 MAX_HEADERS = 100
@@ -46,16 +42,16 @@ class Dial:
 DIAL: ContextVar[Dial] = ContextVar("dial")
 
 
-class GuardedResolver(AbstractResolver):
+class GuardedResolver(aiohttp.abc.AbstractResolver):
     """Resolves names; one forbidden answer refuses the name altogether (R-03)."""
 
-    def __init__(self, guard: Guard, inner: AbstractResolver) -> None:
+    def __init__(self, guard: Guard, inner: aiohttp.abc.AbstractResolver) -> None:
         self._guard = guard
         self._inner = inner
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
+    ) -> list[aiohttp.abc.ResolveResult]:
         """Return all addresses of a name. Raises `RefusedAddressError` if any of them may not be dialled."""
         answers = await self._inner.resolve(host, port, family)
         for answer in answers:
@@ -68,7 +64,7 @@ class GuardedResolver(AbstractResolver):
         await self._inner.close()
 
 
-class ServerConnection(ResponseHandler):
+class ServerConnection(aiohttp.client_proto.ResponseHandler):
     """One connection to a server. Counts informational answers and header bytes; a reset inside a body is an error.
 
     The head of each answer is read before the parser gets it (`heads.Head`), since the parser refuses what browsers read.
@@ -128,17 +124,24 @@ class GuardedConnector(aiohttp.TCPConnector):
     """A pool of connections that dials only what the guard allows."""
 
     def __init__(
-        self, guard: Guard, *, resolver: AbstractResolver | None = None, tls: ssl.SSLContext | None = None
+        self, guard: Guard, *, resolver: aiohttp.abc.AbstractResolver | None = None, tls: ssl.SSLContext | None = None
     ) -> None:
         super().__init__(
             ssl=tls or True,
-            resolver=GuardedResolver(guard, resolver or DefaultResolver()),
+            resolver=GuardedResolver(guard, resolver or aiohttp.resolver.DefaultResolver()),
             socket_factory=functools.partial(_open_socket, guard),
             limit=0,
             ttl_dns_cache=60,
             keepalive_timeout=15,
         )
         self._factory = functools.partial(ServerConnection, loop=self._loop)  # type: ignore[assignment]
+
+    def _get_ssl_context(self, req: aiohttp.ClientRequest) -> ssl.SSLContext | None:
+        """Return what a request is encrypted with; the first reads the machine's certificates."""
+        if req.is_ssl() and self._ssl is True:
+            self._ssl = ssl.create_default_context()
+            self._ssl.set_alpn_protocols(("http/1.1",))
+        return super()._get_ssl_context(req)
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Close all connections, and the resolver that was made for them."""

@@ -10,11 +10,9 @@ import os
 import ssl
 from typing import Final
 
-import aiohttp
-from aiohttp.http_exceptions import LineTooLong
-
 from tidings.fetching.failure import FetchError
 from tidings.fetching.http.connector import Dial, HostileAnswerError, RefusedAddressError
+from tidings.fetching.http.library import aiohttp
 
 WIRE_ERRORS = (aiohttp.ClientError, OSError)
 """What aiohttp raises for reasons of the world: its own tree and the operating system's."""
@@ -88,7 +86,7 @@ def _certificate(error: aiohttp.ClientConnectorCertificateError) -> str:
 def _malformed(error: aiohttp.ClientResponseError, host: str) -> FetchError:
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, LineTooLong) or "Too many headers" in str(cause):
+        if isinstance(cause, aiohttp.http_exceptions.LineTooLong) or "Too many headers" in str(cause):
             return FetchError("size", f"{host} sent headers that are too long or too many")
         cause = cause.__cause__
     return FetchError(

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-import aiohttp
 from yarl import URL
 
 from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.fetching.failure import FetchError
 from tidings.fetching.guard import Guard
+from tidings.fetching.http.library import aiohttp
 from tidings.model.observed.outcome import FetchRequest
 from tidings.model.secret import Secret, reveal
 
