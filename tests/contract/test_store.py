@@ -166,6 +166,29 @@ def test_the_population_is_what_active_subscriptions_watch(world: World):
     assert 3 == len(world.read(pages.listing))
 
 
+def test_what_says_when_pages_are_polled_is_read_alone(world: World):
+    """Of each page of each sentinel, or of one, as named, what its rows say; one that was left is none."""
+    one = world.watch("one", "b", "a")
+    world.watch("two", "a")
+    subs = {(sub.sentinel_id, sub.page_id): sub for sub in world.read(sentinels.subscriptions)}
+    known = {state.page_id: (identity, state) for identity, state in world.read(pages.listing)}
+    every = world.read(pages.expected)
+    world.write(subscriptions.leave, subs[one.id, every[0].page_id].id, world.at)
+
+    assert [(1, 1), (1, 2), (2, 2)] == [(row.sentinel_id, row.page_id) for row in every]
+    for row in every:
+        sub, (identity, state) = subs[row.sentinel_id, row.page_id], known[row.page_id]
+        assert (sub.label, bool(sub.taken), sub.next_tick, sub.learned) == (
+            row.label,
+            row.taken,
+            row.next_tick,
+            row.learned,
+        )
+        assert (identity.given, state.polled_at, state.checked_at) == (row.given, row.polled_at, row.checked_at)
+        assert (state.retry_at, state.health, state.kind) == (row.retry_at, row.health, row.kind)
+    assert every[1:2] == world.read(pages.expected, sentinel_id=one.id)
+
+
 def test_a_page_identity_comes_back_and_is_made_once(world: World):
     """The same key is the same page; every part of the identity is kept."""
     identity = replace(

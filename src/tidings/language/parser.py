@@ -114,14 +114,25 @@ def recall(text: str) -> Statement:
     if it is not one statement.
     """
     found = _ONE_PAGE.fullmatch(text)
-    if found is None:
+    alike = None if found is None else _recalled_clauses(found["clauses"])
+    if found is None or alike is None:
         return _recalled(text)
-    name, url, clauses = found.groups()
-    alike = _recalled_clauses(clauses)
-    return replace(alike, name=name, pages=(Watched(url),)) if alike is not None else _recalled(text)
+    return replace(alike, name=found["name"], pages=(Watched(found["url"]),))
 
 
-_ONE_PAGE = re.compile(r"Create Sentinel ([A-Za-z_](?:\w|-(?!-))*) Using ([a-z]+://[^\s\"<>,;]+)((?:\n.*)?)", re.DOTALL)
+def recall_clauses(text: str) -> Statement:
+    """Return what `recall` does, but of sentinels of one page those with the same clauses are one.
+
+    It may have the name and the address of any of them.
+    """
+    found = _ONE_PAGE.fullmatch(text)
+    return (None if found is None else _recalled_clauses(found["clauses"])) or _recalled(text)
+
+
+_ONE_PAGE = re.compile(
+    r"Create Sentinel (?P<name>[A-Za-z_](?:\w|-(?!-))*) Using (?P<url>[a-z]+://[^\s\"<>,;]+)(?P<clauses>(?:\n.*)?)",
+    re.DOTALL,
+)
 """The canonical text of a sentinel that watches one page without a name: nothing that its clauses mean depends on its head."""
 
 

@@ -6,42 +6,42 @@ host or the budget one later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.dates import point_text, zone_of
 from tidings.language.write.texts import clause_lines, rate_text
 from tidings.model.interval import spell_duration
 from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnChange
+from tidings.scheduling.timetable.hours import Hours
 from tidings.service.notify.quiet_hours import tick_after
 from tidings.service.show.records import rfc3339
-from tidings.service.watch.cursors import hours_of, next_tick, ticks_of
+from tidings.service.watch.composite_parts import joint_of
+from tidings.service.watch.cursors import ticks
 from tidings.service.watch.lifespan import Life, ends, starts
-from tidings.service.watch.watchlist import Subscription, WatchedSentinel, meaning
+from tidings.service.watch.watchlist import WHEN_NEEDED, clauses
 from tidings.storage.observed import estimates, pages
-from tidings.storage.watches import subscriptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import tzinfo
 
     from tidings.model.interval import Duration, Instant
-    from tidings.model.observed.page import PageIdentity, PageState
+    from tidings.model.watch.sentinel import Fetch, Sentinel
     from tidings.service.watch.lifespan import Find
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.observed.pages import Expected
     from tidings.storage.watches.sentinels import SentinelRow
-    from tidings.storage.watches.subscriptions import SubscriptionRow
 
 
 BY_TURNS: Final = frozenset({"round_robin"})
 """Policies that learn nothing of a page: when it is polled next only they themselves can say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prospect:
+class Prospect(NamedTuple):
     """Something that comes: `what` it is (start, end, look, news), when (None: nobody knows, or not by time), why; `url` and `page_id` of a
     look's page, and how far apart such polls are now (None: not by time).
     """
@@ -63,20 +63,14 @@ class Prospect:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What is stored of all watched pages: their subscriptions by sentinel, and each page."""
+class _Asker(NamedTuple):
+    """A sentinel that asks for polls; name and address of `sentinel` may be another's."""
 
-    subs: Mapping[int, Sequence[SubscriptionRow]]
-    pages: Mapping[int, tuple[PageIdentity, PageState]]
-
-
-def hold_all(connection: Connection) -> Held:
-    """Read what is stored of all watched pages."""
-    subs: dict[int, list[SubscriptionRow]] = {}
-    for sub in subscriptions.listing(connection):
-        subs.setdefault(sub.sentinel_id, []).append(sub)
-    return Held(subs, {state.page_id: (identity, state) for identity, state in pages.listing(connection)})
+    row: SentinelRow
+    sentinel: Sentinel
+    zone: tzinfo
+    settings: Settings
+    now: Instant
 
 
 def outlook(
@@ -88,34 +82,32 @@ def outlook(
     now: Instant,
     learned: Mapping[int, Mapping[str, Any]] | None = None,
     turns: Mapping[int, Instant] | None = None,
-    held: Held | None = None,
+    expected: Sequence[Expected] | None = None,
 ) -> list[Prospect]:
-    """Return what comes next for a sentinel, life first. `learned` is what the policy remembers, read if it is not given, `turns` when one that
-    goes `BY_TURNS` would poll each page, `held` what is stored of all sentinels, for whoever asks for many of them.
+    """Return what comes next for a sentinel, life first.
+
+    `learned` is what the policy remembers, `expected` what is stored of the sentinel's pages; both
+    are read if they are not given. `turns` is when a policy that goes `BY_TURNS` would poll each
+    page.
     """
     if row.state == "ended":
         return []
-    sentinel = meaning(row.text)
+    sentinel = clauses(row.text)
     life = Life.of(row, sentinel)
-    zone = zone_of(sentinel.zone or settings.serve.zone) or UTC
-    owner = WatchedSentinel(row, sentinel, {}, zone)
+    asker = _Asker(row, sentinel, zone_of(sentinel.zone or settings.serve.zone) or UTC, settings, now)
     found = list(_life(life, find))
     begin, end = starts(life, find) if row.state == "created" else None, ends(life, find)
     if row.state in {"enabled", "disabled"} or (
         begin is not None and begin <= now
     ):  # at the service's next step it has begun
         known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
-        subs = subscriptions.listing(connection, sentinel_id=row.id) if held is None else held.subs.get(row.id, ())
-        for sub in subs:
-            identity, state = pages.get(connection, sub.page_id) if held is None else held.pages[sub.page_id]
-            subscription = Subscription(sub, owner)
-            memory = known.get(sub.page_id, {})
-            at, why = _look(subscription, state, memory, settings, now, (turns or {}).get(sub.page_id))
+        for page in pages.expected(connection, sentinel_id=row.id) if expected is None else expected:
+            memory = known.get(page.page_id, {})
+            at, why, every = _look(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none: it ends before that ({why})"
-            url, every = identity.given, _every(subscription, memory, settings)
-            found.append(Prospect("look", at, why, url, sub.page_id, every))
-    return [*found, *_news(owner, now)]
+            found.append(Prospect("look", at, why, page.given, page.page_id, every))
+    return [*found, *_news(asker)]
 
 
 def _life(life: Life, find: Find) -> Iterator[Prospect]:
@@ -130,52 +122,71 @@ def _life(life: Life, find: Find) -> Iterator[Prospect]:
 
 
 def _look(
-    sub: Subscription, state: PageState, learned: Any, settings: Settings, now: Instant, turn: Instant | None
+    asker: _Asker, page: Expected, learned: Any, turn: Instant | None
+) -> tuple[Instant | None, str, Duration | None]:
+    """Return when a page is polled next for a sentinel, why then, and how far apart such polls are.
+
+    `turn` is when its policy would, if it says so itself.
+    """
+    sentinel = asker.sentinel
+    is_only_shown = bool(sentinel.then) and page.label in joint_of(sentinel).shown
+    fetch = WHEN_NEEDED if is_only_shown else sentinel.fetch
+    every = None if is_only_shown and page.taken else _every(fetch, learned, asker.settings)
+    if asker.row.state == "disabled":
+        return None, f"paused: tidings enable {asker.row.name} goes on", every
+    if is_only_shown and page.taken:
+        return None, "when Then says so", every
+    return *_next(asker, page, fetch, learned, turn), every
+
+
+def _next(
+    asker: _Asker, page: Expected, fetch: Fetch, learned: Any, turn: Instant | None
 ) -> tuple[Instant | None, str]:
-    """Return when a page is polled next for a sentinel, and why then; `turn` is when its policy would, if it says so itself."""
-    if sub.owner.row.state == "disabled":
-        return None, f"paused: tidings enable {sub.owner.row.name} goes on"
-    if sub.is_only_shown and sub.row.taken:
-        return None, "when Then says so"
-    fetch = sub.owner.sentinel.fetch
-    said = clause_lines("fetch", fetch)[0]
-    floor = round(settings.fetch.page_floor_seconds * SECOND)
-    if state.retry_at is not None and state.retry_at > now:
-        return _open(sub, state.retry_at, _why_again(state))
-    least = max(now, (state.polled_at or 0) + floor)
-    if sub.interval is not None:
-        asked = ticks_of(sub).execution_interval(next_tick(sub))
-        at, why = _open(sub, max(asked.start, least), said)
-        return at, why if at <= max(
-            asked.end, least
-        ) or not sub.owner.sentinel.during else f"{said}, moved to where its hours begin"
-    if fetch.events and state.checked_at is None:
-        return _open(sub, least, "the first look, for an event to be compared with")
+    said, name, now = _said(fetch), asker.row.name, asker.now
+    if page.retry_at is not None and page.retry_at > now:
+        return _open(asker, page.retry_at), _why_again(page)
+    least = max(now, (page.polled_at or 0) + round(asker.settings.fetch.page_floor_seconds * SECOND))
+    if isinstance(fetch, FetchEvery | FetchAt):
+        times = ticks(fetch, asker.row, asker.zone)
+        asked = times.execution_interval(times.first_tick(0) if page.next_tick is None else page.next_tick)
+        at = _open(asker, max(asked.start, least))
+        is_moved = asker.sentinel.during and at > max(asked.end, least)
+        return at, f"{said}, moved to where its hours begin" if is_moved else said
+    if fetch.events and page.checked_at is None:
+        return _open(asker, least), "the first look, for an event to be compared with"
     if fetch.events and not isinstance(fetch, FetchOnChange):
-        return None, f"{said}: or tidings check {sub.owner.row.name}"
+        return None, f"{said}: or tidings check {name}"
     if not isinstance(fetch, FetchOnChange):
-        return None, f"{said}: tidings check {sub.owner.row.name}"
-    if state.checked_at is None:
-        return _open(sub, least, "the first look")
-    period, how = _period(fetch, learned, settings)
-    due = state.checked_at + period if turn is None else turn
-    return _open(sub, max(due, least), f"{said}: {how} {spell_duration(roundly(period))}")
+        return None, f"{said}: tidings check {name}"
+    if page.checked_at is None:
+        return _open(asker, least), "the first look"
+    period, how = _period(fetch, learned, asker.settings)
+    due = page.checked_at + period if turn is None else turn
+    return _open(asker, max(due, least)), f"{said}: {how} {spell_duration(roundly(period))}"
 
 
-def _every(sub: Subscription, learned: Any, settings: Settings) -> Duration | None:
+@lru_cache(maxsize=1024)
+def _said(fetch: Fetch) -> str:
+    """Return a Fetch clause as the language writes it."""
+    return clause_lines("fetch", fetch)[0]
+
+
+def _every(fetch: Fetch, learned: Any, settings: Settings) -> Duration | None:
     """Return how far apart polls are that a sentinel asks for by itself, on average."""
-    match sub.fetch:
+    match fetch:
         case FetchEvery(interval):
             return interval
         case FetchAt(clocks, days):
             return 7 * DAY // (len(clocks) * len(days))
-        case FetchOnChange() if not (sub.is_only_shown and sub.row.taken):
-            return _period(sub.fetch, learned, settings)[0]
+        case FetchOnChange():
+            return _period(fetch, learned, settings)[0]
     return None
 
 
-def _open(sub: Subscription, at: Instant, why: str) -> tuple[Instant, str]:
-    return (hours_of(sub).first_open(at) if sub.owner.sentinel.during else at), why
+def _open(asker: _Asker, at: Instant) -> Instant:
+    """Return the first instant from one on at which the sentinel lets its pages be polled."""
+    during = asker.sentinel.during
+    return Hours(during, asker.zone).first_open(at) if during else at
 
 
 def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Duration, str]:
@@ -196,17 +207,17 @@ def roundly(period: Duration) -> Duration:
     return round(period / unit) * unit
 
 
-def _news(held: WatchedSentinel, now: Instant) -> Iterator[Prospect]:
-    start = held.row.started_at
+def _news(asker: _Asker) -> Iterator[Prospect]:
+    start = asker.row.started_at
     if start is None:
         return
-    for clause in held.sentinel.notify:
-        at = tick_after(clause.rate, now, start=start, zone=held.zone)
+    for clause in asker.sentinel.notify:
+        at = tick_after(clause.rate, asker.now, start=start, zone=asker.zone)
         if at is not None:
             yield Prospect("news", at, f"{rate_text(clause.rate)}, if there are any")
 
 
-def _why_again(state: PageState) -> str:
-    if state.health == "ok":
+def _why_again(page: Expected) -> str:
+    if page.health == "ok":
         return "checked again: a part of it was not there"
-    return f"tried again after {state.kind or state.health}"
+    return f"tried again after {page.kind or page.health}"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tidings.service.explain.explain_sentinel import Prospect, hold_all, outlook
+from tidings.service.explain.explain_sentinel import Prospect, outlook
 from tidings.service.plan import learned_worth
 from tidings.service.show.records import rfc3339
 from tidings.service.watch import by_name
-from tidings.storage.observed import estimates
-from tidings.storage.watches import sentinels, subscriptions
+from tidings.storage.observed import estimates, pages
+from tidings.storage.watches import sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.observed.pages import Expected
 
 
-@dataclass(frozen=True, slots=True)
-class ComingPoll:
+class ComingPoll(NamedTuple):
     """A look that comes: for which sentinel, at which page; `at` is None where it waits for something else than time. `learned` is what the
     policy remembers of the page, `taught` what is stored of the worth of its changes to the sentinel.
     """
@@ -77,20 +76,30 @@ def agenda(
     rows = [by_name.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)
     find = by_name.lives(connection, dropped=True)
-    held = None if names else hold_all(connection)
-    subs = subscriptions.listing(connection) if held is None else [sub for own in held.subs.values() for sub in own]
-    texts = {(sub.sentinel_id, sub.page_id): sub.learned for sub in subs}
+    expected: dict[int, list[Expected]] = {}
+    for page in pages.expected(connection, sentinel_id=rows[0].id if len(rows) == 1 else None):
+        expected.setdefault(page.sentinel_id, []).append(page)
+    taught = {
+        (page.sentinel_id, page.page_id): page.learned for own in expected.values() for page in own if page.learned
+    }
     found = [
         ComingPoll(
             row.name,
             prospect.page_id,
             prospect,
             learned.get(prospect.page_id, {}),
-            texts.get((row.id, prospect.page_id), ""),
+            taught.get((row.id, prospect.page_id), ""),
         )
         for row in rows
         for prospect in outlook(
-            connection, row, find=find, settings=settings, now=now, learned=learned, turns=turns, held=held
+            connection,
+            row,
+            find=find,
+            settings=settings,
+            now=now,
+            learned=learned,
+            turns=turns,
+            expected=expected.get(row.id, ()),
         )
         if prospect.page_id is not None
     ]

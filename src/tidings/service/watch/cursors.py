@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING
 from tidings.detection.find import window
 from tidings.detection.find.window import Window
 from tidings.model.observed.unit import CHANGE, CursorMove, Missing
-from tidings.model.watch.sentinel import FetchAt, FetchOnDemand
+from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnDemand
 from tidings.scheduling.timetable.hours import ClockTimes, Hours
 from tidings.scheduling.timetable.intervals import FixedInterval
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from tidings.model.interval import Instant
     from tidings.service.watch.watchlist import Subscription, WatchedPage
+    from tidings.storage.watches.sentinels import SentinelRow
 
 
 def ticks_of(sub: Subscription) -> FixedInterval | ClockTimes:
@@ -28,11 +31,16 @@ def ticks_of(sub: Subscription) -> FixedInterval | ClockTimes:
     if asked is None:
         message = "a subscription that is fetched on change has no ticks"
         raise TypeError(message)
-    row = sub.owner.row
-    start = next(i for i in (row.start_at, row.started_at, row.created_at) if i is not None)
+    return ticks(asked, sub.owner.row, sub.owner.zone)
+
+
+def ticks(asked: FetchEvery | FetchAt, row: SentinelRow, zone: tzinfo) -> FixedInterval | ClockTimes:
+    """Return the ticks of a Fetch clause of a sentinel whose times of day are in a zone."""
+    start = row.start_at if row.start_at is not None else row.started_at
+    if start is None:
+        start = row.created_at
     if isinstance(asked, FetchAt):
-        zone, slack = sub.owner.zone, asked.effective_slack
-        return ClockTimes(start=start, clocks=asked.clocks, days=asked.days, zone=zone, slack=slack)
+        return ClockTimes(start=start, clocks=asked.clocks, days=asked.days, zone=zone, slack=asked.effective_slack)
     return FixedInterval(start=start, interval=asked.interval, slack=min(asked.effective_slack, asked.interval - 1))
 
 

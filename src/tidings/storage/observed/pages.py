@@ -10,7 +10,7 @@ from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
 from tidings.model.observed.page import PageIdentity, PageState, Saturation
 from tidings.model.watch.asking import Header, Login, Value
-from tidings.storage.db.connection import Connection
+from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import SetAside, check_numbers, from_bytes, from_json, plain, readable, to_bytes, to_json
 
 _IDENTITY_COLUMNS = 13
@@ -51,6 +51,32 @@ _BRIEF = (
     "SELECT subscription.sentinel_id, page.id, page.given, page.health = 'ok', page.polls, page.last_seq, page.changed_at"
     " FROM subscription JOIN page ON page.id = subscription.page_id WHERE subscription.left_at IS NULL ORDER BY subscription.id"
 )
+_EXPECTED = (
+    "SELECT subscription.sentinel_id, page.id, subscription.label, subscription.taken <> '[]',"
+    " subscription.next_tick, subscription.learned, page.given, page.polled_at, page.checked_at, page.retry_at, page.health, page.kind"
+    " FROM subscription JOIN page ON page.id = subscription.page_id"
+)
+
+
+class Expected(NamedTuple):
+    """What says when a page is polled next for a sentinel.
+
+    `label` is its name there, `taken` says whether a version was taken, `next_tick` is what it
+    waits for, `learned` what was learned of the worth of its changes.
+    """
+
+    sentinel_id: int
+    page_id: int
+    label: str
+    taken: bool
+    next_tick: Instant | None
+    learned: str
+    given: str
+    polled_at: Instant | None
+    checked_at: Instant | None
+    retry_at: Instant | None
+    health: str
+    kind: str
 
 
 class Brief(NamedTuple):
@@ -138,6 +164,17 @@ def briefs(c: Connection) -> list[Brief]:
     return readable(c.rows(_BRIEF), _to_brief, "page")
 
 
+def expected(c: Connection, *, sentinel_id: int | None = None) -> list[Expected]:
+    """Return what says when the pages of each sentinel, or of one, are polled next, as named."""
+    conditions = ["subscription.left_at IS NULL"]
+    if sentinel_id is None:
+        rows = c.rows(select(_EXPECTED, conditions, "ORDER BY subscription.id"))
+    else:
+        conditions.append("subscription.sentinel_id = :id")
+        rows = c.rows(select(_EXPECTED, conditions, "ORDER BY subscription.id"), id=sentinel_id)
+    return readable(rows, _to_expected, "page")
+
+
 def listing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
     """Return every page, in the order of ids."""
     return readable(c.rows(f"{_SELECT} ORDER BY id"), _to_both, "page")
@@ -198,6 +235,14 @@ def _to_brief(row: tuple[Any, ...]) -> Brief:
     brief = Brief(*row)
     check_numbers(polls=brief.polls, last_seq=brief.versions, changed_at=brief.changed_at)
     return brief
+
+
+def _to_expected(row: tuple[Any, ...]) -> Expected:
+    found = Expected(*row)
+    check_numbers(
+        next_tick=found.next_tick, polled_at=found.polled_at, checked_at=found.checked_at, retry_at=found.retry_at
+    )
+    return found
 
 
 def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:

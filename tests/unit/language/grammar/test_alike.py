@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tidings.language import parser
 from tidings.language.grammar import syntax
 from tidings.language.grammar.syntax import FEWEST, spans
-from tidings.language.parser import parse, recall
+from tidings.language.parser import parse, recall, recall_clauses
 from tidings.model.watch.sentinel import Clauses, Sentinel
 
 COUNT = 2 * FEWEST
@@ -125,3 +127,17 @@ def test_a_stored_text_is_recalled_as_it_was_read(head: str, clauses: str):
 
     assert isinstance(first, Sentinel)
     assert parser._recalled(f"Create Sentinel {head}\n  {clauses}") == again
+
+
+@pytest.mark.parametrize("clauses", RECALLED)
+def test_sentinels_with_the_same_clauses_are_recalled_as_one(clauses: str):
+    """All but name and address is as `recall` says; where a page has a name, so are these."""
+    one, other = (recall_clauses(f"Create Sentinel {name} Using https://{name}.example/\n  {clauses}") for name in "ab")
+    named = f"Create Sentinel c Using https://c.example/ As P\n  {clauses}"
+    whole = recall(f"Create Sentinel a Using https://a.example/\n  {clauses}")
+
+    assert one is other
+    assert isinstance(one, Sentinel)
+    assert isinstance(whole, Sentinel)
+    assert whole == replace(one, name=whole.name, pages=whole.pages)
+    assert recall(named) == recall_clauses(named)
