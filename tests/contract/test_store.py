@@ -167,7 +167,7 @@ def test_the_population_is_what_active_subscriptions_watch(world: World):
 
 
 def test_what_says_when_pages_are_polled_is_read_alone(world: World):
-    """Of each page of each sentinel, or of one, as named, what its rows say; one that was left is none."""
+    """Of each page of each sentinel, or of one, what its rows say; one that was left is none."""
     one = world.watch("one", "b", "a")
     world.watch("two", "a")
     subs = {(sub.sentinel_id, sub.page_id): sub for sub in world.read(sentinels.subscriptions)}

@@ -53,7 +53,8 @@ _BRIEF = (
 )
 _EXPECTED = (
     "SELECT subscription.sentinel_id, page.id, subscription.label, subscription.taken <> '[]',"
-    " subscription.next_tick, subscription.learned, page.given, page.polled_at, page.checked_at, page.retry_at, page.health, page.kind"
+    " subscription.next_tick, subscription.learned, page.given, page.polled_at, page.checked_at,"
+    " page.retry_at, page.health, page.kind"
     " FROM subscription JOIN page ON page.id = subscription.page_id"
 )
 
