@@ -1,11 +1,12 @@
 """The contract of behaviours: what sentinels do by rules over what happens (sentinels §3.5).
 
-A behaviour says which rules a sentinel needs, hears of each firing, and answers with *deeds*: what is to be written. It does no writing
-itself and holds nothing of a sentinel but what stands in its `memory`, which is stored with the state of its rules: after a crash the
-same events bring the same deeds. What a message says is never in a memory: it is read from the event log, by event number.
+A behaviour says which rules a sentinel needs, hears of each firing, and answers with *deeds*: what
+is to be written. It does no writing itself and holds nothing of a sentinel but what stands in its
+`memory`, which is stored with the state of its rules: after a crash the same events bring the same
+deeds. What a message says is never in a memory: it is read from the event log, by event number.
 
-The events of the log are heard by the names that `heard` gives them. Each sentinel has its own, so that no sentinel's rules wait for
-another's.
+The events of the log are heard by the names that `heard` gives them. Each sentinel has its own, so
+that no sentinel's rules wait for another's.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Rates: the Notify clauses that wait for something, by rules (004 §3.7.2; sentinels §3.5, §6.3).
 
-A clause that tells each change at once needs no rules: its message is written with the change (`news.drafts`). Every other one is a
-*line*: it remembers the last event that it told of (`after`) and whether it is due. Changes and clocks make it due; quiet hours, caps and
-messages under way hold it. When it is due and not held, what has gathered since `after` is read from the log and told in one message,
-nothing if nothing has.
+A clause that tells each change at once needs no rules: its message is written with the change
+(`news.drafts`). Every other one is a *line*: it remembers the last event that it told of (`after`)
+and whether it is due. Changes and clocks make it due; quiet hours, caps and messages under way hold
+it. When it is due and not held, what has gathered since `after` is read from the log and told in
+one message, nothing if nothing has.
 """
 
 from __future__ import annotations

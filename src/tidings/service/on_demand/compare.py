@@ -1,4 +1,6 @@
-"""Compare two stored versions on demand, in a process of its own, for `tidings diff` and the screens."""
+"""Compare two stored versions on demand, in a process of its own, for `tidings diff` and the
+screens.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a sentinel sees of its pages now: read again from the newest stored versions, for `add` and `apply`."""
+"""What a sentinel sees of its pages now: read again from the newest stored versions, for `add` and
+`apply`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Trial: what sentinels would watch, seen on the pages as they are now; nothing is stored (contracts §2).
+"""Trial: what sentinels would watch, seen on the pages as they are now; nothing is stored
+(contracts §2).
 
-Each page is asked for once, paid for from the same budget and under the same host limits as any poll.
+Each page is asked for once, paid for from the same budget and under the same host limits as any
+poll.
 """
 
 from __future__ import annotations

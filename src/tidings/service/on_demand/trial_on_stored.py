@@ -1,8 +1,10 @@
-"""Hindsight: what a sentinel would have told of the versions of a page that are stored, with each Compare option (sentinels §4.4).
+"""Hindsight: what a sentinel would have told of the versions of a page that are stored, with each
+Compare option (sentinels §4.4).
 
-For `tidings test`, before anything is stored: the newest versions are taken in turn, one job for each with all that is compared with it, as
-the running service would have taken them on change. What is known of the page's noise is left out as it would be; where nothing is known yet
-it is learned from these versions, in their order.
+For `tidings test`, before anything is stored: the newest versions are taken in turn, one job for
+each with all that is compared with it, as the running service would have taken them on change. What
+is known of the page's noise is left out as it would be; where nothing is known yet it is learned
+from these versions, in their order.
 """
 
 from __future__ import annotations

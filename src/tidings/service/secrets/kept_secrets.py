@@ -1,4 +1,6 @@
-"""What `doctor` says of the secrets that are kept: the key file, each secret that does not open, receivers whose address is not set."""
+"""What `doctor` says of the secrets that are kept: the key file, each secret that does not open,
+receivers whose address is not set.
+"""
 
 from __future__ import annotations
 

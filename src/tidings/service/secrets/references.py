@@ -1,8 +1,11 @@
-"""References: the address of a webhook or of an Apprise service may hold a token, so it is kept as a secret and all else refers to it (0049).
+"""References: the address of a webhook or of an Apprise service may hold a token, so it is kept as
+a secret and all else refers to it (0049).
 
-An address that a statement writes out becomes a secret with a name of its own when the statement is stored. The name begins with the host or
-the scheme and ends with a keyed digest of the address: the same address has the same name, and nobody can try addresses on it. The key of
-the digest is itself in the vault, so that names survive a new master key. An address is opened for each attempt to send there.
+An address that a statement writes out becomes a secret with a name of its own when the statement is
+stored. The name begins with the host or the scheme and ends with a keyed digest of the address: the
+same address has the same name, and nobody can try addresses on it. The key of the digest is itself
+in the vault, so that names survive a new master key. An address is opened for each attempt to send
+there.
 """
 
 from __future__ import annotations

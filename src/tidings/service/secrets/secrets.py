@@ -1,6 +1,7 @@
 """Secrets as their owner handles them: set, list, drop, change the key.
 
-Who uses a secret is read from the pages; a page that is in trouble is polled again as soon as a secret of its own is set.
+Who uses a secret is read from the pages; a page that is in trouble is polled again as soon as a
+secret of its own is set.
 """
 
 from __future__ import annotations

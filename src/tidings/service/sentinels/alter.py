@@ -1,8 +1,9 @@
 """Altering: a sentinel gets another meaning without losing its place (sentinels §2.2).
 
-Class A (whom to tell, how much it matters) takes effect at once; class B (when to look) ticks anew; class C (what is compared, how a page is
-asked for) compares the reference once more with the new meaning at the next poll, which is made as if nothing were known. In no case
-is anything told for the switch itself.
+Class A (whom to tell, how much it matters) takes effect at once; class B (when to look) ticks anew;
+class C (what is compared, how a page is asked for) compares the reference once more with the new
+meaning at the next poll, which is made as if nothing were known. In no case is anything told for
+the switch itself.
 """
 
 from __future__ import annotations

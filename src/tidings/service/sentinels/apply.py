@@ -1,8 +1,9 @@
 """Apply: make what is watched equal to files, so that git can be the truth.
 
-Each sentinel and event of the files is created, altered or left as it is; nothing is written unless all files are right. A sentinel whose
-pages are others is another one: the old one is dropped (its changes stay) and the new one begins with a baseline. `prune` drops what an
-earlier apply made and no file names any more; what `tidings add` made is never dropped here.
+Each sentinel and event of the files is created, altered or left as it is; nothing is written unless
+all files are right. A sentinel whose pages are others is another one: the old one is dropped (its
+changes stay) and the new one begins with a baseline. `prune` drops what an earlier apply made and
+no file names any more; what `tidings add` made is never dropped here.
 """
 
 from __future__ import annotations

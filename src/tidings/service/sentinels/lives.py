@@ -1,4 +1,6 @@
-"""Lives: the steps in sentinels' lives are written as they fall due, in their order (sentinels §2, §2.3)."""
+"""Lives: the steps in sentinels' lives are written as they fall due, in their order (sentinels §2,
+§2.3).
+"""
 
 from __future__ import annotations
 

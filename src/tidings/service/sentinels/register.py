@@ -1,6 +1,7 @@
 """Register: from the text of sentinels to rows in the database.
 
-All statements of a text are read and judged before the first is written, and they are written in one transaction: nothing half done.
+All statements of a text are read and judged before the first is written, and they are written in
+one transaction: nothing half done.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Collect: let go of the versions that nobody needs any more, and of their bodies (sentinels §6.1).
 
-Which they are is `storage.retention`; here is how: a page at a time, rows first, then each body once no row names it. A body that others
-lean on goes after these were written anew. Only the one poller does it, so that nobody plans with what is about to go.
+Which they are is `storage.retention`; here is how: a page at a time, rows first, then each body
+once no row names it. A body that others lean on goes after these were written anew. Only the one
+poller does it, so that nobody plans with what is about to go.
 """
 
 from __future__ import annotations

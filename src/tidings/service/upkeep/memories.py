@@ -1,4 +1,6 @@
-"""Memories: what the policy, the hints and the price have learned is stored, some seconds' worth at a time: a crash costs no more than that."""
+"""Memories: what the policy, the hints and the price have learned is stored, some seconds' worth at
+a time: a crash costs no more than that.
+"""
 
 from __future__ import annotations
 

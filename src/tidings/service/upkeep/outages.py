@@ -1,4 +1,6 @@
-"""Outages: whoever waited for checks that a database which did not answer has held up is notified once, when it answers again."""
+"""Outages: whoever waited for checks that a database which did not answer has held up is notified
+once, when it answers again.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
-"""Upkeep: what must be so before a step does anything, and what stops all steps and lets them go on by itself.
+"""Upkeep: what must be so before a step does anything, and what stops all steps and lets them go on
+by itself.
 
-The lease is ours, the clock goes on and the database is whole. While the data directory takes nothing the service asks for nothing, says so, and
-goes on by itself when it can (F-08): a disk that is full, a quota, a file system that turned read-only, no memory, no file descriptor. Each step
-then begins with a small write, and nothing else is done until that succeeds. Pages whose look could not be kept are asked for again soon.
+The lease is ours, the clock goes on and the database is whole. While the data directory takes
+nothing the service asks for nothing, says so, and goes on by itself when it can (F-08): a disk that
+is full, a quota, a file system that turned read-only, no memory, no file descriptor. Each step then
+begins with a small write, and nothing else is done until that succeeds. Pages whose look could not
+be kept are asked for again soon.
 """
 
 from __future__ import annotations

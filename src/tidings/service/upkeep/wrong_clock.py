@@ -1,9 +1,11 @@
-"""Wrong clock: what a clock that was ahead has left behind is brought back, once it is right again (F-21).
+"""Wrong clock: what a clock that was ahead has left behind is brought back, once it is right again
+(F-21).
 
-While the clock is ahead, everything happens "in the future": a page that was checked then would not be checked until that day comes. So at each
-start, and whenever the clock is set back while the service runs (it starts again then), no instant that decides anything may lie after now.
-Pages wait no longer than their own interval from now on; dates of people stay. An event says from when to when the clock was wrong, and
-owners are told once if it was wrong by an hour or more.
+While the clock is ahead, everything happens "in the future": a page that was checked then would not
+be checked until that day comes. So at each start, and whenever the clock is set back while the
+service runs (it starts again then), no instant that decides anything may lie after now. Pages wait
+no longer than their own interval from now on; dates of people stay. An event says from when to when
+the clock was wrong, and owners are told once if it was wrong by an hour or more.
 """
 
 from __future__ import annotations

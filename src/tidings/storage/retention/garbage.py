@@ -1,4 +1,6 @@
-"""Garbage: files under `blobs/` that no row names any more, to be unlinked after the commit (contracts §3)."""
+"""Garbage: files under `blobs/` that no row names any more, to be unlinked after the commit
+(contracts §3).
+"""
 
 from __future__ import annotations
 

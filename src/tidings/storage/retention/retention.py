@@ -1,8 +1,9 @@
 """Retention: which versions are still needed, and letting go of the others (sentinels §6.1).
 
-A version is kept while a cursor of a sentinel that has not ended needs it, or a comparison that is owed; while a change that begins or
-ends with it is inside its ChangeHistory; while a version with frames is made of it; while it is the newest of a page that is watched; and for a
-day in any case. Of all others the row goes here, then its body (`unneeded`), once no row names it any more.
+A version is kept while a cursor of a sentinel that has not ended needs it, or a comparison that is
+owed; while a change that begins or ends with it is inside its ChangeHistory; while a version with
+frames is made of it; while it is the newest of a page that is watched; and for a day in any case.
+Of all others the row goes here, then its body (`unneeded`), once no row names it any more.
 """
 
 from __future__ import annotations

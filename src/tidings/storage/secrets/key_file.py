@@ -1,7 +1,9 @@
-"""The keys that encrypt secrets: `secrets.key` in the data directory, readable by its owner alone (contracts §11).
+"""The keys that encrypt secrets: `secrets.key` in the data directory, readable by its owner alone
+(contracts §11).
 
-A line is a key, the newest first. Usually there is one; while keys are exchanged there are two, so that a crash at any moment leaves
-every value with a key that opens it. The file is left out of copies: a copy of the data directory without it holds no secret.
+A line is a key, the newest first. Usually there is one; while keys are exchanged there are two, so
+that a crash at any moment leaves every value with a key that opens it. The file is left out of
+copies: a copy of the data directory without it holds no secret.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Rows of secrets, by owner and name, encrypted: `vault` encrypts and opens them (I-9). Addresses of endpoints are among them."""
+"""Rows of secrets, by owner and name, encrypted: `vault` encrypts and opens them (I-9). Addresses
+of endpoints are among them.
+"""
 
 from __future__ import annotations
 

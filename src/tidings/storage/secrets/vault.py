@@ -1,7 +1,9 @@
-"""Secrets, encrypted when they are put away and opened when a request leaves (AES-256-GCM, docs/decisions/0015).
+"""Secrets, encrypted when they are put away and opened when a request leaves (AES-256-GCM,
+docs/decisions/0015).
 
-What is encrypted is bound to its owner, kind and name: a row that is copied to another name or owner does not open. The cipher's library
-is imported when the first value is encrypted or opened, not before.
+What is encrypted is bound to its owner, kind and name: a row that is copied to another name or
+owner does not open. The cipher's library is imported when the first value is encrypted or opened,
+not before.
 """
 
 from __future__ import annotations
