@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from tests.acceptance.test_screens import face, see, words_of
 from tests.world import World, play
 from tidings.clock import DAY
 from tidings.model.interval import Instant
+from tidings.service.on_demand.simulation import recorded, simulate
 from tidings.service.run.monitor import Monitor
-from tidings.service.run.simulation import recorded, simulate
 
-EVERY = {"hour": 0.8, "day": 1.0, "week": 6.0}
+EVERY = {"hour": 0.8, "week": 4.0}
 """Pages, and how many days lie between two changes of each, on average."""
 
 
@@ -31,20 +32,29 @@ async def month(world: World, monitor: Monitor) -> None:
 
 def test_a_recorded_month_is_simulated_as_it_was(make_world) -> None:
     """Checks and changes found agree within 2 %; a quicker pace finds changes sooner."""
-    world = make_world(schedule__pace_seconds="43200", schedule__sitemap_pages="0")
+    world = make_world(schedule__pace_seconds="86400", schedule__sitemap_pages="0")
     for name in EVERY:
         world.page(f"/{name}", "<p>nothing yet</p>")
         world.add(f"Create Sentinel {name} Using {{/{name}}} Monitor all words Fetch on change")
     world.page("/fixed", "<p>nothing yet</p>")
     world.add("Create Sentinel fixed Using {/fixed} Monitor all words Fetch every 1 day")
     begin = world.clock.now()
-    play(world, lambda monitor: month(world, monitor), spreads=True)
+
+    async def story(monitor: Monitor) -> None:
+        await month(world, monitor)
+        async with face(world, monitor) as app:
+            page = words_of(await see(app, "/sentinels/hour"))
+            assert "sure to 95" in page
+            assert "half seen within" in page
+            assert "seen within an hour" in words_of(await see(app, "/plan?budget=40"))
+
+    play(world, story, spreads=True)
 
     history = world.read(recorded, world.settings, begin=begin, end=world.clock.now())
     real, again = history.as_it_was(), simulate(history, world.settings)
-    more = simulate(history, replace(world.settings, schedule=replace(world.settings.schedule, pace_seconds=10_800)))
-    assert len(real.ledger.polls.at) > 150
-    assert real.captured > 25
+    more = simulate(history, replace(world.settings, schedule=replace(world.settings.schedule, pace_seconds=28_800)))
+    assert len(real.ledger.polls.at) > 60
+    assert real.captured > 15
     assert abs(again.checks_a_day / real.checks_a_day - 1) <= 0.02
     assert abs(again.captured / real.captured - 1) <= 0.02
     assert more.checks_a_day > 1.5 * real.checks_a_day

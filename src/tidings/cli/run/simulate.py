@@ -14,7 +14,7 @@ from tidings.language import parser as language
 from tidings.model.interval import spell_duration
 from tidings.model.watch.sentinel import Sentinel
 from tidings.scheduling.policies import POLICIES
-from tidings.service.run.simulation import (
+from tidings.service.on_demand.simulation import (
     History,
     Outcome,
     Progress,

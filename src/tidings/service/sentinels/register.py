@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
-from tidings.clock import SECOND
+from tidings.clock import DAY, SECOND
 from tidings.errors import AddressError, SentinelError, UnknownNameError, UsageError
 from tidings.fetching import address, files
 from tidings.language import means, parser, verify, words
@@ -351,6 +351,22 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
     elif row.state == "ended":
         message = f'"{row.name}" has ended ({row.reason or "its end has passed"}) and stays so; create a new one, or drop it to use the name again'
         raise UnknownNameError(message)
+    return sentinels.get(connection, row.id)
+
+
+def can_be_taken_back(row: SentinelRow, now: Instant) -> bool:
+    """Say whether a sentinel was dropped less than a day ago."""
+    return row.reason == "dropped" and row.ended_at is not None and now - row.ended_at < DAY
+
+
+def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow:
+    """Undo that a sentinel was dropped, for a day; return its row. Raises `UsageError` if it cannot be."""
+    row = by_name.find_past(connection, name)
+    if row.reason != "dropped":
+        raise UsageError(f"{name} was not dropped, so there is nothing to take back")
+    if not can_be_taken_back(row, now):
+        raise UsageError(f"{name} was dropped more than a day ago; make it anew, its history stays")
+    sentinels.restore(connection, row.id, now)
     return sentinels.get(connection, row.id)
 
 

@@ -510,6 +510,14 @@ def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
     return get(c, id)
 
 
+def text_of(c: Connection, id: int, number: int) -> str:
+    """Return what a revision of a sentinel says, "" if there is none of that number."""
+    text = c.value(
+        "SELECT text FROM sentinel_revision WHERE sentinel_id = :id AND number = :number", id=id, number=number
+    )
+    return "" if text is None else str(text)
+
+
 def _with_tags(c: Connection, rows: list[tuple[Any, ...]]) -> list[SentinelRow]:
     tags: dict[int, list[str]] = {}
     if len(rows) == 1:

@@ -197,12 +197,7 @@ def undo(c: Connection, name: str, now: Instant) -> dict[str, Any]:
     """Take back that a sentinel was dropped. Raises `UsageError` after a day, or where there is
     nothing to take back.
     """
-    row = sentinels.last_holder(c, by_name.find_past(c, name).name)
-    if row is None or name in sentinels.names(c):
-        raise UsageError(f"{name} was not dropped, so there is nothing to take back")
-    if now - (row.ended_at or 0) > UNDO:
-        raise UsageError(f"{name} was dropped more than a day ago; make it anew, its history stays")
-    return record_of(sentinels.restore(c, row.id, now), accounts.names(c))
+    return record_of(register.take_back(c, name, now=now), accounts.names(c))
 
 
 async def check(call: Call) -> Any:

@@ -7,8 +7,11 @@ a check.
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import RedirectResponse
@@ -17,6 +20,7 @@ from tidings.service.health.sources import health_of
 from tidings.service.health.trouble import Health
 from tidings.service.on_demand import trial
 from tidings.service.on_demand.compare import Comparisons
+from tidings.service.on_demand.simulation import simulate
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
     from tidings.clock import Clock
     from tidings.language.problems import Problem
+    from tidings.service.on_demand.simulation import History, Outcome
     from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -68,12 +73,15 @@ class Desk:
         self.arrivals = arrivals
         self.store = Store(database)
         self.comparisons = Comparisons(self.store.read, settings, dialect=database.dialect)
+        self._simulating: ProcessPoolExecutor | None = None
         self._health = Health()
         self._read_at = float("-inf")
 
     async def close(self) -> None:
         """Let go of the database and of the process that compares."""
         await self.comparisons.close()
+        if self._simulating is not None:
+            self._simulating.shutdown(cancel_futures=True)
         await self.store.close()
 
     async def health(self) -> Health:
@@ -103,6 +111,14 @@ class Desk:
 
         async with self._trying:
             return await asyncio.to_thread(run)
+
+    async def simulate(self, history: History, settings: Settings) -> Outcome:
+        """Return what these settings would have brought, from a process of its own: no check waits for it."""
+        async with self._trying:
+            if self._simulating is None:
+                self._simulating = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+            work = partial(simulate, history, settings)
+            return await asyncio.get_running_loop().run_in_executor(self._simulating, work)
 
     async def page(
         self, request: Request, template: str, *, title: str, here: str = "", status: int = HTTPStatus.OK, **values: Any

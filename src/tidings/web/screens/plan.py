@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -11,6 +13,7 @@ from tidings.model.watch.sentinel import FetchEvery
 from tidings.service.explain.budget_report import purses
 from tidings.service.explain.plan_list import agenda
 from tidings.service.explain.plan_summary import outline
+from tidings.service.on_demand.simulation import other_settings, recorded
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import polls
 from tidings.storage.watches import sentinels
@@ -28,10 +31,68 @@ SOON: Final = 20
 HOSTS: Final = 15
 
 
+DAYS: Final = 7
+"""What is recorded of so many days is simulated."""
+PAGES: Final = 40
+"""At most so many pages are, evenly chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a budget (checks a day) would have brought: checks made a day, changes captured of all, the median delay (µs), the share seen within an hour."""
+
+    budget: float
+    made: float
+    captured: int
+    changes: int
+    delay: int | None
+    soon: float
+    is_now: bool
+
+
 async def show(request: Request, desk: Desk) -> Response:
     """Return the plan."""
-    found = await desk.store.read(_read, desk.settings, desk.clock.wall())
-    return await desk.page(request, "plan.html", title="Plan and budget", here="plan", **found)
+    now = desk.clock.wall()
+    found = await desk.store.read(_read, desk.settings, now)
+    given = request.query_params.get("budget", "").replace(",", "").strip()[:12]
+    wanted = int(given) if given.isascii() and given.isdecimal() else 0
+    curve, share, problem = await _curve(desk, wanted, now) if wanted else ([], 1.0, "")
+    return await desk.page(
+        request,
+        "plan.html",
+        title="Plan and budget",
+        here="plan",
+        wanted=given,
+        curve=curve,
+        curve_share=share,
+        curve_days=DAYS,
+        curve_problem=problem or ("" if wanted or not given else "Write a whole number of checks a day."),
+        **found,
+    )
+
+
+async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[Point], float, str]:
+    """Return what the budget of now and the wanted one would have brought, on which part of the pages, and what was wrong."""
+    history, share = (await desk.store.read(recorded, desk.settings, begin=now - DAYS * DAY, end=now)).part(PAGES)
+    if not history.made:
+        return [], share, "Nothing was recorded yet. Come back in a day."
+    budget = desk.settings.budget.polls_per_day
+    points = []
+    for a_day in sorted({budget, float(wanted)}):
+        found = await desk.simulate(history, other_settings(desk.settings, budget=max(1.0, a_day * share)))
+        delay = found.ledger.delay_quantile(0.5)
+        points.append(
+            Point(
+                a_day,
+                found.checks_a_day / share,
+                found.captured,
+                found.changes,
+                None if math.isnan(delay) else round(delay),
+                found.within(HOUR),
+                a_day == budget,
+            )
+        )
+    return points, share, ""
 
 
 def _read(c: Connection, settings: Settings, now: Instant) -> dict[str, Any]:

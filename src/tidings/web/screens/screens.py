@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, Literal
 
-from tidings.web.screens import change, health, inbox, live, make, plan, sentinel, sentinels, settings
+from tidings.web.screens import change, fewer, health, inbox, live, make, plan, sentinel, sentinels, settings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,6 +24,8 @@ SCREENS: Final[tuple[Row, ...]] = (
     ("/changes/{id}", "GET", "readers", change.show),
     ("/changes/{id}", "POST", "editors", change.act),
     ("/changes/{id}/rendered", "GET", "readers", change.rendered),
+    ("/changes/{id}/fewer", "GET", "readers", fewer.show),
+    ("/changes/{id}/fewer", "POST", "editors", fewer.act),
     ("/sentinels", "GET", "readers", sentinels.show),
     ("/sentinels", "POST", "editors", sentinels.act),
     ("/sentinels/{name}", "GET", "readers", sentinel.show),

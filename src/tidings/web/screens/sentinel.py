@@ -13,13 +13,14 @@ from tidings.clock import DAY
 from tidings.errors import SentinelError, TidingsError, UnknownNameError, UsageError
 from tidings.model.watch.sentinel import Sentinel
 from tidings.service.explain.explain_sentinel import outlook
+from tidings.service.explain.page_report import PageReport, reports
 from tidings.service.explain.plan_list import ComingPoll
 from tidings.service.sentinels import apply, register
 from tidings.service.show.records import change_record
 from tidings.service.watch import by_name, noise
 from tidings.storage.observed import estimates, pages, versions
-from tidings.storage.watches import changes, subscriptions
-from tidings.web.markup import beat, forms, lines, series
+from tidings.storage.watches import changes, sentinels, subscriptions
+from tidings.web.markup import beat, forms, lines, series, week
 from tidings.web.problems import ProblemError
 from tidings.web.screens.sentinels import carry_out, state_of
 
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
     from tidings.web.markup.forms import SentForm
     from tidings.web.screens.desk import Desk
 
 CHANGES: Final = 15
 VERSIONS: Final = 20
 PAGES: Final = 20
+UNKNOWN: Final = PageReport(0, "", "", None, 0.0, 0.0, (), {}, "", ())
+"""Of a page that is not checked by itself now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,10 @@ async def act(request: Request, desk: Desk) -> Response:
                 await desk.store.write(_alter, name, form.one("text"), desk.statement_settings, now)
             case "mask":
                 await desk.store.write(_mask, name, form, now)
+            case "undo":
+                await desk.store.write(_undo, name, form.one("revision"), desk.statement_settings, now)
+            case "return":
+                await desk.store.write(register.take_back, name, now=now)
             case what:
                 await desk.store.write(carry_out, name, what, form.one("tags"), desk.statement_settings, now)
     except UnknownNameError as error:
@@ -82,8 +90,6 @@ async def act(request: Request, desk: Desk) -> Response:
         problems = [str(one) for one in error.problems] if isinstance(error, SentinelError) else [str(error)]
         return await _screen(request, desk, text=form.one("text"), problems=problems)
     desk.forget_health()
-    if form.one("act") == "drop":
-        return RedirectResponse("/sentinels", HTTPStatus.SEE_OTHER)
     return RedirectResponse(f"/sentinels/{quote(name)}", HTTPStatus.SEE_OTHER)
 
 
@@ -109,6 +115,10 @@ async def _screen(request: Request, desk: Desk, *, text: str = "", problems: Seq
         text=text or found["row"].text,
         problems_found=problems,
         budget=desk.settings.budget.polls_per_day,
+        unknown=UNKNOWN,
+        week=week.picture,
+        undo=_revision(request.query_params.get("undo", ""), found["row"]),
+        can_return=register.can_be_taken_back(found["row"], desk.clock.wall()),
         **found,
     )
 
@@ -120,6 +130,20 @@ def _alter(c: Connection, name: str, text: str, settings: Settings, now: Instant
     if named and named != [row.name]:
         raise UsageError(f"this is the text of {row.name}, and it must stay one statement under that name")
     apply.apply(c, {"": text}, settings=settings, now=now)
+
+
+def _revision(given: str, row: SentinelRow) -> int:
+    """Return the revision that can be gone back to, 0 for none."""
+    number = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
+    return number if 0 < number < row.revision and row.state != "ended" else 0
+
+
+def _undo(c: Connection, name: str, given: str, settings: Settings, now: Instant) -> None:
+    """Let a sentinel say again what an earlier revision says."""
+    row = by_name.find(c, name)
+    text = sentinels.text_of(c, row.id, _revision(given, row))
+    if text:
+        apply.apply(c, {"": text}, settings=settings, now=now)
 
 
 def _mask(c: Connection, name: str, form: SentForm, now: Instant) -> None:
@@ -173,6 +197,7 @@ def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[st
         "changes": [
             (record["id"], lines.line(record), one.row.detected_at) for record, one in zip(records, found, strict=True)
         ],
+        "reports": {one.page_id: one for one in reports(c, row, settings, now, most=PAGES)},
         "courses": series.courses(c, row.id, now),
         "masks": [
             (mask.page_id, thing, noise.where(thing), noise.why(thing), thing.id in mask.kept, thing in mask.offers)

@@ -6,7 +6,7 @@ import pytest
 
 from tidings.clock import DAY, HOUR
 from tidings.errors import UsageError
-from tidings.service.run.simulation import other_settings, read_trace, simulate, traced
+from tidings.service.on_demand.simulation import other_settings, read_trace, simulate, traced
 from tidings.settings import ScheduleSettings, Settings
 
 BEGIN = 1_767_225_600_000_000

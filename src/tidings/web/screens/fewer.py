@@ -1,0 +1,174 @@
+"""Fewer changes like one: what would have been hidden of the last 30 days, before it is so; and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from starlette.responses import RedirectResponse
+
+from tidings.clock import DAY
+from tidings.errors import TidingsError
+from tidings.presentation.edits import LISTS, edits_of
+from tidings.service.explain import fewer
+from tidings.service.sentinels import apply
+from tidings.service.show.records import change_record
+from tidings.service.watch import by_name
+from tidings.storage.observed import versions
+from tidings.storage.watches import changes, inbox, sentinels
+from tidings.web.markup import forms, lines
+from tidings.web.problems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markupsafe import Markup
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from tidings.model.interval import Instant
+    from tidings.model.observed.version import Version
+    from tidings.service.explain.fewer import Proposal
+    from tidings.service.show.records import Record
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.changes import StoredChange
+    from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.web.screens.desk import Desk
+
+SINCE: Final = 30 * DAY
+MOST: Final = 40
+"""Changes that are compared once more, the newest."""
+EDITS: Final = 3
+"""Edits of a change that can be said to be not relevant."""
+NAMES: Final = {"noise": "Not relevant", "size": "Quiet until it changes more than usual"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    change: StoredChange
+    owner: SentinelRow
+    others: Sequence[StoredChange]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a proposal would have done: how many of how many changes it would have hidden, which would have stayed, and which cannot be told."""
+
+    hidden: int
+    of: int
+    stays: Sequence[tuple[str, Markup]]
+    unknown: int
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """Return the proposals for a change, the chosen one with what it would have hidden."""
+    found = await _found(request, desk)
+    how = request.query_params.get("how", "noise")
+    how = how if how in NAMES else "noise"
+    proposals = _proposals(found, how)
+    given = request.query_params.get("edit", "0")
+    chosen = int(given) if given.isdecimal() and int(given[:2]) < len(proposals) else 0
+    proposal = proposals[chosen] if proposals else None
+    return await desk.page(
+        request,
+        "fewer.html",
+        title=NAMES[how],
+        here="inbox",
+        how=how,
+        names=NAMES,
+        id=found.change.row.id,
+        sentinel=found.owner.name,
+        line=lines.line(_record(found.change)),
+        proposals=proposals,
+        chosen=chosen,
+        proposal=proposal,
+        preview=None if proposal is None else await _preview(desk, found, proposal),
+        fewest=fewer.FEWEST,
+    )
+
+
+async def act(request: Request, desk: Desk) -> Response:
+    """Let the sentinel say what was proposed; the inbox offers the way back."""
+    found = await _found(request, desk)
+    form = await forms.sent(request)
+    how, given = form.one("how"), form.one("edit")
+    proposals = _proposals(found, how if how in NAMES else "noise")
+    if not given.isdecimal() or int(given[:2]) >= len(proposals):
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "nothing that could be left out was chosen")
+    proposal, now = proposals[int(given[:2])], desk.clock.wall()
+    try:
+        await desk.store.write(say, found.owner.name, proposal.text, desk.statement_settings, now)
+    except TidingsError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
+    await desk.store.write(inbox.mark, [found.change.row.id], at=now, is_read=True)
+    desk.forget_health()
+    return RedirectResponse(f"/sentinels/{quote(found.owner.name)}?undo={found.owner.revision}", HTTPStatus.SEE_OTHER)
+
+
+def say(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
+    """Let a sentinel say this text from now on."""
+    by_name.find(c, name)
+    apply.apply(c, {"": text}, settings=settings, now=now)
+
+
+async def _found(request: Request, desk: Desk) -> _Found:
+    found = await desk.store.read(_read, str(request.path_params["id"]), desk.clock.wall())
+    if found is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change, or its sentinel has ended")
+    return found
+
+
+def _read(c: Connection, change_id: str, now: Instant) -> _Found | None:
+    change = changes.get(c, change_id)
+    if change is None:
+        return None
+    owner = sentinels.get(c, change.row.sentinel_id)
+    if owner.state == "ended":
+        return None
+    others = [
+        one for one in changes.listing(c, sentinel=owner.name, limit=10 * MOST) if one.row.detected_at >= now - SINCE
+    ]
+    return _Found(change, owner, others)
+
+
+def _record(change: StoredChange) -> Record:
+    return change_record(change.row, sentinel=change.sentinel, url=change.url)
+
+
+def _versions(c: Connection, change: StoredChange) -> tuple[Version | None, Version | None]:
+    row = change.row
+    return versions.get(c, row.page_id, row.from_seq), versions.get(c, row.page_id, row.to_seq)
+
+
+def _proposals(found: _Found, how: str) -> list[Proposal]:
+    if how == "size":
+        made = fewer.quiet_until_more(found.owner.text, [lines.words(_record(one)) for one in found.others])
+        return [] if made is None else [made]
+    edits, _ = edits_of(_record(found.change), most=EDITS)
+    every = [made for edit in edits if (made := fewer.not_relevant(found.owner.text, edit)) is not None]
+    return list({one.says: one for one in every}.values())
+
+
+async def _preview(desk: Desk, found: _Found, proposal: Proposal) -> Preview:
+    """Compare the versions of the last changes once more, as the sentinel would see them then."""
+    after = replace(found.owner, text=proposal.text)
+    hidden, unknown, stays = 0, 0, []
+    looked = found.others[:MOST]
+    for one in looked:
+        old, new = await desk.store.read(_versions, one)
+        if old is None or new is None:
+            unknown += 1
+            continue
+        try:
+            record = await desk.comparisons.two_versions(after, page_id=one.row.page_id, old=old, new=new)
+        except TidingsError:
+            unknown += 1
+            continue
+        if any(record.get(name) for name in LISTS):
+            stays.append((one.row.id, lines.line(_record(one))))
+        else:
+            hidden += 1
+    return Preview(hidden, len(looked), stays, unknown)

@@ -1,0 +1,56 @@
+"""Patterns of what is not relevant are narrow: numbers may be any, words may not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tidings.service.explain.fewer import pattern, quiet_until_more
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "matches", "not_matches"),
+    [
+        ("posted 3 min ago", "posted 5 min ago", "", "posted 17 min ago", "posted yesterday"),
+        ("5", "6", "Seen by", "Seen by 1,204", "6"),
+        ("129.00", "109.00", "Price:", "Price: 7.50", "Weight: 7.50"),
+        ("Mon", "Tue", "", None, None),
+        ("5", "6", "", None, None),
+        ("", "Advert: buy now", "", "Advert: buy now", "buy"),
+        (" ".join("abc" for _ in range(20)), "", "", None, None),
+        ("sunny", "rainy spells", "Weather today", "Weather today cloudy", "cloudy"),
+    ],
+)
+def test_a_pattern_matches_the_next_of_its_kind_alone(
+    old: str, new: str, before: str, matches: str | None, not_matches: str | None
+) -> None:
+    """Without words of its own an edit is found by the words before it; where there are none, it is not."""
+    found = pattern(old, new, before)
+
+    assert bool(found) == (matches is not None)
+    if matches is not None and not_matches is not None:
+        assert re.search(found, matches)
+        assert not re.search(found, not_matches)
+
+
+TEXT = "Create Sentinel a Using https://a.example/ Monitor all words"
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "expected"),
+    [
+        (TEXT, [1, 1, 2, 2, 9], "where changed > 9"),
+        (TEXT, [*range(1, 21)], "where changed > 19"),
+        (f"{TEXT} where changed > 3", [5] * 5, "where changed > 5"),
+        (TEXT, [1, 2, 3, 4], None),
+        ("Create Sentinel a Using https://a.example/ Monitor price", [1] * 9, None),
+        (f"{TEXT} AND links", [1] * 9, None),
+    ],
+)
+def test_what_is_usual_is_learned_from_the_changes_so_far(text: str, sizes: list[int], expected: str | None) -> None:
+    """Nine of ten are not larger; an older bound is replaced."""
+    found = quiet_until_more(text, sizes)
+
+    assert expected == (None if found is None else found.says)
+    assert found is None or 1 == found.text.count("changed >")
