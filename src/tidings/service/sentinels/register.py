@@ -354,9 +354,13 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
     return sentinels.get(connection, row.id)
 
 
+UNDO: Final = DAY
+"""For so long a drop can be taken back."""
+
+
 def can_be_taken_back(row: SentinelRow, now: Instant) -> bool:
     """Say whether a sentinel was dropped less than a day ago."""
-    return row.reason == "dropped" and row.ended_at is not None and now - row.ended_at < DAY
+    return row.reason == "dropped" and row.ended_at is not None and now - row.ended_at <= UNDO
 
 
 def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow:

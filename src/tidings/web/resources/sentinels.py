@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from msgspec import UNSET
 
-from tidings.clock import DAY
 from tidings.errors import TidingsError, UnknownNameError, UsageError
 from tidings.model.watch.sentinel import Command, Sentinel
 from tidings.service.sentinels import apply, register
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from tidings.web.resources.operation import Call
     from tidings.web.resources.shapes import Alteration, Bulk, SentinelQuery
 
-UNDO: Final = DAY
-"""For how long a drop can be taken back."""
 _FILES: Final[Mapping[str, str]] = {"application/yaml": "api.yaml", "text/plain": ""}
 
 
@@ -176,7 +173,7 @@ async def drop(call: Call) -> Any:
         owners = accounts.names(c)
         check_match(call.request, record_of(row, owners))
         sentinels.drop(c, row.id, now)
-        return {"sentinel": record_of(sentinels.get(c, row.id), owners), "undo_until": rfc3339(now + UNDO)}
+        return {"sentinel": record_of(sentinels.get(c, row.id), owners), "undo_until": rfc3339(now + register.UNDO)}
 
     done = await call.write(write, call.named("name"), call.desk.clock.wall())
     call.desk.forget_health()
