@@ -1,4 +1,4 @@
-"""Promise: noise is one click away from silence, with what that hides shown before, and a way back; what was ended can be taken back for a day."""
+"""Promise: what silence would hide is shown before it is made, and can be undone, as an end can."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def text_of(world: World, name: str) -> str:
 
 
 def test_what_is_not_relevant_is_previewed_left_out_and_can_be_taken_back(world: World) -> None:
-    """A counter that nobody wants to hear of: 2 of 3 changes would have been hidden, the price stays."""
+    """A counter that nobody wants: 2 of 3 changes would have been hidden, the price stays."""
     world.page("/a", "<p>Seen by 5 people</p><p>Price 129 EUR</p>")
     world.add("Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour")
 
@@ -71,7 +71,7 @@ def test_a_page_can_be_quiet_until_it_changes_more_than_usual(world: World) -> N
 
 
 def test_what_was_ended_can_be_taken_back_for_a_day(world: World) -> None:
-    """Under its name, with its history; what happened meanwhile is found. After a day it cannot, nor while another has the name."""
+    """Under its name, with what happened meanwhile; not after a day, nor if the name is taken."""
     world.page("/a", "<p>Price 129 EUR</p>")
     world.add("Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour")
 

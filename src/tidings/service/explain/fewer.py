@@ -1,4 +1,4 @@
-"""Fewer changes: what a sentinel could say so that a change like one of its own is not news, and what that would have hidden.
+"""Fewer changes: what a sentinel could say so that a change like one of its own is not news.
 
 Two proposals. *Not relevant* leaves a pattern out (`Exclude regex`): the words of an edit with each
 number for any number, between words that stood beside it. *Quiet until more than usual* asks for
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tidings.presentation.edits import EditLine
 
 WORDS_BESIDE: Final = 2
-"""So many words before an edit tell where it stands."""
+"""So many words before an edit say where it stands."""
 MOST_WORDS: Final = 12
 """An edit of more words is no noise."""
 USUAL: Final = 0.9
@@ -42,7 +42,7 @@ class Proposal:
 
 
 def not_relevant(text: str, edit: EditLine) -> Proposal | None:
-    """Return how a sentinel would leave out what an edit is about; None if no pattern says that without saying more.
+    """Return how a sentinel would leave out what an edit is about; None if no pattern is so narrow.
 
     Args:
         text: The sentinel as it is stored.
@@ -57,7 +57,7 @@ def not_relevant(text: str, edit: EditLine) -> Proposal | None:
 
 
 def quiet_until_more(text: str, sizes: Sequence[int]) -> Proposal | None:
-    """Return how a sentinel would report only what is larger than its usual changes; None where that cannot be said.
+    """Return how a sentinel would report only changes that are larger than usual, None if it cannot.
 
     Args:
         text: The sentinel as it is stored.

@@ -364,7 +364,10 @@ def can_be_taken_back(row: SentinelRow, now: Instant) -> bool:
 
 
 def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow:
-    """Undo that a sentinel was dropped, for a day; return its row. Raises `UsageError` if it cannot be."""
+    """Undo that a sentinel was dropped, for a day; return its row.
+
+    Raises `UsageError` if it cannot be.
+    """
     row = by_name.find_past(connection, name)
     if row.reason != "dropped":
         raise UsageError(f"{name} was not dropped, so there is nothing to take back")

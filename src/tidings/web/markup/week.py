@@ -1,4 +1,4 @@
-"""The hours of the week in which a page's changes were found: a square an hour, the darker the more."""
+"""Hours of the week in which changes were found: a square an hour, the darker the more."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the screens work with: a store of their own, comparisons of stored versions, the health of all, and the page around a screen.
 
-What people write goes through a connection of its own, so that the service hears of it as of what any other process writes, and no screen delays
-a check.
+What people write goes through a connection of its own, so that the service hears of it as of what
+any other process writes, and no screen delays a check.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Desk:
             return await asyncio.to_thread(run)
 
     async def simulate(self, history: History, settings: Settings) -> Outcome:
-        """Return what these settings would have brought, from a process of its own: no check waits for it."""
+        """Return what these settings would have brought, from a process of its own."""
         async with self._trying:
             if self._simulating is None:
                 self._simulating = ProcessPoolExecutor(1, mp_context=get_context("spawn"))

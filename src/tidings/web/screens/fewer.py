@@ -1,4 +1,4 @@
-"""Fewer changes like one: what would have been hidden of the last 30 days, before it is so; and the way back."""
+"""Fewer changes like one: what that would have hidden in 30 days, shown before it is done."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a proposal would have done: how many of how many changes it would have hidden, which would have stayed, and which cannot be told."""
+    """What a proposal would have hidden of how many changes, which stay, and how many are unknown."""
 
     hidden: int
     of: int
@@ -109,7 +109,15 @@ async def act(request: Request, desk: Desk) -> Response:
 
 
 def say(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
-    """Let a sentinel say this text from now on."""
+    """Let a sentinel say this text from now on.
+
+    Args:
+        c: The transaction.
+        name: The name of the sentinel.
+        text: Its whole statement.
+        settings: The settings by which statements are judged.
+        now: When it is altered (µs).
+    """
     by_name.find(c, name)
     apply.apply(c, {"": text}, settings=settings, now=now)
 

@@ -39,7 +39,10 @@ PAGES: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a budget (checks a day) would have brought: checks made a day, changes captured of all, the median delay (µs), the share seen within an hour."""
+    """What a budget (checks a day) would have brought.
+
+    Checks made a day, changes captured of all, the median delay (µs), the share seen within an hour.
+    """
 
     budget: float
     made: float
@@ -72,7 +75,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[Point], float, str]:
-    """Return what the budget of now and the wanted one would have brought, on which part of the pages, and what was wrong."""
+    """Return what two budgets would have brought, on which part of the pages, and what was wrong."""
     history, share = (await desk.store.read(recorded, desk.settings, begin=now - DAYS * DAY, end=now)).part(PAGES)
     if not history.made:
         return [], share, "Nothing was recorded yet. Come back in a day."

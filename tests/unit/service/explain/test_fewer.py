@@ -25,7 +25,7 @@ from tidings.service.explain.fewer import pattern, quiet_until_more
 def test_a_pattern_matches_the_next_of_its_kind_alone(
     old: str, new: str, before: str, matches: str | None, not_matches: str | None
 ) -> None:
-    """Without words of its own an edit is found by the words before it; where there are none, it is not."""
+    """Without words of its own an edit is found by the words before it."""
     found = pattern(old, new, before)
 
     assert bool(found) == (matches is not None)
