@@ -101,8 +101,8 @@ class Comparisons:
     ) -> list[list[tuple[str, str]]]:
         """Return the stretches of a page around what changed for a sentinel between two versions, for views that show them.
 
-        Empty if only objects changed, or if the page has frames: their changes are shown by themselves. Raises `TidingsError` if the
-        job dies.
+        Empty if only objects changed, or if the page has frames: their changes are shown by
+        themselves. Raises `TidingsError` if the job dies.
         """
         identity = await self._read(pages.identity, page_id)
         if old.frames or new.frames or identity.frames:

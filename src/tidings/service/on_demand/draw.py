@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Drawing:
     """What is to be drawn: two bodies as an expression sees them, in a view ("" for the one that fits).
 
-    `found` is the change between them as it is stored, None where none is. `rendered` is the frame of the rendered page.
+    `found` is the change between them as it is stored, None where none is. `rendered` is the frame
+    of the rendered page.
     """
 
     old: Body

@@ -104,8 +104,8 @@ async def trial(
 ) -> tuple[list[Tried], tuple[Problem, ...]]:
     """Read statements and look at their pages once; return what would be watched and the warnings of the language.
 
-    The name of the `file` says in which form they are. What they make may be there already: a text is tried again after it was added.
-    Raises `SentinelError` with every problem found.
+    The name of the `file` says in which form they are. What they make may be there already: a text
+    is tried again after it was added. Raises `SentinelError` with every problem found.
     """
     clock = SystemClock()
     parsed = database.read(register.understood, file, text, settings=settings, now=clock.now(), anew=True)

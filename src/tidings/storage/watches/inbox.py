@@ -48,9 +48,9 @@ class Item:
 class Filter:
     """Which changes are listed; an empty field leaves nothing out.
 
-    `since` is the earliest instant of detection (µs), `before` the id of the change after which the next page of the list begins.
-    `text` is looked for in what changed, in names and in addresses. `viewer` is the owner who
-    reads, None for one who sees all, `reader` whose marks count.
+    `since` is the earliest instant of detection (µs), `before` the id of the change after which the
+    next page of the list begins. `text` is looked for in what changed, in names and in addresses.
+    `viewer` is the owner who reads, None for one who sees all, `reader` whose marks count.
     """
 
     shown: Shown = "unread"

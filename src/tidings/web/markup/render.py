@@ -1,7 +1,7 @@
 """From values to a page: the templates, what every screen shows around its content, and what a browser may do with it.
 
-Scripts, sheets and pictures come from this service alone; nothing in a page is a script. `STATIC` is served under `/static/HASH/NAME` and may be kept
-for ever.
+Scripts, sheets and pictures come from this service alone; nothing in a page is a script. `STATIC`
+is served under `/static/HASH/NAME` and may be kept for ever.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ PAGES: Final = 40
 class Point:
     """What a budget (checks a day) would have brought.
 
-    Checks made a day, changes captured of all, the median delay (µs), the share seen within an hour.
+    Checks made a day, changes captured of all, the median delay (µs), the share seen within an
+    hour.
     """
 
     budget: float
