@@ -10,6 +10,7 @@ from itertools import zip_longest
 from hypothesis import strategies as st
 
 from tidings.language.dates import DateReading, instant_of, read_date, zone_of
+from tidings.language.parser import read
 from tidings.language.verify import KnownSentinel, joins_answers
 from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
@@ -41,6 +42,7 @@ from tidings.model.watch.sentinel import (
     FetchOnDemand,
     History,
     Interest,
+    Lasting,
     Life,
     Not,
     Notify,
@@ -59,6 +61,15 @@ from tidings.model.watch.sentinel import (
 )
 
 SECOND = 1_000_000
+
+
+def monitor_of(text: str) -> Expression:
+    """Return what a Monitor clause that says this means."""
+    (sentinel,) = read(f"Create Sentinel s Using https://a.example/ Monitor {text}")
+    assert isinstance(sentinel, Sentinel)
+    return sentinel.monitor
+
+
 DAY = 86_400 * SECOND
 PAGE_NAMES = ("A", "any", "b-2")
 ZONES = (None, "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "UTC")
@@ -95,13 +106,19 @@ patterns = st.sampled_from([r"v(\d+\.\d+)", "a|b", r'"\\"', "é+", r"\\", "x{2,5
 texts = phrases
 numbers = st.integers(-1_000, 1_000).map(float) | st.floats(-1e9, 1e9).map(lambda number: round(number, 6) + 0.0)
 relations = st.sampled_from(["<", "<=", "=", "!=", ">=", ">"])
+lastings = st.builds(Lasting, st.integers(1, 1_000)) | st.builds(Lasting, duration=durations)
 of_pages = st.builds(Condition, st.sampled_from(["page has", "page lacks"]), text=texts)
 of_numbers = st.one_of(
     of_pages,
-    st.builds(Condition, st.sampled_from(["value", "becomes"]), relations, numbers),
+    st.builds(Condition, st.sampled_from(["value", "is", "becomes"]), relations, numbers),
+    st.builds(
+        Condition,
+        st.sampled_from(["lowest", "highest"]),
+        span=st.one_of(st.just(0), durations.filter(lambda duration: duration > 0)),
+    ),
     st.builds(
         lambda measure, ends: Condition(measure, "between", ends[0], upper=ends[1]),
-        st.sampled_from(["value", "becomes"]),
+        st.sampled_from(["value", "is", "becomes"]),
         st.tuples(numbers, numbers).map(sorted),
     ),
     st.builds(
@@ -370,6 +387,7 @@ def sentinels(draw: st.DrawFn) -> Sentinel:
         pages=tuple(Watched(url, name) for url, name in zip_longest(addresses, named)),
         monitor=draw(expressions_on(named).filter(lambda what: is_clear or not joins_answers(what))),
         window=draw(st.none() | durations),
+        lasting=draw(st.none() | lastings),
         then=tuple(draw(st.lists(thens(named), max_size=2))) if named else (),
         select=draw(st.none() | selectors),
         exclude=tuple(draw(st.lists(exclusions, max_size=2))),

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, cast
 
 from tidings.errors import SentinelError
+from tidings.language.dates import measure as read_duration
 from tidings.language.hours import read_clock, read_days
 from tidings.language.parser import parse
 from tidings.language.problems import Problem
@@ -30,8 +31,19 @@ from tidings.model.interval import Duration
 from tidings.model.outside import CreateEvent, EventSource, Origin
 from tidings.model.watch.asking import Login, Value
 from tidings.model.watch.commands import url_of
-from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
-from tidings.model.watch.sentinel import Sentinel, Then, Watched
+from tidings.model.watch.interest import (
+    EXTREMES,
+    FORMS,
+    AllOf,
+    AnyOf,
+    Condition,
+    Expression,
+    Interest,
+    Not,
+    Relation,
+    Selector,
+)
+from tidings.model.watch.sentinel import Lasting, Sentinel, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import DAILY, Clock, Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.model.watch.wording import Wording
@@ -78,13 +90,20 @@ class Change:
         return self._narrowed(of=page)
 
     def where(self, **conditions: str) -> Change:
-        """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`, `contains="oil"`, `page_has="in stock"`.
+        """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`, `contains="oil"`, `page_has="in stock"`,
+        `is_="< 100"`, `lowest="so far"`, `highest="30 days"`.
 
         Raises `ValueError` for a condition that cannot be read.
         """
         meant = cast("Interest", self.meant)
         added = tuple(_condition(measure, said) for measure, said in conditions.items())
         return self._narrowed(where=(*meant.where, *added))
+
+    @property
+    def unseen(self) -> Change:
+        """The change, only of things and lines that no earlier version had."""
+        meant = cast("Interest", self.meant)
+        return self._narrowed(where=(*meant.where, Condition("never seen")))
 
     def __and__(self, other: Change) -> Change:
         """Return both, in the same comparison."""
@@ -220,6 +239,11 @@ def check(*pages: str, within: Duration, least: int | None = None) -> Then:
     return Then(within, pages, least)
 
 
+def lasting(duration: Duration = 0, *, checks: int = 0) -> Lasting:
+    """Return how long what changed must stay before it is news: so long (µs), or for so many checks."""
+    return Lasting(checks, duration)
+
+
 dashboard, console, feed, stream = (Channel(kind) for kind in ("dashboard", "console", "feed", "stream"))
 immediate, best_effort, interactive = Rate("immediate"), Rate("best_effort"), Rate("interactive")
 
@@ -299,7 +323,11 @@ def _members(change: Change, joint: type[AllOf | AnyOf]) -> tuple[Expression, ..
 
 
 def _condition(measure: str, said: str) -> Condition:
-    name = cast("Any", measure)
+    name = cast("Any", measure.removesuffix("_"))
+    if measure in EXTREMES:
+        return Condition(name, span=_span(measure, said))
+    if name == "is" and not _RELATION.fullmatch(said.strip()):
+        return Condition(name, text=said)
     if measure in {"contains", "matches", "page_has", "page_lacks"}:
         return Condition(name.replace("_", " "), text=said)
     if measure in {"changes", "rises", "drops"}:
@@ -315,6 +343,16 @@ def _condition(measure: str, said: str) -> Condition:
         example = "more than 5%" if measure in {"changes", "rises", "drops"} else "< 100"
         raise ValueError(f'{measure}="{said}" cannot be read; write for example {measure}="{example}"')
     return Condition(name, cast("Relation", found[0]), float(found[1]), is_percent=bool(found[2]))
+
+
+def _span(measure: str, said: str) -> Duration:
+    """Return how far back the values count (µs), 0 for all of them."""
+    if said == "so far":
+        return 0
+    try:
+        return read_duration(*said.split())
+    except (ArithmeticError, KeyError, TypeError):
+        raise ValueError(f'{measure}="{said}" cannot be read; write "so far" or for example "30 days"') from None
 
 
 def _days(texts: Sequence[str]) -> Days:

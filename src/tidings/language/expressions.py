@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
+from tidings.model.interval import spell_duration
+from tidings.model.watch.interest import EXTREMES, AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 
 _ESCAPED = re.compile(r'"|\\(?=["\\]|\Z)')
 _KINDS: Mapping[str, str] = {"any": "any change", "words": "all words", "links": "all links", "images": "all images"}
@@ -55,6 +56,10 @@ def number_text(number: float) -> str:
 
 def condition_text(condition: Condition) -> str:
     """Return a condition as the language writes it."""
+    if condition.measure == "never seen":
+        return "never seen before"
+    if condition.measure in EXTREMES:
+        return f"{condition.measure} {f'of {spell_duration(condition.span)}' if condition.span else 'so far'}"
     if condition.text:
         return f"{condition.measure} {quoted(condition.text)}"
     number = f"{number_text(condition.number)}{'%' if condition.is_percent else ''}"

@@ -7,6 +7,7 @@ from tidings.language.build import (
     any_change,
     apprise,
     at,
+    availability,
     best_effort,
     check,
     console,
@@ -22,6 +23,7 @@ from tidings.language.build import (
     immediate,
     items,
     keywords,
+    lasting,
     links,
     minutes,
     number,
@@ -72,6 +74,10 @@ MONITORS = [
         number.within("css", ".price").where(becomes="< 100", changes="more than 5%"),
         'number in css ".price" where becomes < 100 but changes by more than 5%',
     ),
+    (number.where(is_="< 100", lowest="so far"), "number where is < 100 but lowest so far"),
+    (number.where(highest="30 days"), "number where highest of 30 day"),
+    (availability.where(is_="in stock"), 'availability where is "in stock"'),
+    (links.unseen, "all links where never seen before"),
     (status.where(matches="4.."), 'status where matches "4.."'),
     (regex(r"v\d+").inserted | entries(), r'regex "v\d+" inserted OR list'),
     (words.where(share=">= 20%", inserted="> 3"), "words where share >= 20% but inserted > 3"),
@@ -131,3 +137,18 @@ def test_what_cannot_be_read_is_said_so():
         (links | images).inserted.of("A")
     with pytest.raises(TypeError, match="fetsh"):
         sentinel("a", PAGE, monitor=links, fetsh=on_demand)
+
+
+def test_how_long_a_change_stays_is_built():
+    """As checks and as a time."""
+    twice = sentinel("a", PAGE, monitor=words, lasting=lasting(checks=2))
+    hour = sentinel("a", PAGE, monitor=words, lasting=lasting(hours(1)))
+
+    assert read(f"{HEAD}all words for 2 checks") == (twice,)
+    assert read(f"{HEAD}all words for at least 1 hour") == (hour,)
+
+
+def test_a_span_that_cannot_be_read_says_what_to_write():
+    """Of the lowest value, how far back it counts."""
+    with pytest.raises(ValueError, match='lowest="a month" cannot be read; write "so far" or for example "30 days"'):
+        number.where(lowest="a month")

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tidings.detection.ask import unseen
 from tidings.detection.data.items import Items
-from tidings.detection.data.offers import prices
+from tidings.detection.data.offers import is_state, prices
 from tidings.detection.find.amounts import INFINITE, holds_of_numbers, stands
 from tidings.detection.find.keyed import chosen_things
 from tidings.detection.kinds.number import numbers
@@ -24,7 +25,7 @@ from tidings.model.watch.interest import Condition, Direction, Interest
 
 _WHOLE_TEXT = 1 << 62
 _TEXTS = frozenset({"words", "phrases", "number"})
-_ON_TEXTS = frozenset({"contains", "matches"})
+_ON_TEXTS = frozenset({"contains", "matches", "never seen"})
 LISTED = frozenset({"links", "images", "table", "list", "regex", "items"})
 """Change types whose changes are lists of things."""
 
@@ -51,12 +52,25 @@ def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direc
 def choose(interest: Interest, seen: Seen) -> Sequence[ChangeSet]:
     """Return what an interest found, of a list of things those of which all its conditions on texts hold."""
     asked = [condition for condition in interest.where if condition.measure in _ON_TEXTS]
+    is_new = unseen.is_asked(interest)
+    if is_new and interest.kind == "words" and not (seen.old.textless or seen.new.textless):
+        lines = (unseen.lines_never_seen(interest, seen.known, seen.new, finding) for finding in seen.findings)
+        return tuple(finding for finding in lines if finding)
     if interest.kind not in LISTED or not asked:
         return seen.findings
+    mark = unseen.marker(interest)
 
     def is_meant(text: str) -> bool:
-        return all(_is_said(condition, (text,)) for condition in asked)
+        return all(
+            mark(text) not in seen.known if condition.measure == "never seen" else is_said(condition, (text,))
+            for condition in asked
+        )
 
+    found = _chosen(interest, seen, is_meant)
+    return tuple(one for finding in found if (one := unseen.as_new(finding))) if is_new else found
+
+
+def _chosen(interest: Interest, seen: Seen, is_meant: Callable[[str], bool]) -> Sequence[ChangeSet]:
     if interest.kind == "items" and not (seen.old.textless or seen.new.textless):
         return Items(seen.known).chosen(seen.old, seen.new, interest.direction, is_meant)
     found = (chosen_things(finding, interest.direction, is_meant) for finding in seen.findings)
@@ -74,18 +88,27 @@ def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | No
     match condition.measure:
         case "page has" | "page lacks":
             has = any(
-                _is_said(Condition("contains", text=condition.text), ((one.page or one.new).text,)) for one in seen
+                is_said(Condition("contains", text=condition.text), ((one.page or one.new).text,)) for one in seen
             )
             return has == (condition.measure == "page has")
+        case "never seen":
+            return any(one.findings for one in seen)  # what was there before is left out already
+        case "contains" | "is" if condition.text and _is_of_states(seen):
+            return any(is_state(condition.text, text) for one in seen for text in _texts(one, direction))
         case "contains" | "matches":
-            return _is_said(condition, (text for one in seen for text in _texts(one, direction)))
-        case "value" | "becomes" | "changes" | "rises" | "drops":
+            return is_said(condition, (text for one in seen for text in _texts(one, direction)))
+        case "value" | "is" | "becomes" | "changes" | "rises" | "drops":
             return any(_holds_of_number(condition, one) for one in seen if one.findings)
         case _:
             return _holds_of_counts(condition, seen)
 
 
-def _is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
+def _is_of_states(seen: Sequence[Seen]) -> bool:
+    return any(finding.kinds == ("availability",) for one in seen for finding in one.findings)
+
+
+def is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
+    """Return whether one of some texts contains or matches what a condition asks for."""
     if condition.measure == "contains":
         wanted = _folded(condition.text)
         return any(wanted in _folded(text) for text in texts)

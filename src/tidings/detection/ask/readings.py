@@ -71,13 +71,13 @@ def is_serial(interest: Interest) -> bool:
 
 
 def _of_members(aim: Aim, members: Sequence[Document]) -> Reading | None:
-    found = [_read(aim, document) for document in members]
+    found = [read(aim, document) for document in members]
     return next((reading for reading in found if reading is not None and reading.count), found[0] if found else None)
 
 
 def _values(aim: Aim, document: Document) -> Iterator[Reading]:
     """Yield the values of one interest that are there."""
-    reading = _read(aim, document)
+    reading = read(aim, document)
     if reading is None or not reading.count or reading.problem:
         return
     if reading.kind != "table":
@@ -94,7 +94,7 @@ def _values(aim: Aim, document: Document) -> Iterator[Reading]:
                     yield Reading(label=label[:LONGEST], kind="cell", texts=(_cut(text),), count=1, amount=amount)
 
 
-def _read(aim: Aim, document: Document) -> Reading | None:
+def read(aim: Aim, document: Document) -> Reading | None:
     """Return what an interest sees of a document; None for the whole page, which is described by its counts, and for what is no content."""
     interest, part = aim.interest, extract(document, aim.scope)
     label = label_of(interest)

@@ -18,6 +18,7 @@ from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.detection.find.numerals import number_in
 from tidings.document.document import Document
 from tidings.document.structures.offers import Offer, offers_of
+from tidings.document.text.words import folded
 from tidings.model.observed.change import ChangeSet
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,10})?")
@@ -94,6 +95,11 @@ def availability_of(document: Document) -> str:
     """Return the best availability of a page's offers, empty if none has one. One that schema.org does not name is as written."""
     found = [state for offer in offers_of(document)[1] if (state := _availability(offer.availability))]
     return min(found, key=lambda state: STATES.index(state) if state in STATES else len(STATES), default="")
+
+
+def is_state(wanted: str, state: str) -> bool:
+    """Return whether an availability is the one that somebody names, however they write it (`in stock`), or has their text in its name."""
+    return _availability(wanted) == state or folded(wanted) in folded(state)
 
 
 def prices(old: Document, new: Document) -> tuple[Decimal | None, Decimal | None]:

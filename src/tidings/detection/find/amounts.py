@@ -1,4 +1,4 @@
-"""Conditions on two numbers: what `value`, `becomes`, `changes`, `rises` and `drops` ask of them (`model.interest.Condition`)."""
+"""Conditions on two numbers: what `value`, `is`, `becomes`, `changes`, `rises` and `drops` ask of them (`model.interest.Condition`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def holds_of_numbers(condition: Condition, was: Decimal | None, now: Decimal | N
     """Return whether a condition holds of a number that is `now` and was `was`; None is no number."""
     if now is None:
         return False
-    if condition.measure == "value":
+    if condition.measure in {"value", "is"}:
         return stands(condition, now)
     if condition.measure == "becomes":
         return stands(condition, now) and (was is None or not stands(condition, was))

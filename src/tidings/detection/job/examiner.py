@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tidings.detection.ask.already import already
 from tidings.detection.ask.contexts import with_contexts
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.ask.readings import readings, values
+from tidings.detection.ask.unseen import marks_of as marks_of_seen
 from tidings.detection.compare.stability import MOST_SHARES, changed_share, shares_as_object, shares_in
 from tidings.detection.data.items import marks_of
 from tidings.detection.doubt.plausibility import Answer, Verdict, judge
 from tidings.detection.job.absence import absence
 from tidings.detection.job.contract import (
     EXTRACTION,
+    STATE,
     Absent,
     Body,
     Examination,
@@ -191,7 +194,7 @@ class _Examiner:
         return bool(self.job.text_digest) and self.job.text_digest != self.digest.text
 
     def _found(self) -> list[Found]:
-        found = []
+        found: list[Found] = []
         for wanted in self.job.wanted:
             scopes = scopes_of(wanted.expression, wanted.extraction)
             is_absent = self._is_absent(wanted)
@@ -201,6 +204,7 @@ class _Examiner:
                 self._note_parts(scopes)
                 if not is_absent and self.keep_tree:
                     self._note_selected(wanted, scopes)
+                found.extend(found_already(wanted, [self.document]))
                 continue
             asked = (
                 *(wanted.reference, wanted.expression, wanted.extraction, wanted.seen, wanted.doubted),
@@ -251,7 +255,7 @@ class _Examiner:
             pair = self._pair(wanted.reference)
             if pair.old.problem:
                 return Refused(key=wanted.key, reason=pair.old.problem)
-            if self.noise is None or wanted.seen:
+            if self.noise is None or (wanted.seen and scopes_of_items(wanted.expression, wanted.extraction)):
                 known = pair.knowing(frozenset(wanted.seen)).doubting(frozenset(wanted.doubted))
                 return Heard(evaluate(wanted.expression, known, wanted.extraction))
             return self.noise.heard(wanted)
@@ -332,11 +336,12 @@ class _Examiner:
                 self._part(scope)
 
     def _note_marks(self, wanted: Wanted) -> None:
-        """Note by what the entries of a feed are known again, for somebody who watches them."""
+        """Note by what entries of a feed, and what is to be new, are known again, for somebody who watches them."""
         try:
             marks = [
                 mark for scope in scopes_of_items(wanted.expression, wanted.extraction) for mark in self._marks(scope)
             ]
+            marks += marks_of_seen(wanted.expression, wanted.extraction, self.document)
         except RefusedError as error:  # also at the first look, where nothing is compared yet
             self.refused.append(Refused(key=wanted.key, reason=reason_of(error)))
             return
@@ -443,6 +448,14 @@ def readings_of(wanted: Wanted, members: Sequence[Document]) -> Iterator[Reading
     read = readings if wanted.shows else values
     if found := read(wanted.expression, wanted.extraction, members):
         yield Readings(key=wanted.key, readings=found)
+
+
+def found_already(wanted: Wanted, members: Sequence[Document]) -> Iterator[Found]:
+    """Yield what holds already of a first version."""
+    if not wanted.is_first:
+        return
+    if change := already(wanted.expression, wanted.extraction, members):
+        yield Found(key=wanted.key, reference=0, change=change, extraction=STATE, number=wanted.number)
 
 
 def facts_of(document: Document) -> Facts:

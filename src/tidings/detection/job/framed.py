@@ -15,6 +15,7 @@ from urllib.parse import quote
 from tidings.detection.ask.contexts import with_contexts
 from tidings.detection.ask.expression import digests_of, evaluate_each
 from tidings.detection.ask.pair import Pair
+from tidings.detection.ask.unseen import marks_of
 from tidings.detection.job.absence import absence
 from tidings.detection.job.contract import (
     WITH_FRAMES,
@@ -24,13 +25,14 @@ from tidings.detection.job.contract import (
     Facts,
     Found,
     FramedJob,
+    Marks,
     Part,
     Readings,
     Refused,
     Wanted,
     Work,
 )
-from tidings.detection.job.examiner import facts_of, parsed, readings_of, reason_of
+from tidings.detection.job.examiner import facts_of, found_already, parsed, readings_of, reason_of
 from tidings.detection.job.gates import are_equal, digest_of, digest_of_members, is_current
 from tidings.detection.job.quiet import Heard, settled
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
@@ -248,6 +250,7 @@ class _Examiner:
         self.absent: list[Absent] = []
         self.refused: list[Refused] = []
         self.readings: list[Readings] = []
+        self.marks: list[Marks] = []
 
     def run(self) -> Examination:
         if self.new.problem:
@@ -259,13 +262,15 @@ class _Examiner:
     def _found(self) -> Iterator[Found]:
         documents = [document for _, document in self.new.members]
         for wanted in self.job.wanted:
+            self._note_marks(wanted, documents)
             lacking = absence(wanted.expression, wanted.extraction, documents)
             if lacking.names:
                 self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
             self.readings.extend(readings_of(wanted, documents))
             if lacking.is_all or not wanted.reference:
+                yield from found_already(wanted, documents)
                 continue
-            asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.doubted)
+            asked = (wanted.reference, wanted.expression, wanted.extraction, (*wanted.seen, "", *wanted.doubted))
             if asked not in self.changes:
                 self.changes[asked] = self._change(wanted)
             change = self.changes[asked]
@@ -283,6 +288,15 @@ class _Examiner:
                     quiet=change.is_quiet,
                 )
 
+    def _note_marks(self, wanted: Wanted, documents: Sequence[Document]) -> None:
+        try:
+            every = [mark for one in documents for mark in marks_of(wanted.expression, wanted.extraction, one)]
+        except RefusedError as error:
+            self.refused.append(Refused(key=wanted.key, reason=reason_of(error)))
+            return
+        if every:
+            self.marks.append(Marks(key=wanted.key, marks=tuple(dict.fromkeys(every))))
+
     def _change(self, wanted: Wanted) -> Heard | Refused:
         known = self.job.known.get(wanted.reference)
         is_plain = all(scope.is_whole for scope in scopes_of(wanted.expression, wanted.extraction))
@@ -294,7 +308,10 @@ class _Examiner:
             return Refused(key=wanted.key, reason=old.problem)
         try:
             doubted, mask = frozenset(wanted.doubted), self._mask(wanted.reference)
-            pairs = [(key, url, pair.doubting(doubted)) for key, url, pair in self._pairs(wanted.reference)]
+            seen = frozenset(wanted.seen)
+            pairs = [
+                (key, url, pair.knowing(seen).doubting(doubted)) for key, url, pair in self._pairs(wanted.reference)
+            ]
             if mask is None:
                 return Heard(compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs))
             masked = [(key, url, pair.through(mask)) for key, url, pair in pairs]
@@ -354,6 +371,7 @@ class _Examiner:
             absent=tuple(self.absent),
             refused=tuple(self.refused),
             readings=tuple(self.readings),
+            marks=tuple(self.marks),
             work=self._work(),
             unread=self.new.problem,
         )

@@ -107,7 +107,8 @@ class Quieter:
         return replace(heard, within=self._within(wanted, heard, mask))
 
     def _pair_for(self, wanted: Wanted) -> Pair:
-        return self._pair_of(wanted.reference).doubting(frozenset(wanted.doubted))
+        known = self._pair_of(wanted.reference).knowing(frozenset(wanted.seen))
+        return known.doubting(frozenset(wanted.doubted))
 
     def _within(self, wanted: Wanted, heard: Heard, mask: Mask) -> frozenset[str] | None:
         """Return the things that all of what was found lies in, whether they are noise or not; None if some lies elsewhere."""

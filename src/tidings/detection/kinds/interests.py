@@ -60,7 +60,9 @@ def is_across(expression: Expression) -> bool:
 
 def looks_through(interest: Interest) -> bool:
     """Return whether an interest looks at pages through masks; all others name what they look at, by their type or a condition."""
-    return interest.kind in _THROUGH and all(condition.measure in ON_PAGE for condition in interest.where)
+    return interest.kind in _THROUGH and all(
+        condition.measure in {*ON_PAGE, "never seen"} for condition in interest.where
+    )
 
 
 def interests_of(expression: Expression) -> Iterator[Interest]:

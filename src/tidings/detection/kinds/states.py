@@ -78,7 +78,7 @@ def _change(interest: Interest, old: str, new: str) -> ChangeSet:
 
 def says(condition: Condition, state: str) -> bool:
     """Return whether a text contains or matches what a condition asks for."""
-    if condition.measure == "contains":
+    if condition.measure in {"contains", "is"}:
         return folded(plain(condition.text)) in folded(plain(state))
     import re2  # the parent needs it for the states of those pages alone whose sentinel asks so
 

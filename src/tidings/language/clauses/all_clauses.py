@@ -189,7 +189,7 @@ def _over(sentinel: Sentinel, values: Values, now: Instant | None) -> Sentinel:
 def _given(values: Values, now: Instant | None) -> dict[str, Any]:
     given = {field: values[word] for word, field in FIELDS.items() if word in values}
     if "monitor" in values:
-        given["monitor"], given["window"] = values["monitor"]
+        given["monitor"], given["window"], given["lasting"] = values["monitor"]
     return {**given, **_life_of(values, now)}
 
 

@@ -7,7 +7,16 @@ from typing import cast
 
 from lark import Token, Tree
 
-from tidings.language.clauses.clause import Clause, Node, first, last, parts_of, unquoted, word_types
+from tidings.language.clauses.clause import (
+    Clause,
+    Node,
+    first,
+    last,
+    parts_of,
+    read_positive_duration,
+    unquoted,
+    word_types,
+)
 from tidings.language.clauses.patterns import read_pattern
 from tidings.model.watch.interest import Condition, Measure, Relation
 
@@ -35,7 +44,10 @@ _NUMBERS = frozenset({"number", "price"})
 """Change types that yield a number."""
 _STATES = frozenset({"status", "header", "availability"})
 """Change types that yield one text."""
-_OF_NUMBERS = frozenset({"VALUE", "BECOMES", "IS", "CHANGES", "RISES", "DROPS"})
+_OF_NUMBERS = frozenset({"VALUE", "BECOMES", "IS", "LOWEST", "HIGHEST", "CHANGES", "RISES", "DROPS"})
+_EXTREMES = frozenset({"LOWEST", "HIGHEST"})
+_KNOWN_AGAIN = frozenset({"words", "links", "images", "table", "list", "regex", "items"})
+"""Change types of whose things it is known whether they were there before."""
 _ANSWERS = frozenset({"status", "header"})
 """Change types of what a page is answered with."""
 _BARE = frozenset({"BELOW", "ABOVE", "RELATION", "BETWEEN"})
@@ -44,7 +56,9 @@ _RELATIONS: Mapping[str, str] = {"==": "=", "equals": "=", "exactly": "=", "at l
 _MEASURES: Mapping[str, Measure] = {
     "VALUE": "value",
     "BECOMES": "becomes",
-    "IS": "value",
+    "IS": "is",
+    "LOWEST": "lowest",
+    "HIGHEST": "highest",
     "SHARE": "share",
     "INSERTED": "inserted",
     "DELETED": "deleted",
@@ -68,8 +82,14 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
             message = f"{kind} is no text of the page: nobody reads the page for it"
             raise clause.fail(word.start_pos, "E28", message, hint=f"leave out page …, or monitor {kind} by itself")
         return Condition("page lacks" if "LACKS" in types else "page has", text=_searched(node, clause))
+    if "NEVER_SEEN" in types:
+        return _never_seen(kind, word, clause)
+    if extreme := _EXTREMES.intersection(types):
+        return _extreme(next(iter(extreme)), kind, node, clause)
     said = "VALUE" if word.type in _BARE else word.type
     if "STRING" in types and word.type in {"BECOMES", "IS"}:
+        if kind == "availability" and word.type == "IS":
+            return Condition("is", text=_searched(node, clause))
         said = "CONTAINS"
     _check_fits(said, word, kind, clause)
     if said == "CONTAINS":
@@ -81,6 +101,27 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
         return Condition(_MEASURES[said], ">" if "MORE" in types else ">=", number, "PERCENT" in types)
     measure = "becomes" if said in {"RISES", "DROPS"} else _MEASURES[said]
     return _compared(measure, parts.get("comparison", node), clause)
+
+
+def _never_seen(kind: str, word: Token, clause: Clause) -> Condition:
+    if kind not in _KNOWN_AGAIN:
+        message = f"{kind} has no things that are known again"
+        if kind == "any":
+            message = "any change is of words, links and images"
+        hint = "Monitor all words never seen before, or links, images, items, table, list, regex"
+        raise clause.fail(word.start_pos, "E28", message, hint=hint)
+    return Condition("never seen")
+
+
+def _extreme(said: str, kind: str, node: Node, clause: Clause) -> Condition:
+    """Return the condition that a number is the lowest or highest of those that were kept of a page."""
+    word = first(node)
+    if kind == "header":
+        message = f'"{word}" asks for values of before, and none are kept of a header'
+        raise clause.fail(word.start_pos, "E28", message, hint="header … where value < 100")
+    _check_fits(said, word, kind, clause)
+    duration = parts_of(node).get("duration")
+    return Condition(_MEASURES[said], span=0 if duration is None else read_positive_duration(duration, clause))
 
 
 def _compared(measure: Measure, node: Node, clause: Clause) -> Condition:

@@ -19,6 +19,7 @@ from tidings.language.clauses.clause import (
     listed,
     read_count,
     read_positive_duration,
+    word_types,
 )
 from tidings.language.clauses.conditions import read_conditions
 from tidings.language.clauses.patterns import read_pattern
@@ -26,6 +27,7 @@ from tidings.language.clauses.selection import read_selector
 from tidings.model.interval import Duration
 from tidings.model.observed.outcome import SECRET_HEADERS
 from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Expression, Interest, Not
+from tidings.model.watch.sentinel import Lasting
 
 DEEPEST = 50
 """Parts may be nested this deep."""
@@ -38,24 +40,37 @@ _AT_EACH_LOOK = frozenset(
 """Headers that differ from answer to answer whatever the page does."""
 
 
-def read_monitor(node: Node, sentinel: Token, clause: Clause) -> tuple[Expression, Duration | None]:
-    """Return the expression of a Monitor clause and its window; `sentinel` is the name that E26 points at.
+Meaning = tuple[Expression, Duration | None, Lasting | None]
+"""What a Monitor clause means: its expression, its window, and how long what changed must stay."""
+
+
+def read_monitor(node: Node, sentinel: Token, clause: Clause) -> Meaning:
+    """Return what a Monitor clause means; `sentinel` is the name that E26 points at.
 
     Raises `FaultFoundError`.
     """
-    word, expression, *window = cast("list[Any]", node.children)
+    word, expression, *rest = cast("list[Any]", node.children)
     meaning = _expression(expression, clause, 0)
     if never_fires(meaning):
         message = "a sentinel that is only NOT can never be triggered"
         raise clause.fail(sentinel.start_pos, "E26", message, hint="Monitor any change AND NOT images")
     within = None
-    if window:
-        clause.note("within", window[0].start_pos)
-        within = read_positive_duration(window[1], clause)
+    if isinstance(rest[0] if rest else None, Token):
+        clause.note("within", rest[0].start_pos)
+        within = read_positive_duration(rest[1], clause)
+    lasting = _lasting(rest[-1], clause) if rest and rest[-1].data == "lasting" else None
     if joins_plain_types(meaning):
         hint = "write OR, or a comma, to hear of either"
         clause.warn(word.start_pos, "W8", "reported only when both change", hint=hint)
-    return meaning, within
+    return meaning, within, lasting
+
+
+def _lasting(node: Node, clause: Clause) -> Lasting:
+    clause.note("lasting", first(node).start_pos)
+    if "NUMBER" not in word_types(node):
+        return Lasting(duration=read_positive_duration(cast("Node", node.children[1]), clause))
+    number = next(token for token in node.children if isinstance(token, Token) and token.type == "NUMBER")
+    return Lasting(checks=read_count(number, clause, "a number of checks"))
 
 
 def never_fires(expression: Expression) -> bool:

@@ -188,7 +188,10 @@ def _condition(scene: _Scene) -> bool:
         return scene.tell("E13", scene.shown, expected=expected)
     conditions = (
         "value",
+        "is",
         "becomes",
+        "lowest",
+        "highest",
         "share",
         "inserted",
         "deleted",

@@ -65,7 +65,7 @@ def meaning_of(sentinel: Sentinel, word: str) -> Any:
     asked = sentinel.asking
     match word:
         case "monitor":
-            return sentinel.monitor, sentinel.window
+            return sentinel.monitor, sentinel.window, sentinel.lasting
         case "header":
             return asked.headers
         case "render":

@@ -16,7 +16,7 @@ from tidings.model.watch.asking import Header, Login, Value
 from tidings.model.watch.commands import argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import Selector
-from tidings.model.watch.sentinel import Compare, History, Then, Watched
+from tidings.model.watch.sentinel import Compare, History, Lasting, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
 from tidings.model.watch.weight import Life, Urgency
@@ -56,10 +56,21 @@ def source_text(source: EventSource) -> str:
     return " ".join((source.origin, *map(quoted, words), *every))
 
 
-def _monitor(meaning: tuple[Any, Any]) -> str:
-    expression, window = meaning
-    text = expressions.to_text(expression)
-    return text if window is None else f"{text} within {spell_duration(window)}"
+def _monitor(meaning: tuple[Any, Any, Any]) -> str:
+    expression, window, lasting = meaning
+    words = [expressions.to_text(expression)]
+    if window is not None:
+        words.append(f"within {spell_duration(window)}")
+    if lasting is not None:
+        words.append(f"for at least {lasting_text(lasting)}")
+    return " ".join(words)
+
+
+def lasting_text(lasting: Lasting) -> str:
+    """Return how long something must stay as the language writes it: `2 checks`, `1 hour`."""
+    if not lasting.checks:
+        return spell_duration(lasting.duration)
+    return f"{lasting.checks} {'check' if lasting.checks == 1 else 'checks'}"
 
 
 def _then(then: Then) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from yaml.nodes import Node
@@ -22,7 +23,7 @@ from tidings.language.yaml.nodes import (
 )
 
 _SELECTORS = ("css", "xpath", "jsonpath")
-_TYPED = ("type", "list", "number", "pattern", "name", "form", "dir", "in", "of", "where", "within")
+_TYPED = ("type", "list", "number", "pattern", "name", "form", "dir", "in", "of", "where", "within", "for at least")
 
 
 def _monitor(node: Node) -> Segments:
@@ -34,6 +35,9 @@ def _monitor(node: Node) -> Segments:
     if "within" in found:
         yield " within "
         yield duration(found["within"])
+    if "for at least" in found:
+        yield " for at least "
+        yield scalar(found["for at least"])
 
 
 def _expression(node: Node) -> Segments:
@@ -44,7 +48,7 @@ def _expression(node: Node) -> Segments:
         return
     found = fields(node, ("or", "and", "not", *_TYPED))
     joints = [name for name in ("or", "and", "not") if name in found]
-    if joints and len(found.keys() - {"within"}) > 1:
+    if joints and len(found.keys() - {"within", "for at least"}) > 1:
         raise FormError(node, "E45", f'"{joints[0]}" stands alone', hint="put the others into its list")
     match joints:
         case ["not"]:
@@ -113,12 +117,17 @@ def _conditions(node: Node) -> Segments:
         for measure, value in fields(part, _MEASURES).items():
             by = "by " if measure in {"changes", "rises", "drops"} else ""
             yield f"{joint}{measure} {by}", value
-            yield string(value) if measure in {"contains", "matches", "page has", "page lacks"} else scalar(value)
+            is_text = measure in {"contains", "matches", "page has", "page lacks"} or (
+                measure == "is" and not _COMPARED.match(str(value.value))
+            )
+            yield string(value) if is_text else scalar(value)
             joint = " but "
 
 
+_COMPARED = re.compile(r"\s*(?:[<>=!]|-?\d|between\b|below\b|above\b)")
+"""How what stands behind `is` begins if it is a comparison."""
 _MEASURES = (
-    *("value", "becomes", "share", "inserted", "deleted", "changed"),
+    *("value", "is", "becomes", "lowest", "highest", "share", "inserted", "deleted", "changed"),
     *("changes", "rises", "drops", "contains", "matches", "page has", "page lacks"),
 )
 

@@ -10,7 +10,7 @@ from tidings.language.expressions import condition_text, number_text
 from tidings.language.hours import clock_text, days_text
 from tidings.language.write.printer import clauses_of
 from tidings.language.write.table import GATHERED, NOTHING
-from tidings.language.write.texts import channel_text, compare_text, rate_text
+from tidings.language.write.texts import channel_text, compare_text, lasting_text, rate_text
 from tidings.model.interval import spell_duration
 from tidings.model.watch.asking import Header, Login, Value
 from tidings.model.watch.commands import argv_of, is_command
@@ -25,6 +25,7 @@ from tidings.model.watch.sentinel import (
     DropEvent,
     EventSource,
     History,
+    Lasting,
     Sentinel,
     Statement,
     Then,
@@ -88,10 +89,11 @@ def _page(page: Watched) -> Data:
     return {"url": page.url, **name} if name else page.url
 
 
-def _monitor(meaning: tuple[Expression, int | None]) -> Data:
-    expression, window = meaning
-    data = _expression(expression)
-    return data if window is None else {**data, "within": spell_duration(window)}
+def _monitor(meaning: tuple[Expression, int | None, Lasting | None]) -> Data:
+    expression, window, lasting = meaning
+    within = {} if window is None else {"within": spell_duration(window)}
+    held = {} if lasting is None else {"for at least": lasting_text(lasting)}
+    return {**_expression(expression), **within, **held}
 
 
 def _expression(expression: Expression) -> dict[str, Data]:
@@ -130,7 +132,9 @@ def _interest(interest: Interest) -> dict[str, Data]:
     return data
 
 
-def _condition(condition: Condition) -> dict[str, Data]:
+def _condition(condition: Condition) -> Data:
+    if condition.measure == "never seen":
+        return condition_text(condition)
     if condition.text:
         return {condition.measure: condition.text}
     said = condition_text(condition).removeprefix(f"{condition.measure} ").removeprefix("by ")

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from tidings.model.interval import Duration
+
 Direction = Literal["inserted", "deleted", "updated"]
 Relation = Literal["<", "<=", "=", "!=", ">=", ">", "between"]
 Measure = Literal[
-    "value", "becomes", "share", "inserted", "deleted", "changed", "changes", "rises", "drops",
+    "value", "is", "becomes", "lowest", "highest", "never seen", "share", "inserted", "deleted", "changed", "changes", "rises", "drops",
     "contains", "matches", "page has", "page lacks",
 ]  # fmt: skip
 Kind = Literal[
@@ -31,8 +33,9 @@ class Condition:
     """What must hold of a change for it to be told (`where`, sentinels §1.3).
 
     `value` holds whenever the number, as the page has it now, stands in `relation` to `number`; `becomes` only when it did not before
-    (the crossing); `between` has its end in
-    `upper`; both ends count. `changes`, `rises`, `drops` measure the difference to the old number, against it if `is_percent`; their relation
+    (the crossing). `is` holds as `value` does, and of what the first check finds; of a state it has `text`. `between` has its end in
+    `upper`; both ends count. `lowest` and `highest` hold of a number below or above all that were seen before, in the `span` (µs) before now if
+    it is not 0. `never seen` holds of things and lines that no version had before. `changes`, `rises`, `drops` measure the difference to the old number, against it if `is_percent`; their relation
     is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of both versions together: a fraction,
     in hundredths if `is_percent`. `inserted`, `deleted`, `changed` count objects of the change type, as a part of the old version's if
     `is_percent`. `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text` in it, case folded;
@@ -49,10 +52,13 @@ class Condition:
     is_percent: bool = False
     text: str = ""
     upper: float = 0.0
+    span: Duration = 0
 
 
 ON_PAGE: Final[frozenset[Measure]] = frozenset({"page has", "page lacks"})
 """Conditions on the whole page, whatever was compared."""
+EXTREMES: Final[frozenset[Measure]] = frozenset({"lowest", "highest"})
+"""Conditions on a number among those that were seen before."""
 FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     "links": ("raw", "resolved", "canonical"),
     "images": ("raw", "resolved", "canonical"),

@@ -23,6 +23,7 @@ from tidings.isolation.runner import Died, Done
 from tidings.model.event_type import EventType
 from tidings.model.observed.reading import ValueRow
 from tidings.model.observed.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
+from tidings.service.examine.extremes import with_extremes
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.composite_parts import PART
 from tidings.service.watch.cursors import is_doubtful, reference, standing_still, taken, window_of
@@ -164,12 +165,12 @@ class Detector:
             page_id=state.page_id,
             revision=sub.row.revision,
             kind=asked.kind,
-            from_seq=found.reference,
+            from_seq=found.reference or look.seq,
             to_seq=look.seq,
             rules_version=RULES_VERSION,
             extraction=found.extraction,
             found=found.change,
-            summary=f"{summary(found.change)}{_across(sub, state.checked_at)}{healed}",
+            summary=f"{_summary(found)}{_across(sub, state.checked_at)}{healed}",
             quiet=asked.is_part or found.quiet,
             noise=found.quiet,
             modified_at=look.modified_at,
@@ -232,6 +233,13 @@ class Detector:
         )
 
 
+def _summary(found: Found) -> str:
+    if found.reference:
+        return summary(found.change)
+    values = (f'{row.kind} "{row.object}"' for row in found.change.objects)
+    return f"{', '.join(values)}: already so at the first check"
+
+
 def _values(look: Look, examination: Examination) -> Iterator[ValueRow]:
     """Yield the single values that takers see in a version."""
     owners = {sub.row.id: sub.row.sentinel_id for sub in look.takers}
@@ -272,15 +280,19 @@ def _wanted(look: Look, *, heals: bool) -> Iterator[Wanted]:
     for sub in look.takers:
         sentinel = sub.owner.sentinel
         seq = reference(sub)
-        is_again = sub.row.seen == look.seq  # only whether what it looks at is there
-        if (is_again and not is_doubtful(sub, look.at)) or (seq and not is_again and seq not in look.references):
-            continue
         known = Remembered.of(sub.row.remembered)
+        is_first = not sub.row.taken or (known.held is not None and known.held.is_first)
+        is_again = sub.row.seen == look.seq and not is_first  # only whether what it looks at is there
+        if (is_again and not is_doubtful(sub, look.at)) or (
+            seq and not (is_again or is_first) and seq not in look.references
+        ):
+            continue
         for asked in sub.asked:
             yield Wanted(
                 key=sub.row.id,
-                reference=0 if is_again else seq,
-                expression=asked.expression,
+                reference=0 if is_again or is_first else seq,
+                is_first=is_first,
+                expression=with_extremes(asked.expression, look.extremes.get(sub.row.id, {})),
                 extraction=extraction_of(sentinel),
                 number=asked.number,
                 seen=known.marks,

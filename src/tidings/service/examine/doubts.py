@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.detection.kinds.interests import interests_of, looks_through
 from tidings.model.watch.sentinel import FetchOnDemand
-from tidings.service.watch.cursors import is_unconfirmed, unconfirmed
+from tidings.service.watch.cursors import is_unconfirmed, standing_still, unconfirmed
+from tidings.service.watch.subscription_memory import Held, Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from tidings.model.interval import Instant
+    from tidings.model.observed.unit import CursorMove
     from tidings.service.examine.detect import Compared
     from tidings.service.examine.look import Look
     from tidings.service.watch.watchlist import Subscription
@@ -45,6 +48,54 @@ def waiting(compared: Compared, look: Look, eager: Collection[int]) -> Compared:
     )
 
 
+def held_back(compared: Compared, look: Look) -> Compared:
+    """Return what was found without the changes that must stay longer before they are news (`for at least`).
+
+    The cursors of these subscriptions stand still, so that the next check compares with the same version; what is found no more was no news.
+    """
+    news = {row.subscription_id for row in compared.changes if not row.noise}
+    waits: dict[int, Held] = {}
+    moves: list[CursorMove] = []
+    subs = {sub.row.id: sub for sub in look.takers}
+    for move in compared.cursors:
+        sub = subs.get(move.subscription_id)
+        if sub is None or (sub.owner.sentinel.lasting is None and not sub.is_held):
+            moves.append(move)
+            continue
+        before = Remembered.of(sub.row.remembered)
+        held = _held(sub, before.held, look.at) if sub.row.id in news else None
+        if held is not None:
+            waits[sub.row.id] = held
+            moves.append(_waiting(sub, move, held))
+        else:
+            known = before if move.remembered is None else Remembered.of(move.remembered)
+            moves.append(replace(move, remembered=replace(known, held=None).text))
+    gone = {row.id for row in compared.changes if row.subscription_id in waits and not row.noise}
+    return replace(
+        compared,
+        cursors=tuple(moves),
+        changes=tuple(row for row in compared.changes if row.id not in gone),
+        events=tuple(event for event in compared.events if event.change_id not in gone),
+    )
+
+
+def _waiting(sub: Subscription, move: CursorMove, held: Held) -> CursorMove:
+    """Return the cursor of a subscription whose change is held back; a first version is its base all the same."""
+    move = move if held.is_first else standing_still(sub)
+    known = Remembered.of(sub.row.remembered if move.remembered is None else move.remembered)
+    return replace(move, remembered=replace(known, held=held).text)
+
+
+def _held(sub: Subscription, before: Held | None, at: Instant) -> Held | None:
+    """Return how long a change was there that a check at `at` finds; None once it is news."""
+    lasting = sub.owner.sentinel.lasting
+    if lasting is None:
+        return None
+    now = Held(at, is_first=not sub.row.taken) if before is None else replace(before, checks=before.checks + 1)
+    is_news = now.checks >= lasting.checks if lasting.checks else at - now.since >= lasting.duration
+    return None if is_news else now
+
+
 def may_wait(sub: Subscription) -> bool:
     """Return whether changes of a subscription may wait: it takes what it is shown as a whole, names no value, and has not waited already."""
     if (
@@ -52,6 +103,7 @@ def may_wait(sub: Subscription) -> bool:
         or sub.missing is not None
         or isinstance(sub.fetch, FetchOnDemand)
         or sub.owner.sentinel.then
+        or sub.owner.sentinel.lasting is not None
     ):
         return False
     return not any(asked.is_part for asked in sub.asked) and all(

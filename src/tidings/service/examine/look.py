@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.observed.outcome import Fetched
     from tidings.model.observed.version import Digest, Version
+    from tidings.service.examine.extremes import Extremes
     from tidings.service.examine.framed_page import FramedPage
     from tidings.service.examine.poll_result import PollResult, Turn
     from tidings.service.examine.stored_versions import Stored
@@ -49,6 +50,8 @@ class Look:
     """the versions with their frames, the newest among them; empty for a page without"""
     known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
     """the digests known of what sentinels select of the references"""
+    extremes: Mapping[int, Extremes] = field(default_factory=dict)
+    """what was lowest and highest of the values that takers saw before, by subscription"""
     noise: Noise | None = None
     """what is known of the page's noise, and what this look may teach"""
 

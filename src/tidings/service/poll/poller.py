@@ -20,10 +20,10 @@ from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchan
 from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import FrameRow
 from tidings.model.observed.version import Member
-from tidings.service.examine import findings, look, page_state
+from tidings.service.examine import extremes, findings, look, page_state
 from tidings.service.examine.answer_changes import watches_headers
 from tidings.service.examine.detect import Compared
-from tidings.service.examine.doubts import FIRST_POLLS, waiting
+from tidings.service.examine.doubts import FIRST_POLLS, held_back, waiting
 from tidings.service.examine.framed_page import FramedPage, followed
 from tidings.service.examine.judge import judge
 from tidings.service.examine.poll_result import Turn
@@ -182,7 +182,7 @@ class Poller:
         takers = takers_of(page, result.at, result.eager, doubtful=noise.is_second(result.why, result.eager))
         stored = await self._stored(result, references(takers) | ({last} if last else set()), learns=True)
         body = look.of_body(result, fetched, stored, takers)
-        compared = await self._detector.examine(body, attempts=result.owed)
+        compared = await self._detect(body, result)
         seen = compared.examination
         if seen is None or seen.problem:
             return Shown(body, compared, stored)
@@ -231,8 +231,15 @@ class Poller:
         """Examine a page with its frames, one of which or which itself is new."""
         parts = await self._bodies.frames(frames.made_of[1:])
         whole = look.of_frames(result, frames, stored, parts, takers_of(result.page, result.at, result.eager))
-        compared = await self._detector.examine(whole, attempts=result.owed)
+        compared = await self._detect(whole, result)
         return Shown(whole, compared, stored, frames=frames)
+
+    async def _detect(self, seen: Look, turn: Turn) -> Compared:
+        """Return what the takers of a look find, those changes held back that must stay longer before they are news."""
+        if extremes.are_asked(seen.takers):
+            known = await self._store.read(extremes.read, seen.takers, seen.seq, seen.at)
+            seen = replace(seen, extremes=known)
+        return held_back(await self._detector.examine(seen, attempts=turn.owed), seen)
 
     async def _stored(
         self, result: PollResult, seqs: set[int], *, is_framed: bool = False, learns: bool = False
@@ -302,7 +309,7 @@ class Poller:
             log.error("%s", stored.lost[newest])
             return idle
         version = await self._store.read(versions.get, page.state.page_id, newest)
-        taken = await self._detector.examine(look.of_stored(turn, stored, version, behind), attempts=turn.owed)
+        taken = await self._detect(look.of_stored(turn, stored, version, behind), turn)
         return replace(taken, cursors=(*idle.cursors, *tick_all(taken.cursors, page, at)))
 
     async def _review(self, turn: Turn, compared: Compared, memory: Memory | None) -> tuple[Compared, Memory | None]:

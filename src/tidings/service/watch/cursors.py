@@ -144,7 +144,7 @@ def takers_of_stored(
 
 def _is_behind(sub: Subscription, newest: int, at: Instant) -> bool:
     """Say whether a subscription has not seen a version; where it lacks what is looked at, it was seen all the same, but for a doubt."""
-    if not sub.row.taken or is_doubtful(sub, at):
+    if not sub.row.taken or is_doubtful(sub, at) or sub.is_held:
         return True
     return sub.row.seen != newest and (sub.missing is None or sub.missing.seq != newest)
 

@@ -7,22 +7,36 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tidings.detection.job.contract import Target
 from tidings.detection.kinds.interests import interests_of
 from tidings.language.expressions import selector_text
+from tidings.model.interval import Instant
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Sentinel
+
+HELD: Final = '"held":'
+"""What stands in the text of what is remembered while a change is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A change that is not news yet (`for at least`): found first at `since` (µs), by so many `checks`; `is_first`: the first version is so already."""
+
+    since: Instant
+    checks: int = 1
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`headers` by name in small letters, "" for one that was not there; `marks` of entries, the oldest first; `targets` are what its selectors found."""
+    """`held` is the change that must stay before it is news. `headers` by name in small letters, "" for one that was not there; `marks` of entries, the oldest first; `targets` are what its selectors found."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     marks: tuple[str, ...] = ()
     targets: tuple[Target, ...] = ()
+    held: Held | None = None
 
     @classmethod
     def of(cls, text: str) -> Remembered:
@@ -32,14 +46,21 @@ class Remembered:
         try:
             said = json.loads(text)
             targets = tuple(map(_target, said.get("targets", ())))
-            return cls(dict(said.get("headers", {})), tuple(said.get("marks", ())), targets)
+            held = Held(*said["held"]) if "held" in said else None
+            return cls(dict(said.get("headers", {})), tuple(said.get("marks", ())), targets, held)
         except (AttributeError, TypeError, ValueError):
             return cls()
 
     @property
     def text(self) -> str:
         """Return it as it is stored, empty for nothing."""
-        said = {"headers": dict(self.headers), "marks": list(self.marks), "targets": list(map(_said, self.targets))}
+        said: dict[str, Any] = {
+            "headers": dict(self.headers),
+            "marks": list(self.marks),
+            "targets": list(map(_said, self.targets)),
+        }
+        if self.held is not None:
+            said["held"] = [self.held.since, self.held.checks, self.held.is_first]
         kept = {name: value for name, value in said.items() if value}
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True) if kept else ""
 

@@ -30,6 +30,7 @@ from tidings.model.watch.wording import Wording
 from tidings.notification.channel import KINDS
 from tidings.service.watch.composite_parts import asked_of, joint_of
 from tidings.service.watch.lifespan import Life
+from tidings.service.watch.subscription_memory import HELD
 from tidings.storage.db.values import UNREADABLE
 from tidings.storage.observed import members, pages
 from tidings.storage.watches import endpoints, events, sentinels, subscriptions
@@ -145,6 +146,11 @@ class Subscription:
     def wants_base(self) -> bool:
         """Return whether the page is to be looked at for the first time although no tick says so, to have something to compare with."""
         return not self.row.taken and (self.is_only_shown or self.is_on_change or self.is_summoned)
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether a change waits until it has stayed so long (`for at least`): the next check finds it again, or not."""
+        return HELD in self.row.remembered
 
     @property
     def missing(self) -> Missing | None:

@@ -23,6 +23,12 @@ _LISTING = (
     "SELECT v.page_id, p.given, v.label, v.at, v.seq, v.text, v.amount, v.unit FROM watched_value v JOIN page p ON p.id = v.page_id"
     " WHERE v.sentinel_id = :sentinel_id ORDER BY v.at DESC, v.page_id DESC, v.label DESC LIMIT :limit"
 )
+_EXTREMES = (
+    "SELECT MIN(CAST(amount AS DOUBLE PRECISION)), MAX(CAST(amount AS DOUBLE PRECISION)) FROM watched_value"
+    " WHERE sentinel_id = :sentinel_id AND page_id = :page_id AND label = :label AND seq < :before AND amount <> ''"
+    " AND at >= (SELECT COALESCE(MAX(at), 0) FROM watched_value WHERE sentinel_id = :sentinel_id AND page_id = :page_id"
+    " AND label = :label AND seq < :before AND amount <> '' AND at <= :since)"
+)
 _FORGET = (
     "DELETE FROM watched_value WHERE at < :before AND EXISTS (SELECT 1 FROM watched_value w WHERE w.sentinel_id = watched_value.sentinel_id"
     " AND w.page_id = watched_value.page_id AND w.label = watched_value.label AND w.at > watched_value.at AND w.at < :before)"
@@ -75,6 +81,30 @@ def add(c: Connection, rows: Iterable[ValueRow]) -> None:
 def listing(c: Connection, sentinel_id: int, *, limit: int = UNLIMITED) -> Sequence[StoredValue]:
     """Return the newest values of a sentinel, the oldest first; those of pages that it has left are among them."""
     return [StoredValue(*row) for row in reversed(c.rows(_LISTING, sentinel_id=sentinel_id, limit=limit))]
+
+
+def extremes(
+    c: Connection, sentinel_id: int, page_id: int, label: str, *, before: int, since: Instant | None
+) -> tuple[float, float] | None:
+    """Return the lowest and the highest number that a value had, None if it had none.
+
+    Args:
+        c: The connection.
+        sentinel_id: Whose value it is.
+        page_id: The page that says it.
+        label: The name of the value.
+        before: Only what versions before this one said.
+        since: What held then and what came later counts (µs); None for all that is kept.
+    """
+    found = c.one(
+        _EXTREMES,
+        sentinel_id=sentinel_id,
+        page_id=page_id,
+        label=plain(label),
+        before=before,
+        since=-1 if since is None else since,
+    )
+    return None if found is None or found[0] is None else (float(found[0]), float(found[1]))
 
 
 def forget(c: Connection, *, before: Instant, ended: Instant) -> int:

@@ -1,0 +1,91 @@
+"""Extremes: `lowest so far` and `highest of 30 days` asked of the values that a sentinel saw before (`storage.watches.values`).
+
+Detection gets numbers to compare with: the values are kept outside of the pages. Where none is known yet nothing is lower or higher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidings.detection.ask.readings import label_of
+from tidings.detection.kinds.interests import interests_of
+from tidings.model.watch.interest import EXTREMES, AllOf, AnyOf, Condition, Expression, Interest, Not
+from tidings.storage.watches import values
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.service.watch.watchlist import Subscription
+    from tidings.storage.db.connection import Connection
+
+_NEVER: Final = float("inf")
+
+
+class Asked(NamedTuple):
+    """A series by its label, and how far back it counts (µs; 0: all of it)."""
+
+    label: str
+    span: Duration
+
+
+Extremes = Mapping[Asked, tuple[float, float]]
+"""The lowest and the highest value of each series that is asked for; none without values."""
+
+
+def read(connection: Connection, takers: Sequence[Subscription], before: int, at: Instant) -> Mapping[int, Extremes]:
+    """Return the extremes of what subscriptions saw in the versions of their page before this one, by subscription; `at` is now (µs)."""
+    found: dict[int, Extremes] = {}
+    for sub in takers:
+        asked = {one for part in sub.asked for one in _asked_in(part.expression)}
+        if asked:
+            since = {one: at - one.span if one.span else None for one in asked}
+            known = {
+                one: values.extremes(
+                    connection, sub.row.sentinel_id, sub.row.page_id, one.label, before=before, since=since[one]
+                )
+                for one in asked
+            }
+            found[sub.row.id] = {one: pair for one, pair in known.items() if pair is not None}
+    return found
+
+
+def are_asked(takers: Sequence[Subscription]) -> bool:
+    """Return whether a subscription asks for the lowest or highest value."""
+    return any(any(_asked_in(part.expression)) for sub in takers for part in sub.asked)
+
+
+def with_extremes(expression: Expression, known: Extremes) -> Expression:
+    """Return an expression whose numbers are compared with the lowest and highest that are known."""
+    match expression:
+        case Interest():
+            if not any(condition.measure in EXTREMES for condition in expression.where):
+                return expression
+            label = label_of(expression)
+            return replace(expression, where=tuple(_number(condition, label, known) for condition in expression.where))
+        case Not(part):
+            return Not(with_extremes(part, known))
+        case AnyOf(parts):
+            return AnyOf(_each(parts, known))
+        case AllOf(parts):
+            return AllOf(_each(parts, known))
+
+
+def _each(parts: Sequence[Expression], known: Extremes) -> tuple[Expression, ...]:
+    return tuple(with_extremes(part, known) for part in parts)
+
+
+def _number(condition: Condition, label: str, known: Extremes) -> Condition:
+    if condition.measure not in EXTREMES:
+        return condition
+    lowest, highest = known.get(Asked(label, condition.span), (-_NEVER, _NEVER))
+    if condition.measure == "lowest":
+        return Condition("value", "<", lowest)
+    return Condition("value", ">", highest)
+
+
+def _asked_in(expression: Expression) -> Iterator[Asked]:
+    for interest in interests_of(expression):
+        for condition in interest.where:
+            if condition.measure in EXTREMES:
+                yield Asked(label_of(interest), condition.span)

@@ -1,0 +1,171 @@
+"""Promise: conditions on state: what is so already, what is lowest so far, what stays so, what was never there before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.world import play
+from tidings.clock import DAY, HOUR
+from tidings.service.run.monitor import Monitor
+
+
+def shop(price: str, stock: str = "InStock") -> str:
+    """Return a page with a price."""
+    offer = {"@type": "Product", "offers": {"price": price, "priceCurrency": "EUR", "availability": stock}}
+    return f'<title>Shop</title><script type="application/ld+json">{json.dumps(offer)}</script><h1>Kettle</h1><p>A kettle of steel.</p>'
+
+
+def prices(world: Any, *course: str) -> Any:
+    """Return a story in which a price is another one every hour."""
+
+    async def story(monitor: Monitor) -> None:
+        for price in course:
+            world.page("/shop", shop(price))
+            await world.pass_time(monitor, HOUR)
+
+    return story
+
+
+def summaries(world: Any) -> list[str]:
+    """Return what was found, in order."""
+    return [row["summary"] for row in world.changes()]
+
+
+def test_what_is_so_at_the_first_check_is_news(world):
+    """`is below 100` notifies of a price that is below it at the first check, once; `below 100` waits for a change."""
+    world.add(
+        "Create Sentinel state Using {/shop} Monitor price is below 100 Fetch every 1 hour;"
+        "Create Sentinel change Using {/shop} Monitor price below 100 Fetch every 1 hour"
+    )
+
+    play(world, prices(world, "95.00", "95.00", "95.00"))
+
+    assert ['price "95.00 EUR": already so at the first check'] == summaries(world)
+    assert [] == world.violations()
+
+
+def test_a_state_that_comes_later_is_news_then(world):
+    """A price above 100 at the first check is no news; a shop that has the thing is, where that is asked for."""
+    world.add(
+        "Create Sentinel price Using {/shop} Monitor price is below 100 Fetch every 1 hour;"
+        'Create Sentinel stock Using {/shop} Monitor availability is "in stock" Fetch every 1 hour'
+    )
+
+    play(world, prices(world, "120.00", "120.00", "95.00"))
+
+    assert [
+        'availability "InStock": already so at the first check',
+        'price changed: "120.00 EUR" → "95.00 EUR"',
+    ] == summaries(world)
+    assert [] == world.violations()
+
+
+def test_the_lowest_so_far(world):
+    """Only a price below all that were seen before is news, also after a restart; of 2 hours, one below those of the last two hours."""
+    world.add(
+        "Create Sentinel low Using {/shop} Monitor price lowest so far Fetch every 1 hour;"
+        "Create Sentinel high Using {/shop} Monitor price above the highest of 2 hours Fetch every 1 hour"
+    )
+
+    play(world, prices(world, "100.00", "90.00", "95.00", "92.00"))
+    play(world, prices(world, "89.00", "91.00", "93.00"))
+
+    by_name = {name: [row["summary"] for row in world.changes(name)] for name in ("low", "high")}
+    assert ['price changed: "100.00 EUR" → "90.00 EUR"', 'price changed: "92.00 EUR" → "89.00 EUR"'] == by_name["low"]
+    assert ['price changed: "91.00 EUR" → "93.00 EUR"'] == by_name["high"]
+    assert [] == world.violations()
+
+
+def test_availability_is_named_as_people_write_it(world):
+    """`becomes "in stock"` hears of a page whose offer says InStock."""
+    world.add('Create Sentinel stock Using {/shop} Monitor availability becomes "in stock" Fetch every 1 hour')
+
+    async def story(monitor: Monitor) -> None:
+        for stock in ("OutOfStock", "InStock", "OutOfStock"):
+            world.page("/shop", shop("100.00", stock))
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert ['availability changed: "OutOfStock" → "InStock"'] == summaries(world)
+
+
+def test_what_stays_so_for_two_checks(world):
+    """A price that is low at one check only is no news; one that is low at two is, at the second, also if the page did not change again."""
+    world.add("Create Sentinel low Using {/shop} Monitor price below 100 for 2 checks Fetch every 1 hour")
+
+    play(world, prices(world, "120.00", "95.00", "120.00", "120.00", "90.00"))
+    early = summaries(world)
+    play(world, prices(world, "90.00", "90.00", "90.00"))
+
+    assert [] == early
+    assert ['price changed: "120.00 EUR" → "90.00 EUR"'] == summaries(world)
+    assert [] == world.violations()
+
+
+def test_what_stays_so_for_some_hours(world):
+    """What began at noon is news at three, and what is so from the first check on is too; the time goes on over a restart."""
+    world.add(
+        "Create Sentinel low Using {/shop} Monitor price below 100 for at least 3 hours Fetch every 1 hour;"
+        "Create Sentinel state Using {/shop} Monitor price is above 100 for at least 2 hours Fetch every 1 hour"
+    )
+
+    play(world, prices(world, "120.00", "120.00", "120.00", "95.00", "94.00"))
+    play(world, prices(world, "94.00", "94.00", "94.00"))
+
+    by_name = {name: [row["summary"] for row in world.changes(name)] for name in ("low", "state")}
+    assert ['price changed: "120.00 EUR" → "94.00 EUR"'] == by_name["low"]
+    assert ['price "120.00 EUR": already so at the first check'] == by_name["state"]
+    assert [] == world.violations()
+
+
+def test_a_page_that_is_back_soon_is_no_news(world):
+    """Any change can be asked to stay: an outage of one check is none."""
+    world.add("Create Sentinel text Using {/shop} Monitor text for at least 2 checks Fetch every 1 day")
+    usual, other = (f"<h1>Shop</h1><p>{words}</p>" for words in ("We are open as always.", "We are closed for now."))
+
+    async def story(monitor: Monitor) -> None:
+        for body in (usual, usual, other, usual, usual, other, other):
+            world.page("/shop", body)
+            await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert 1 == len(world.changes())
+
+
+LINKS = ("a", "b"), ("a", "c"), ("b", "d"), ("a", "b", "e")
+
+
+def test_links_and_lines_that_were_never_there(world):
+    """What comes again is no news, whenever it was there, also after a restart; what no earlier version had is."""
+    world.add(
+        "Create Sentinel links Using {/list} Monitor links never seen before Fetch every 1 hour;"
+        "Create Sentinel list Using {/list} Monitor list never seen before Fetch every 1 hour;"
+        "Create Sentinel lines Using {/list} Monitor text never seen before Fetch every 1 hour"
+    )
+
+    def shown(names: tuple[str, ...]) -> str:
+        items = "".join(f"<li><a href='/{name}'>The offer {name * 3} of today</a></li>" for name in names)
+        return f"<h1>Offers</h1><p>All that we have got to offer you now.</p><ul>{items}</ul>"
+
+    async def story(monitor: Monitor) -> None:
+        for names in LINKS[:2]:
+            world.page("/list", shown(names))
+            await world.pass_time(monitor, HOUR)
+
+    async def later(monitor: Monitor) -> None:
+        for names in LINKS[2:]:
+            world.page("/list", shown(names))
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    play(world, later)
+
+    found = {name: [row["inserted"] for row in world.changes(name)] for name in ("links", "list", "lines")}
+    texts = [[f"The offer {name * 3} of today"] for name in "cde"]
+    assert [[world.server.url(f"/{name}")] for name in "cde"] == found["links"]
+    assert texts == found["list"]
+    assert texts == found["lines"]
+    assert [] == world.violations()
