@@ -1,4 +1,6 @@
-"""Promise: conditions on state: what is so already, what is lowest so far, what stays so, what was never there before."""
+"""Promise: conditions on state: what is so already, what is lowest so far, what stays so, what was
+never there before.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from tidings.service.run.monitor import Monitor
 def shop(price: str, stock: str = "InStock") -> str:
     """Return a page with a price."""
     offer = {"@type": "Product", "offers": {"price": price, "priceCurrency": "EUR", "availability": stock}}
-    return f'<title>Shop</title><script type="application/ld+json">{json.dumps(offer)}</script><h1>Kettle</h1><p>A kettle of steel.</p>'
+    data = f'<script type="application/ld+json">{json.dumps(offer)}</script>'
+    return f"<title>Shop</title>{data}<h1>Kettle</h1><p>A kettle of steel.</p>"
 
 
 def prices(world: Any, *course: str) -> Any:
@@ -33,7 +36,9 @@ def summaries(world: Any) -> list[str]:
 
 
 def test_what_is_so_at_the_first_check_is_news(world):
-    """`is below 100` notifies of a price that is below it at the first check, once; `below 100` waits for a change."""
+    """`is below 100` notifies of a price that is below it at the first check, once; `below 100`
+    waits for a change.
+    """
     world.add(
         "Create Sentinel state Using {/shop} Monitor price is below 100 Fetch every 1 hour;"
         "Create Sentinel change Using {/shop} Monitor price below 100 Fetch every 1 hour"
@@ -46,7 +51,9 @@ def test_what_is_so_at_the_first_check_is_news(world):
 
 
 def test_a_state_that_comes_later_is_news_then(world):
-    """A price above 100 at the first check is no news; a shop that has the thing is, where that is asked for."""
+    """A price above 100 at the first check is no news; a shop that has the thing is, where that is
+    asked for.
+    """
     world.add(
         "Create Sentinel price Using {/shop} Monitor price is below 100 Fetch every 1 hour;"
         'Create Sentinel stock Using {/shop} Monitor availability is "in stock" Fetch every 1 hour'
@@ -62,7 +69,9 @@ def test_a_state_that_comes_later_is_news_then(world):
 
 
 def test_the_lowest_so_far(world):
-    """Only a price below all that were seen before is news, also after a restart; of 2 hours, one below those of the last two hours."""
+    """Only a price below all that were seen before is news, also after a restart; of 2 hours, one
+    below those of the last two hours.
+    """
     world.add(
         "Create Sentinel low Using {/shop} Monitor price lowest so far Fetch every 1 hour;"
         "Create Sentinel high Using {/shop} Monitor price above the highest of 2 hours Fetch every 1 hour"
@@ -92,7 +101,9 @@ def test_availability_is_named_as_people_write_it(world):
 
 
 def test_what_stays_so_for_two_checks(world):
-    """A price that is low at one check only is no news; one that is low at two is, at the second, also if the page did not change again."""
+    """A price that is low at one check only is no news; one that is low at two is, at the second,
+    also if the page did not change again.
+    """
     world.add("Create Sentinel low Using {/shop} Monitor price below 100 for 2 checks Fetch every 1 hour")
 
     play(world, prices(world, "120.00", "95.00", "120.00", "120.00", "90.00"))
@@ -105,7 +116,9 @@ def test_what_stays_so_for_two_checks(world):
 
 
 def test_what_stays_so_for_some_hours(world):
-    """What began at noon is news at three, and what is so from the first check on is too; the time goes on over a restart."""
+    """What began at noon is news at three, and what is so from the first check on is too; the time
+    goes on over a restart.
+    """
     world.add(
         "Create Sentinel low Using {/shop} Monitor price below 100 for at least 3 hours Fetch every 1 hour;"
         "Create Sentinel state Using {/shop} Monitor price is above 100 for at least 2 hours Fetch every 1 hour"
@@ -139,7 +152,9 @@ LINKS = ("a", "b"), ("a", "c"), ("b", "d"), ("a", "b", "e")
 
 
 def test_links_and_lines_that_were_never_there(world):
-    """What comes again is no news, whenever it was there, also after a restart; what no earlier version had is."""
+    """What comes again is no news, whenever it was there, also after a restart; what no earlier
+    version had is.
+    """
     world.add(
         "Create Sentinel links Using {/list} Monitor links never seen before Fetch every 1 hour;"
         "Create Sentinel list Using {/list} Monitor list never seen before Fetch every 1 hour;"

@@ -90,7 +90,8 @@ class Change:
         return self._narrowed(of=page)
 
     def where(self, **conditions: str) -> Change:
-        """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`, `contains="oil"`, `page_has="in stock"`,
+        """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`,
+        `contains="oil"`, `page_has="in stock"`,
         `is_="< 100"`, `lowest="so far"`, `highest="30 days"`.
 
         Raises `ValueError` for a condition that cannot be read.
@@ -240,7 +241,9 @@ def check(*pages: str, within: Duration, least: int | None = None) -> Then:
 
 
 def lasting(duration: Duration = 0, *, checks: int = 0) -> Lasting:
-    """Return how long what changed must stay before it is news: so long (µs), or for so many checks."""
+    """Return how long what changed must stay before it is news: so long (µs), or for so many
+    checks.
+    """
     return Lasting(checks, duration)
 
 

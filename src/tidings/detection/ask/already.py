@@ -1,4 +1,6 @@
-"""Already: what holds already when a page is checked for the first time (`price is below 100`), where nothing is there to be compared with."""
+"""Already: what holds already when a page is checked for the first time (`price is below 100`),
+where nothing is there to be compared with.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from tidings.model.watch.interest import ON_PAGE, Condition, Expression
 
 
 def already(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> ChangeSet:
-    """Return the values that hold already, as things that came; empty if none do or none is asked for.
+    """Return the values that hold already, as things that came; empty if there are none.
 
     What NOT names is left out: nothing has changed yet.
 
@@ -35,7 +37,7 @@ def already(expression: Expression, extraction: Extraction, members: Sequence[Do
 
 
 def _found(aim: Aimed, members: Sequence[Document]) -> Iterator[Reading]:
-    """Yield what holds of the parts of an expression: of an AND nothing unless all of its parts do."""
+    """Yield what holds of an expression: of an AND nothing unless all of its parts do."""
     match aim:
         case Aim():
             yield from _states(aim, members)

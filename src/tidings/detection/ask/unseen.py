@@ -1,4 +1,6 @@
-"""Unseen: things and lines that no version had before (`never seen before`), known again by the marks of what they say."""
+"""Unseen: things and lines that no version had before (`never seen before`), known again by the
+marks of what they say.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ def lines_never_seen(interest: Interest, known: frozenset[str], new: Document, f
 
 
 def as_new(finding: ChangeSet) -> ChangeSet:
-    """Return what came of a finding of things; an item of a list that says what no version said is a new one, not an update of another."""
+    """Return what came of a finding of things; an item of a list that says what no version said is
+    a new one, not an update of another.
+    """
     if finding.kinds != ("list",):
         return narrowed(finding, "inserted")
     return finding_of_things("list", (), (*finding.inserted, *(new for _, new in finding.updated)), ())

@@ -1,4 +1,6 @@
-"""Conditions on two numbers: what `value`, `is`, `becomes`, `changes`, `rises` and `drops` ask of them (`model.interest.Condition`)."""
+"""Conditions on two numbers: what `value`, `is`, `becomes`, `changes`, `rises` and `drops` ask of
+them (`model.interest.Condition`).
+"""
 
 from __future__ import annotations
 

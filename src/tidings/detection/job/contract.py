@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from tidings.detection.doubt.plausibility import Suspicion
 
 STATE = "state"
-"""What stands for the extraction where a first version is found to be so already: no text is counted in it."""
+"""What stands for the extraction where a first version is found to be so already: no text is
+counted in it.
+"""
 EXTRACTION = PAGE
 """The fingerprint of the extraction that takes the whole page."""
 WITH_FRAMES = "frames"
@@ -66,7 +68,9 @@ class Mended:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A comparison that somebody waits for: `key` is the subscription's id, `reference` a version number of `Job.references`, or 0 if there is
-    nothing to compare with yet and only what is looked at is sought; with `is_first` what holds already is found. `seen` are the marks of entries of a feed, and of what must be new, that were there before. `targets`
+    nothing to compare with yet and only what is looked at is sought; with `is_first` what holds
+    already is found. `seen` are the marks of entries of a feed, and of what must be new, that were
+    there before. `targets`
     is what is known of what its selectors found, None if nothing is to be known; with `mends` what they miss is looked for. `extraction` is what the sentinel selects of the page. `number` tells
     several comparisons of one subscription apart. With `shows` the text that is watched comes back with a change. `doubted` is what the look before missed and may have been there all the same (`Absent.names`).
     """
@@ -204,7 +208,9 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """The marks of the entries of a feed, and of what must be new, that subscription `key` sees, the oldest first."""
+    """The marks of the entries of a feed, and of what must be new, that subscription `key` sees,
+    the oldest first.
+    """
 
     key: int
     marks: tuple[str, ...]

@@ -336,7 +336,9 @@ class _Examiner:
                 self._part(scope)
 
     def _note_marks(self, wanted: Wanted) -> None:
-        """Note by what entries of a feed, and what is to be new, are known again, for somebody who watches them."""
+        """Note by what entries of a feed, and what is to be new, are known again, for somebody who
+        watches them.
+        """
         try:
             marks = [
                 mark for scope in scopes_of_items(wanted.expression, wanted.extraction) for mark in self._marks(scope)

@@ -114,7 +114,9 @@ def _never_seen(kind: str, word: Token, clause: Clause) -> Condition:
 
 
 def _extreme(said: str, kind: str, node: Node, clause: Clause) -> Condition:
-    """Return the condition that a number is the lowest or highest of those that were kept of a page."""
+    """Return the condition that a number is the lowest or highest of those that were kept of a
+    page.
+    """
     word = first(node)
     if kind == "header":
         message = f'"{word}" asks for values of before, and none are kept of a header'

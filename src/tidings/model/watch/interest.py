@@ -33,9 +33,11 @@ class Condition:
     """What must hold of a change for it to be told (`where`, sentinels §1.3).
 
     `value` holds whenever the number, as the page has it now, stands in `relation` to `number`; `becomes` only when it did not before
-    (the crossing). `is` holds as `value` does, and of what the first check finds; of a state it has `text`. `between` has its end in
-    `upper`; both ends count. `lowest` and `highest` hold of a number below or above all that were seen before, in the `span` (µs) before now if
-    it is not 0. `never seen` holds of things and lines that no version had before. `changes`, `rises`, `drops` measure the difference to the old number, against it if `is_percent`; their relation
+    (the crossing). `is` holds as `value` does, and of what the first check finds; of a state it has
+    `text`. `between` has its end in `upper`; both ends count. `lowest` and `highest` hold of a
+    number below or above all that were seen before, in the `span` (µs) before now if it is not 0.
+    `never seen` holds of things and lines that no version had before. `changes`, `rises`, `drops`
+    measure the difference to the old number, against it if `is_percent`; their relation
     is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of both versions together: a fraction,
     in hundredths if `is_percent`. `inserted`, `deleted`, `changed` count objects of the change type, as a part of the old version's if
     `is_percent`. `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text` in it, case folded;

@@ -49,9 +49,10 @@ def waiting(compared: Compared, look: Look, eager: Collection[int]) -> Compared:
 
 
 def held_back(compared: Compared, look: Look) -> Compared:
-    """Return what was found without the changes that must stay longer before they are news (`for at least`).
+    """Return what was found without changes that must stay before they are news (`for at least`).
 
-    The cursors of these subscriptions stand still, so that the next check compares with the same version; what is found no more was no news.
+    The cursors of these subscriptions stand still, so that the next check compares with the same
+    version; what is found no more was no news.
     """
     news = {row.subscription_id for row in compared.changes if not row.noise}
     waits: dict[int, Held] = {}
@@ -80,7 +81,9 @@ def held_back(compared: Compared, look: Look) -> Compared:
 
 
 def _waiting(sub: Subscription, move: CursorMove, held: Held) -> CursorMove:
-    """Return the cursor of a subscription whose change is held back; a first version is its base all the same."""
+    """Return the cursor of a subscription whose change is held back; a first version is its base
+    all the same.
+    """
     move = move if held.is_first else standing_still(sub)
     known = Remembered.of(sub.row.remembered if move.remembered is None else move.remembered)
     return replace(move, remembered=replace(known, held=held).text)

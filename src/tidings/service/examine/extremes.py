@@ -1,6 +1,8 @@
-"""Extremes: `lowest so far` and `highest of 30 days` asked of the values that a sentinel saw before (`storage.watches.values`).
+"""Extremes: `lowest so far` and `highest of 30 days` asked of the values that a sentinel saw before
+(`storage.watches.values`).
 
-Detection gets numbers to compare with: the values are kept outside of the pages. Where none is known yet nothing is lower or higher.
+Detection gets numbers to compare with: the values are kept outside of the pages. Where none is
+known yet nothing is lower or higher.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ Extremes = Mapping[Asked, tuple[float, float]]
 
 
 def read(connection: Connection, takers: Sequence[Subscription], before: int, at: Instant) -> Mapping[int, Extremes]:
-    """Return the extremes of what subscriptions saw in the versions of their page before this one, by subscription; `at` is now (µs)."""
+    """Return the extremes of what subscriptions saw in the versions of their page before this one,
+    by subscription; `at` is now (µs).
+    """
     found: dict[int, Extremes] = {}
     for sub in takers:
         asked = {one for part in sub.asked for one in _asked_in(part.expression)}
@@ -56,7 +60,7 @@ def are_asked(takers: Sequence[Subscription]) -> bool:
 
 
 def with_extremes(expression: Expression, known: Extremes) -> Expression:
-    """Return an expression whose numbers are compared with the lowest and highest that are known."""
+    """Return an expression whose numbers are compared with the extremes that are known."""
     match expression:
         case Interest():
             if not any(condition.measure in EXTREMES for condition in expression.where):

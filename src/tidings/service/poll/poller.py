@@ -235,7 +235,7 @@ class Poller:
         return Shown(whole, compared, stored, frames=frames)
 
     async def _detect(self, seen: Look, turn: Turn) -> Compared:
-        """Return what the takers of a look find, those changes held back that must stay longer before they are news."""
+        """Return what subscriptions find, without changes that must stay before they are news."""
         if extremes.are_asked(seen.takers):
             known = await self._store.read(extremes.read, seen.takers, seen.seq, seen.at)
             seen = replace(seen, extremes=known)

@@ -22,7 +22,9 @@ HELD: Final = '"held":'
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A change that is not news yet (`for at least`): found first at `since` (µs), by so many `checks`; `is_first`: the first version is so already."""
+    """A change that is not news yet (`for at least`): found first at `since` (µs), by so many
+    `checks`; `is_first`: the first version is so already.
+    """
 
     since: Instant
     checks: int = 1
@@ -31,7 +33,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`held` is the change that must stay before it is news. `headers` by name in small letters, "" for one that was not there; `marks` of entries, the oldest first; `targets` are what its selectors found."""
+    """`held` is the change that must stay before it is news. `headers` by name in small letters, ""
+    for one that was not there; `marks` of entries, the oldest first; `targets` are what its
+    selectors found.
+    """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     marks: tuple[str, ...] = ()

@@ -149,7 +149,9 @@ class Subscription:
 
     @property
     def is_held(self) -> bool:
-        """Return whether a change waits until it has stayed so long (`for at least`): the next check finds it again, or not."""
+        """Return whether a change waits until it has stayed so long (`for at least`): the next
+        check finds it again, or not.
+        """
         return HELD in self.row.remembered
 
     @property

@@ -142,7 +142,9 @@ def _events(c: Connection) -> Iterator[str]:
 
 
 def _changes(c: Connection) -> Iterator[str]:
-    """I-3: every change has its event, and lies between versions that were stored; one of what a page was answered with, or is like from the first, lies between none."""
+    """I-3: every change has its event, and lies between versions that were stored; one of what a
+    page was answered with, or is like from the first, lies between none.
+    """
     for id_, from_seq, to_seq, page_id, extraction, event, last_seq, collected in c.rows(
         "SELECT ch.id, ch.from_seq, ch.to_seq, ch.page_id, ch.extraction, e.seq, p.last_seq, p.collected FROM change ch"
         " JOIN page p ON p.id = ch.page_id"

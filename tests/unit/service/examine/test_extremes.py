@@ -1,4 +1,6 @@
-"""Extremes: conditions on the lowest and highest value become comparisons with numbers that are known."""
+"""Extremes: conditions on the lowest and highest value become comparisons with numbers that are
+known.
+"""
 
 from __future__ import annotations
 
