@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from tidings.language.grammar.guesses import name_of_host
+from tidings.language.grammar.wishes import name_of_host
 
 LARGEST: Final = 2_000_000
 """Characters of a text that is tried as JSON."""

@@ -55,6 +55,9 @@ READ = [
     ("Monitor text for the first time", "Monitor all words where never seen before"),
     ('Monitor availability is "in stock"', 'Monitor availability where is "in stock"'),
     ("Monitor new links", "Monitor all links inserted"),
+    ('Monitor keyword "oil" appears', 'Monitor keyword "oil" inserted'),
+    ('Monitor phrase "sold out" disappears', 'Monitor phrase "sold out" deleted'),
+    ("Monitor links are added", "Monitor all links inserted"),
     ("Monitor words removed", "Monitor all words deleted"),
     ('Monitor availability becomes "in stock"', 'Monitor availability where contains "in stock"'),
     ('Monitor css "main" containing "oil"', 'Monitor any change in css "main" where contains "oil"'),
@@ -151,6 +154,16 @@ STATEMENTS = [
     ("Create s Using https://a.example/ Monitor price", "Create Sentinel s Using https://a.example/ Monitor price"),
     ("Create Sentinel s https://a.example/ Monitor price", "Create Sentinel s Using https://a.example/ Monitor price"),
     ("Delete s", "Drop s"),
+    ('Watch "https://shop.example/a" every hour', "Using https://shop.example/a Monitor any change Fetch every hour"),
+    ("Watch the price on https://shop.example/a and email ann@x.org", "Monitor price Notify by email ann@x.org"),
+    ("Sentinel a watches https://a.example/b daily", "Create Sentinel a Using https://a.example/b Monitor any change"),
+    (
+        'Monitor page "https://a.example/" tag shop',
+        "Create Sentinel a Using https://a.example/ Monitor any change Tags shop",
+    ),
+    ("Watch feed https://a.example/feed.xml", "Monitor items inserted"),
+    ('Watch json "https://a.example/v1" jsonpath "$.status"', 'Monitor jsonpath "$.status"'),
+    ("Stop watching s", "Disable s"),
     ("Pause s", "Disable s"),
     ("Drop Sentinel s", "Drop s"),
     ("Update s Fetch daily", "Alter s Fetch daily"),
@@ -165,6 +178,44 @@ def test_a_statement_that_is_none_says_what_to_write(guess: str, line: str):
 
     assert line in said
     assert not [other for other in parse(said).problems if other.code != "E20"]
+
+
+@pytest.mark.parametrize(
+    ("guess", "line"),
+    [
+        ("List all", "tidings list"),
+        ("Show s", "tidings show s"),
+        ("Check s now", "tidings check s"),
+        ("Rename sentinel s to t", "tidings rename s t"),
+    ],
+)
+def test_what_is_a_command_of_the_terminal_says_so(guess: str, line: str):
+    """The language has no such statement; the command line has."""
+    (problem,) = parse(guess).problems
+
+    assert f"write {line}" == problem.hint
+
+
+CLAUSES = [
+    ("Only when price drops below 100", "Monitor price becomes below 100"),
+    ("Notify when price < 100", "Monitor price < 100"),
+    ('Notify me if keyword "sold out" disappears', 'Monitor keyword "sold out" disappears'),
+    ('Trigger "in stock"', 'Monitor phrase "in stock"'),
+    ("Check every weekday between 9:00 and 17:00", "During weekday 9:00 to 17:00"),
+    (r"Ignore lines matching /\d+ views/", r'Transform drop lines regex "\d+ views"'),
+    ('Remove elements ".banner"', 'Exclude css ".banner"'),
+    ("With javascript", "Render browser"),
+    ('Notify slack "https://hooks.example/x"', "Notify by https://hooks.example/x"),
+]
+
+
+@pytest.mark.parametrize(("guess", "line"), CLAUSES)
+def test_a_clause_that_is_none_says_what_to_write(guess: str, line: str):
+    """The line is one that the language reads."""
+    said = [problem.hint.removeprefix("write ") for problem in parse(f"{HEAD} {guess}").problems]
+
+    assert line in said
+    assert "E03" not in [problem.code for problem in parse(f"{HEAD} {line}").problems]
 
 
 def test_names_may_stand_in_quotes_wherever_they_are_said():

@@ -98,7 +98,7 @@ def availability_of(document: Document) -> str:
 
 
 def is_state(wanted: str, state: str) -> bool:
-    """Return whether a state is the one that people call so (`in stock`), or has this in its name."""
+    """Return whether a state is what people call so (`in stock`), or has this in its name."""
     return _availability(wanted) == state or folded(wanted) in folded(state)
 
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from urllib.parse import urlsplit
-
-from tidings.language.words import is_reserved
 
 Rewrite = str | Callable[[re.Match[str]], str]
 
@@ -47,37 +44,36 @@ def _times_a_day(found: re.Match[str]) -> str:
     return f"every {each // 60} hour" if each % 60 == 0 else f"every {each} min"
 
 
-def name_of_host(address: str) -> str:
-    """Return a name for a sentinel on an address that came without one: `shop` for https://www.shop.example/."""
-    parts = [part for part in (urlsplit(address).hostname or "page").split(".") if part != "www"]
-    name = re.sub(r"[^A-Za-z0-9_]+", "-", parts[-2] if len(parts) > 1 else parts[0]).strip("-")
-    return name if re.match(r"[A-Za-z_]", name) and not is_reserved(name) else f"page-{name}"
-
-
-def _of_host(found: re.Match[str]) -> str:
-    """Return a statement on an address that came without a name."""
-    name = name_of_host(found["url"])
-    rest = found["rest"].strip()
-    rest = re.sub(r"^(?:for|monitor)\b\s*", "", rest, flags=re.IGNORECASE)
-    is_clause = re.match(r"(?:fetch|notify|select|exclude|every|tags|during)\b", rest, re.IGNORECASE)
-    monitor = f"any change {rest}" if is_clause else rest or "any change"
-    return f"Create Sentinel {name} Using {found['url']} Monitor {_rewritten(f'Monitor {monitor}', _clauses()).partition(' ')[2]}"
-
-
 _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
-    (r"^(?:delete|remove|cancel|forget)\s+(?:sentinel\s+)?(\S+)$", r"Drop \1"),
-    (r"^(?:pause|suspend|mute|stop)\s+(?:sentinel\s+)?(\S+)$", r"Disable \1"),
-    (r"^(?:resume|start|unpause|activate|restart)\s+(?:sentinel\s+)?(\S+)$", r"Enable \1"),
+    (r"^(?:rename)\s+(?:sentinel\s+)?(\S+)\s+(?:to\s+|as\s+|->\s*)?(\S+)$", r"tidings rename \1 \2"),
+    (r"^(?:show|list|ls|display|get)(?:\s+(?:me\s+)?(?:all|my|every|sentinels?|watch(?:es)?|jobs|monitors|pages|everything|the))*$", "tidings list"),
+    (r"^(?:show|display|describe|explain|inspect|get|status)\s+(?:sentinel\s+)?(\S+)$", r"tidings show \1"),
+    (r"^(?:check|recheck|fetch|poll|refresh|run|test|look\s+at)\s+(?:sentinel\s+)?(?!https?:)(\S+)(?:\s+now)?$", r"tidings check \1"),
+    (r"^(?:history|changes|diff)\s+(?:of\s+|for\s+)?(\S+)$", r"tidings history \1"),
+    (r"^(?:help|\?)$", "tidings --help"),
+    (r"^(?:delete|remove|cancel|forget|rm|del|unwatch)\s+(?:(?:sentinel|watch|job)\s+)?(\S+)$", r"Drop \1"),
+    (r"^(?:pause|suspend|mute|stop|disable|snooze)\s+(?:(?:sentinel|watch|job|watching|monitoring|checking)\s+)*(\S+)$", r"Disable \1"),
+    (r"^(?:resume|start|unpause|unmute|activate|restart|continue|enable)\s+(?:(?:sentinel|watch|job|watching|monitoring|checking)\s+)*(\S+)$", r"Enable \1"),
     (r"^(drop|enable|disable|confirm)\s+sentinel\s+(\S+)$", r"\1 \2"),
     (r"^(?:alter\s+sentinel|(?:change|update|edit|modify)(?:\s+sentinel)?)\s+(\S+)", r"Alter \1"),
-    (r"^(?:create|add|new|make)(?:\s+(?:sentinel|watch|monitor|job))?\s+(?P<url>https?://\S+)(?P<rest>.*)$", _of_host),
-    (r"^(?:watch|monitor|track|follow|check|using|url:?)\s+(?P<url>https?://\S+)(?P<rest>.*)$", _of_host),
-    (r"^(?P<url>https?://\S+)(?P<rest>\s.*)$", _of_host),
     (r"^(?:create|add|new|make)\s+(?:sentinel\s+|watch\s+|monitor\s+|job\s+)?(?!using\b|sentinel\b|event\b)([A-Za-z_][\w-]*|\"[^\"]*\")\s+(?:(?:using|for|on|at|from|url|with|page|of|watching)\s+)?(https?://)", r"Create Sentinel \1 Using \2"),
 )  # fmt: skip
 
 _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
+    # a condition without Monitor
+    (r"^(?:trigger|alert|notify|tell|inform|message|warn|ping|email|mail)(?:\s+me)?\s+(?:only\s+)?(?:if|when|once|on|for)\s+(?:the\s+|a\s+|an\s+|there\s+(?:is|are)\s+)?(?!event|demand|\d|mon|tue|wed|thu|fri|sat|sun|week)", "Monitor "),
+    (r"^(?:only\s+)?(?:if|when|once)\s+(?:the\s+|a\s+|an\s+)?(?=price|number|text|words?|links?|images?|items?|keywords?|phrases?|availability|status|table|list|page|stock|\")", "Monitor "),
+    (r"^trigger(?:\s+(?:on|text|word))?\s+(?=\")", "Monitor phrase "),
+    (r"^(?=(?:price|number|text|links|images|items|keywords?|phrases?|availability|status)(?:\s|$))", "Monitor "),
     # another word for a clause
+    (r"^(?:check|fetch|poll)\s+(?:every\s+|on\s+|only\s+|only\s+on\s+)*((?:mon|tue|wed|thu|fri|sat|sun|week|daily)[\w-]*)?\s*(?:only\s+)?(?:between\s+|from\s+)?(\d{1,2}(?::\d\d)?(?:\s?[ap]m)?)\s*(?:-|to|and|until)\s*(\d{1,2}(?::\d\d)?(?:\s?[ap]m)?)$", lambda m: f"During {m[1] or 'daily'} {m[2]} to {m[3]}"),
+    (r"^(?:with|use|using|enable|run|execute)\s+(?:a\s+|the\s+)?(?=javascript|js\b|browser|chrome|chromium|playwright|selenium|rendering)", "render "),
+    (r"^(?:javascript|js|browser|rendering)\s*:?\s*(?:on|yes|true|enabled)?$", "render "),
+    (r"^(ignore|exclude|skip|remove|drop|filter\s+out)\s+(?:all\s+)?lines?\s+(?:with|containing|matching|that\s+(?:contain|match))\s+(?:text\s+|regex\s+)?/([^/]+)/\w*$", r'Transform drop lines regex "\2"'),
+    (r"^(ignore|exclude|skip|remove|drop|filter\s+out)\s+(?:all\s+)?lines?\s+(?:with|containing|that\s+contain)?\s*(?=\")", "Transform drop lines "),
+    (r"^(?:keep|only|filter)\s+(?:only\s+)?lines?\s+(?:with|containing|matching)?\s*(?=\")", "Transform keep lines "),
+    (r"^(?:ignore|exclude|skip)\s+(?:text\s+)?/([^/]+)/\w*$", r'Exclude regex "\1"'),
+    (r"^(?:ignore|exclude|skip|remove|without|except|strip|drop)\s+(?:the\s+)?(?:elements?|selectors?|tags?|parts?|nodes?)\s*:?\s+(?=\")", "Exclude css "),
     (r"^(?:check|poll|refresh|interval|schedule|visit|load|look)\s+(?=every|at|on|\d|daily|hourly|weekly|monthly|once|twice)", "Fetch "),
     (r"^(?=every\b|(?:daily|hourly|weekly|monthly)$|twice\b|once\b|at\s+\d)", "Fetch "),
     (r"^(?:tag|label|labels|group|groups|category|tagged)\s*:?\s+", "Tags "),
@@ -90,6 +86,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^importance\s+(\d+)\s*%$", lambda m: f"Importance {int(m[1]) / 100:g}"),
     (r"^(?:keep|history|retain|retention)\s+(\d+)\s*(?:changes|versions)?$", r"ChangeHistory \1"),
     (r"^(?:keep|history|retain|retention)\s+(\d+\s*\w+)$", r"ChangeHistory \1"),
+    (r"^render\s+(?:rendering|playwright|selenium|js\b|javascript)", "Render browser"),
     (r"^render\s*(?:with|using|in|by)?\s*(?:javascript|js|chrome|chromium|a browser|the browser|yes|true|on)?$", "Render browser"),
     (r"^(?:use\s+)?(?:javascript|browser)(?:\s+(?:on|yes|true))?$", "Render browser"),
     (r"^(?:http\s+)?headers?\s*:?\s+(\"[^\"]*\")$", r"Header \1"),
@@ -111,6 +108,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(?:e-?mail|mail)\s+(?:me\s+)?(?:at\s+|to\s+)?(?=\S+@)", "Notify by email "),
     (r"^(?:webhook|post|call)\s+(?:to\s+)?(?=https?://)", "Notify by webhook "),
     (r"^(notify)\s+(?:me|us|him|her|them)\s+", r"\1 "),
+    (r"^(notify\s+)(?:by\s+|via\s+|with\s+)?(?:slack|discord|telegram|teams|pushover|ntfy|gotify|matrix|mattermost|webhook)\s+(?=\"|\w+://|secret)", r"\1by "),
     (r"^(notify)\s+(?:via|with|to|using|at|on|through|in)\s+(?!\d)", r"\1 by "),
     (r"^(notify\s+(?:by\s+)?)(?:mail|e-mail)(?:\s+(?:to|at))?\s+", r"\1email "),
     (r"^(notify\s+(?:by\s+)?)(?:email)\s+(?:to|at)\s+", r"\1email "),
@@ -148,6 +146,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"\b(\d+)\s*(month|quarter|year)s?\b", lambda m: f"{int(m[1]) * _DAYS_OF[m[2].lower()]} day"),
     (r"\b(?:all\s+day)\b", "00:00 to 24:00"),
     # changes
+    (r"^monitor\s+any\s+change\s+(?:only\s+)?(?:if|when|where|while)\s+(?:the\s+)?(?=(?:price|number|keyword|availability)\b)", "Monitor "),
     (r"^monitor\s+(?:for\s+)?(?:the\s+|a\s+|an\s+|if\s+(?:the\s+)?|when\s+(?:the\s+)?|whether\s+(?:the\s+)?)", "Monitor "),
     (r"^monitor\s+(?:(?:whole|entire|full)\s+)?(?:page|everything|anything|all|site|website|any|changes?|all\s+changes|any\s+changes|content)$", "Monitor any change"),
     (r"^(monitor\s+)(?:selector|element|part|section|block|area)\s+(\")", r"\1css \2"),
@@ -195,10 +194,12 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"\bexceeds\s+(?=[-\d$€£])", "becomes above "),
     (r"\b(?:drops|falls|goes\s+down|decreases)\s+to\s+(?=[-\d$€£])", "becomes at most "),
     (r"\b(?:rises|goes\s+up|increases|climbs)\s+to\s+(?=[-\d$€£])", "becomes at least "),
-    (r"\b(?:goes\s+down|decreases?|declines?|gets\s+cheaper|drop|fall)\b", "drops"),
+    (r"\b(?:goes\s+down|decreases?|declines?|gets\s+cheaper|drop(?!\s+lines)|fall)\b", "drops"),
     (r"\b(?:goes\s+up|increases?|gets\s+dearer|rise)\b", "rises"),
     (r"\b(drops|falls|rises|changes)\s+(?=more\s+than|[$€£]?\d)", r"\1 by "),
     (r"\b(drops|falls|rises)\s*$", r"\1 by more than 0"),
+    (r"^(monitor\s+price)\s+(?:drop|fall|decrease)s?\s*$", r"\1 drops by more than 0"),
+    (r"\b(?:hits|reaches|makes|sets)\s+(?=(?:a\s+|the\s+|its\s+)?(?:new|all-time|record|lowest|highest))", "is "),
     (r"^(monitor\s+(?:price|number|text|words|links|images|table|list|items))\s+(?:changes?|changed)$", r"\1"),
     (r"(?<=\s)[$€£¥]\s?(?=\d)", ""),
     (r"(?<=\d)\s?(?:%|percent|per\s+cent)(?!\w)", "%"),
@@ -242,6 +243,7 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
     meant = _rewritten(shelf, _statements() if is_statement else _clauses())
     line = re.sub(r'"(#?)(\d+)"', lambda found: _restored(found, texts), meant)
     line = re.sub(r'^Header "([\w-]+): ?([^"]*)"$', _header, line)
+    line = re.sub(r'^(Notify .*?)"(\w+://[^"\s]+)"', r"\1\2", line)
     if line != text:
         yield line
 

@@ -23,6 +23,8 @@ _LISTING = frozenset({"keyword", "keywords", "phrase", "phrases", "words", "rege
 _LIST = re.compile(r"\s*<[^<>\"\n]*>")
 """A list after one of these words holds any words, those of clauses too."""
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
+_OF_CONDITION = re.compile(r"for\s+(?:at\s+least|\d+\s+checks?|the\s+first\s+time)\b", re.IGNORECASE)
+"""`for` where it says how long a change must stay: no clause."""
 _NAMING = frozenset(
     {
         *("sentinel", "event", "using", "as", "of", "check"),
@@ -79,7 +81,8 @@ def cut(text: str) -> Iterator[tuple[Piece, ...]]:
         lower = lexeme.text.lower()
         if lower in _LISTING and (found := _LIST.match(text, lexeme.end)):
             list_end = found.end()
-        if lexeme.text == ";" or (lexeme.kind == "word" and _begins(lower, last, before)):
+        is_word = lexeme.kind == "word" and not _OF_CONDITION.match(text, lexeme.start)
+        if lexeme.text == ";" or (is_word and _begins(lower, last, before)):
             _close(text, pieces, Piece(word, start, lexeme.start))
             if lexeme.text == ";" or lower in _STATEMENTS:
                 if pieces:

@@ -16,6 +16,7 @@ from tidings.language.grammar.faults import Fault, explain
 from tidings.language.grammar.guesses import lines_for
 from tidings.language.grammar.pieces import Piece, cut, lexemes
 from tidings.language.grammar.tables import grammar
+from tidings.language.grammar.wishes import statements_for
 from tidings.language.problems import MOST, ProblemReport
 from tidings.language.words import STATEMENTS, closest, either
 
@@ -191,10 +192,7 @@ def _by_statement(text: str, report: ProblemReport) -> Iterator[Part]:
         try:
             tree = _grammar().parse(TextSlice(text, start, end), start="document")
         except UnexpectedInput:
-            line = next(
-                (line for line in lines_for(text[start:end], is_statement=True) if _reads(line, "document")), ""
-            )
-            if line:
+            if line := next(_statements_meant(text[start:end]), ""):
                 _refuse_guess(text, pieces[0], line, report)
                 continue
             yield from _by_clause(text, pieces, report)
@@ -255,13 +253,22 @@ def _piece(text: str, piece: Piece, rule: str, report: ProblemReport) -> Node | 
 
 def _line(text: str, piece: Piece, rule: str, fault: Fault) -> str:
     """Return what a clause that cannot be read was probably meant to be, or what stands behind a clause that ended; empty if nobody knows."""
-    if rule != "clause":
-        return ""
-    for guess in (text[piece.start : piece.end], "" if fault.at_end else text[fault.offset : piece.end]):
-        for line in lines_for(guess):
-            if _reads(line, "clause"):
-                return line
-    return ""
+    whole, rest = text[piece.start : piece.end], "" if fault.at_end else text[fault.offset : piece.end]
+    guesses = (whole, rest) if rule == "clause" else (rest,)
+    return next((line for guess in guesses for line in lines_for(guess) if _reads(line, "clause")), "")
+
+
+def _statements_meant(guess: str) -> Iterator[str]:
+    """Yield the statements, or the commands of the terminal, that a text may be that is none."""
+    text = " ".join(guess.split())
+    for line in (*lines_for(text, is_statement=True), *statements_for(text, _clauses_meant)):
+        if line.startswith("tidings ") or _reads(line, "document"):
+            yield line
+
+
+def _clauses_meant(guess: str) -> Iterator[str]:
+    """Yield the clauses that a text may be, the text itself if it is one."""
+    yield from (line for line in (guess, *lines_for(guess)) if _reads(line, "clause"))
 
 
 def _reads(line: str, rule: str) -> bool:

@@ -154,7 +154,8 @@ class Sentinel:
     """A sentinel with all its effective clauses. `base` is the sentinel it was made from, if any.
 
     `window` is Monitor's `within`: how far apart changes of several pages may be (None: the longest
-    interval of these pages). `lasting` is its `for at least` (None: changes are news at once). `start` is
+    interval of these pages). `lasting` is its `for at least` (None: changes are news at once).
+    `start` is
     From, `end` is To; `span` is For (at most one of `end` and `span`). `correlated`: the life is that of `base`. `during`: when its
     pages may be polled (empty: always). `errors`: who is told of a page's errors (empty: who is told of its changes). `history`: what
     is kept (None: the operator's setting). `life` is that of its changes (None: as it is learned, for good until then). `budget_class` is the Class clause: the budget that pays its polls.

@@ -59,3 +59,10 @@ def test_cutting_takes_time_in_proportion():
 def test_words_in_a_list_are_no_clauses():
     """A text with a fault elsewhere is not cut inside of `keywords <for sale, to let>`."""
     assert [["Monitor keywords <for, to>", "Fetch 1 month"]] == pieces("Monitor keywords <for, to> Fetch 1 month")
+
+
+def test_how_long_a_change_stays_is_no_clause():
+    """A text with a fault is not cut before `for at least`, but before the clause For."""
+    text = "Create Sentinel s Using https://a.example/ Monitor text for at least 1 hour For 1 day"
+
+    assert ["create", "monitor", "for"] == [piece.word for piece in next(cut(text))]
