@@ -46,14 +46,30 @@ def _times_a_day(found: re.Match[str]) -> str:
 
 _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
     (r"^(?:rename)\s+(?:sentinel\s+)?(\S+)\s+(?:to\s+|as\s+|->\s*)?(\S+)$", r"tidings rename \1 \2"),
-    (r"^(?:show|list|ls|display|get)(?:\s+(?:me\s+)?(?:all|my|every|sentinels?|watch(?:es)?|jobs|monitors|pages|everything|the))*$", "tidings list"),
+    (
+        (r"^(?:show|list|ls|display|get)(?:\s+(?:me\s+)?(?:all|my|every|sentinels?|watch(?:es)?|jobs|monitors|"
+        r"pages|everything|the))*$"),
+        "tidings list",
+    ),
     (r"^(?:show|display|describe|explain|inspect|get|status)\s+(?:sentinel\s+)?(\S+)$", r"tidings show \1"),
-    (r"^(?:check|recheck|fetch|poll|refresh|run|test|look\s+at)\s+(?:sentinel\s+)?(?!https?:)(\S+)(?:\s+now)?$", r"tidings check \1"),
+    (
+        (r"^(?:check|recheck|fetch|poll|refresh|run|test|"
+        r"look\s+at)\s+(?:sentinel\s+)?(?!https?:)(\S+)(?:\s+now)?$"),
+        r"tidings check \1",
+    ),
     (r"^(?:history|changes|diff)\s+(?:of\s+|for\s+)?(\S+)$", r"tidings history \1"),
     (r"^(?:help|\?)$", "tidings --help"),
     (r"^(?:delete|remove|cancel|forget|rm|del|unwatch)\s+(?:(?:sentinel|watch|job)\s+)?(\S+)$", r"Drop \1"),
-    (r"^(?:pause|suspend|mute|stop|disable|snooze)\s+(?:(?:sentinel|watch|job|watching|monitoring|checking)\s+)*(\S+)$", r"Disable \1"),
-    (r"^(?:resume|start|unpause|unmute|activate|restart|continue|enable)\s+(?:(?:sentinel|watch|job|watching|monitoring|checking)\s+)*(\S+)$", r"Enable \1"),
+    (
+        (r"^(?:pause|suspend|mute|stop|disable|snooze)\s+(?:(?:sentinel|watch|job|watching|monitoring|"
+        r"checking)\s+)*(\S+)$"),
+        r"Disable \1",
+    ),
+    (
+        (r"^(?:resume|start|unpause|unmute|activate|restart|continue|enable)\s+(?:(?:sentinel|watch|job|"
+        r"watching|monitoring|checking)\s+)*(\S+)$"),
+        r"Enable \1",
+    ),
     (r"^(drop|enable|disable|confirm)\s+sentinel\s+(\S+)$", r"\1 \2"),
     (r"^(?:alter\s+sentinel|(?:change|update|edit|modify)(?:\s+sentinel)?)\s+(\S+)", r"Alter \1"),
     (r"^(?:create|add|new|make)\s+(?:sentinel\s+|watch\s+|monitor\s+|job\s+)?(?!using\b|sentinel\b|event\b)([A-Za-z_][\w-]*|\"[^\"]*\")\s+(?:(?:using|for|on|at|from|url|with|page|of|watching)\s+)?(https?://)", r"Create Sentinel \1 Using \2"),
@@ -61,19 +77,49 @@ _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
 
 _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     # a condition without Monitor
-    (r"^(?:trigger|alert|notify|tell|inform|message|warn|ping|email|mail)(?:\s+me)?\s+(?:only\s+)?(?:if|when|once|on|for)\s+(?:the\s+|a\s+|an\s+|there\s+(?:is|are)\s+)?(?!event|demand|\d|mon|tue|wed|thu|fri|sat|sun|week)", "Monitor "),
-    (r"^(?:only\s+)?(?:if|when|once)\s+(?:the\s+|a\s+|an\s+)?(?=price|number|text|words?|links?|images?|items?|keywords?|phrases?|availability|status|table|list|page|stock|\")", "Monitor "),
+    (
+        (r"^(?:trigger|alert|notify|tell|inform|message|warn|ping|email|mail)(?:\s+me)?\s+(?:only\s+)?(?:if|"
+        r"when|once|on|for)\s+(?:the\s+|a\s+|an\s+|there\s+(?:is|are)\s+)?(?!event|demand|\d|mon|tue|wed|thu|"
+        r"fri|sat|sun|week)"),
+        "Monitor ",
+    ),
+    (
+        (r"^(?:only\s+)?(?:if|when|once)\s+(?:the\s+|a\s+|an\s+)?(?=price|number|text|words?|links?|images?|"
+        r"items?|keywords?|phrases?|availability|status|table|list|page|stock|\")"),
+        "Monitor ",
+    ),
     (r"^trigger(?:\s+(?:on|text|word))?\s+(?=\")", "Monitor phrase "),
     (r"^(?=(?:price|number|text|links|images|items|keywords?|phrases?|availability|status)(?:\s|$))", "Monitor "),
     # another word for a clause
-    (r"^(?:check|fetch|poll)\s+(?:every\s+|on\s+|only\s+|only\s+on\s+)*((?:mon|tue|wed|thu|fri|sat|sun|week|daily)[\w-]*)?\s*(?:only\s+)?(?:between\s+|from\s+)?(\d{1,2}(?::\d\d)?(?:\s?[ap]m)?)\s*(?:-|to|and|until)\s*(\d{1,2}(?::\d\d)?(?:\s?[ap]m)?)$", lambda m: f"During {m[1] or 'daily'} {m[2]} to {m[3]}"),
-    (r"^(?:with|use|using|enable|run|execute)\s+(?:a\s+|the\s+)?(?=javascript|js\b|browser|chrome|chromium|playwright|selenium|rendering)", "render "),
+    (
+        (r"^(?:check|fetch|poll)\s+(?:every\s+|on\s+|only\s+|only\s+on\s+)*((?:mon|tue|wed|thu|fri|sat|sun|"
+        r"week|daily)[\w-]*)?\s*(?:only\s+)?(?:between\s+|from\s+)?(\d{1,2}(?::\d\d)?(?:\s?[ap]m)?)\s*(?:-|to|"
+        r"and|until)\s*(\d{1,2}(?::\d\d)?(?:\s?[ap]m)?)$"),
+        lambda m: f"During {m[1] or 'daily'} {m[2]} to {m[3]}",
+    ),
+    (
+        (r"^(?:with|use|using|enable|run|execute)\s+(?:a\s+|the\s+)?(?=javascript|js\b|browser|chrome|chromium|"
+        r"playwright|selenium|rendering)"),
+        "render ",
+    ),
     (r"^(?:javascript|js|browser|rendering)\s*:?\s*(?:on|yes|true|enabled)?$", "render "),
-    (r"^(ignore|exclude|skip|remove|drop|filter\s+out)\s+(?:all\s+)?lines?\s+(?:with|containing|matching|that\s+(?:contain|match))\s+(?:text\s+|regex\s+)?/([^/]+)/\w*$", r'Transform drop lines regex "\2"'),
-    (r"^(ignore|exclude|skip|remove|drop|filter\s+out)\s+(?:all\s+)?lines?\s+(?:with|containing|that\s+contain)?\s*(?=\")", "Transform drop lines "),
+    (
+        (r"^(ignore|exclude|skip|remove|drop|filter\s+out)\s+(?:all\s+)?lines?\s+(?:with|containing|matching|"
+        r"that\s+(?:contain|match))\s+(?:text\s+|regex\s+)?/([^/]+)/\w*$"),
+        r'Transform drop lines regex "\2"',
+    ),
+    (
+        (r"^(ignore|exclude|skip|remove|drop|filter\s+out)\s+(?:all\s+)?lines?\s+(?:with|containing|"
+        r"that\s+contain)?\s*(?=\")"),
+        "Transform drop lines ",
+    ),
     (r"^(?:keep|only|filter)\s+(?:only\s+)?lines?\s+(?:with|containing|matching)?\s*(?=\")", "Transform keep lines "),
     (r"^(?:ignore|exclude|skip)\s+(?:text\s+)?/([^/]+)/\w*$", r'Exclude regex "\1"'),
-    (r"^(?:ignore|exclude|skip|remove|without|except|strip|drop)\s+(?:the\s+)?(?:elements?|selectors?|tags?|parts?|nodes?)\s*:?\s+(?=\")", "Exclude css "),
+    (
+        (r"^(?:ignore|exclude|skip|remove|without|except|strip|drop)\s+(?:the\s+)?(?:elements?|selectors?|"
+        r"tags?|parts?|nodes?)\s*:?\s+(?=\")"),
+        "Exclude css ",
+    ),
     (r"^(?:check|poll|refresh|interval|schedule|visit|load|look)\s+(?=every|at|on|\d|daily|hourly|weekly|monthly|once|twice)", "Fetch "),
     (r"^(?=every\b|(?:daily|hourly|weekly|monthly)$|twice\b|once\b|at\s+\d)", "Fetch "),
     (r"^(?:tag|label|labels|group|groups|category|tagged)\s*:?\s+", "Tags "),
@@ -108,7 +154,11 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^(?:e-?mail|mail)\s+(?:me\s+)?(?:at\s+|to\s+)?(?=\S+@)", "Notify by email "),
     (r"^(?:webhook|post|call)\s+(?:to\s+)?(?=https?://)", "Notify by webhook "),
     (r"^(notify)\s+(?:me|us|him|her|them)\s+", r"\1 "),
-    (r"^(notify\s+)(?:by\s+|via\s+|with\s+)?(?:slack|discord|telegram|teams|pushover|ntfy|gotify|matrix|mattermost|webhook)\s+(?=\"|\w+://|secret)", r"\1by "),
+    (
+        (r"^(notify\s+)(?:by\s+|via\s+|with\s+)?(?:slack|discord|telegram|teams|pushover|ntfy|gotify|matrix|"
+        r"mattermost|webhook)\s+(?=\"|\w+://|secret)"),
+        r"\1by ",
+    ),
     (r"^(notify)\s+(?:via|with|to|using|at|on|through|in)\s+(?!\d)", r"\1 by "),
     (r"^(notify\s+(?:by\s+)?)(?:mail|e-mail)(?:\s+(?:to|at))?\s+", r"\1email "),
     (r"^(notify\s+(?:by\s+)?)(?:email)\s+(?:to|at)\s+", r"\1email "),
@@ -146,7 +196,11 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"\b(\d+)\s*(month|quarter|year)s?\b", lambda m: f"{int(m[1]) * _DAYS_OF[m[2].lower()]} day"),
     (r"\b(?:all\s+day)\b", "00:00 to 24:00"),
     # changes
-    (r"^monitor\s+any\s+change\s+(?:only\s+)?(?:if|when|where|while)\s+(?:the\s+)?(?=(?:price|number|keyword|availability)\b)", "Monitor "),
+    (
+        (r"^monitor\s+any\s+change\s+(?:only\s+)?(?:if|when|where|while)\s+(?:the\s+)?(?=(?:price|number|"
+        r"keyword|availability)\b)"),
+        "Monitor ",
+    ),
     (r"^monitor\s+(?:for\s+)?(?:the\s+|a\s+|an\s+|if\s+(?:the\s+)?|when\s+(?:the\s+)?|whether\s+(?:the\s+)?)", "Monitor "),
     (r"^monitor\s+(?:(?:whole|entire|full)\s+)?(?:page|everything|anything|all|site|website|any|changes?|all\s+changes|any\s+changes|content)$", "Monitor any change"),
     (r"^(monitor\s+)(?:selector|element|part|section|block|area)\s+(\")", r"\1css \2"),
