@@ -1,4 +1,5 @@
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.strategies import pages, texts
 from tidings.document.document import Document
@@ -74,3 +75,11 @@ def test_an_endless_text_is_shown_by_its_tokens():
     assert "字 漢 字" == document.shown(2, 5)
     assert 4_000 == len(document.shown(1, 60_000))
     assert document.shown(1, 60_000).endswith("…")
+
+
+@given(st.text(alphabet="ab \n\t\u00a0\u2003字", max_size=40))
+def test_where_chunks_begin_is_known_of_many_as_of_each(text):
+    document = Document(media="text", pieces=(text,))
+    each = [document._start_of_chunk(number) for number in range(len(document.chunks))]
+    document.note_chunks()
+    assert [document._start_of_chunk(number) for number in range(len(document.chunks))] == each

@@ -449,3 +449,10 @@ def test_a_worker_is_recycled_while_jobs_are_sent_ahead():
 
     assert 20 == len(pids)
     assert 3 >= max(pids.count(pid) for pid in pids)
+
+
+def test_a_worker_collects_no_garbage_within_a_job():
+    async def asked(runner):
+        return await runner.run(eval, "__import__('gc').isenabled()")
+
+    assert with_runner(asked) == Done(False)

@@ -122,3 +122,10 @@ def test_what_is_said_of_a_text_stands_in_its_page(old, new):
         assert max(len(one.before), len(one.after)) <= AROUND
         shown = {"updated": [pair[1] for pair in change.updated]}.get(one.of) or getattr(change, one.of)
         assert any(f"{one.before}{shown[one.number]}{one.after}" in text for text in texts)
+
+
+def test_a_text_within_a_megabyte_without_white_space_has_no_context() -> None:
+    row = "漢字" * 40_000
+    change = found(f"<p>{row}乙</p><p>one</p>", f"<p>{row}丙</p><p>two</p>")
+    assert change
+    assert {text for one in change.contexts for text in (one.before, one.after)} <= {""}
