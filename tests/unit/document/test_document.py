@@ -79,6 +79,7 @@ def test_an_endless_text_is_shown_by_its_tokens():
 
 @given(st.text(alphabet="ab \n\t\u00a0\u2003字", max_size=40))
 def test_where_chunks_begin_is_known_of_many_as_of_each(text):
+    """What is quick for many finds the same places as what is quick for one."""
     document = Document(media="text", pieces=(text,))
     each = [document._start_of_chunk(number) for number in range(len(document.chunks))]
     document.note_chunks()

@@ -125,6 +125,7 @@ def test_what_is_said_of_a_text_stands_in_its_page(old, new):
 
 
 def test_a_text_within_a_megabyte_without_white_space_has_no_context() -> None:
+    """Where no token is looked for, nothing is shown of what stands beside it."""
     row = "漢字" * 40_000
     change = found(f"<p>{row}乙</p><p>one</p>", f"<p>{row}丙</p><p>two</p>")
     assert change
