@@ -453,6 +453,7 @@ def test_a_worker_is_recycled_while_jobs_are_sent_ahead():
 
 def test_a_worker_collects_no_garbage_within_a_job():
     """What a job leaves behind is looked for between two jobs."""
+
     async def asked(runner):
         return await runner.run(eval, "__import__('gc').isenabled()")
 
