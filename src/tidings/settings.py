@@ -261,6 +261,12 @@ class ServeSettings:
     names: tuple[str, ...] = _setting(
         (), "names under which it may be asked, e.g. of a proxy before it; addresses and localhost always may"
     )
+    proxies: tuple[str, ...] = _setting(
+        (), "addresses of proxies before it that say in `proxy_header` who has signed in; none is a network"
+    )
+    proxy_header: str = _setting(
+        "Remote-User", "the header in which they say it; of anybody else it counts for nothing"
+    )
     public_url: str = _setting(
         "",
         "how the Internet reaches this service, e.g. https://tidings.example.org; then hubs that feeds name are asked to tell what is new (WebSub); empty: none is",

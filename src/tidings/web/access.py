@@ -9,21 +9,27 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
+from urllib.parse import urlencode
 
 from tidings.service.people import tokens
+from tidings.storage.people import accounts, sessions
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.watches.events import OWNER
-from tidings.web.guard import REALM, shown_token
+from tidings.web.guard import READING, REALM, shown_token
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from tidings.model.interval import Instant
+    from tidings.settings import ServeSettings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.people.accounts import AccountRow
+    from tidings.storage.people.tokens import TokenRow
     from tidings.web.inside import Inside
 
 Role = Literal["reader", "editor", "admin"]
@@ -67,6 +73,7 @@ class Asker:
         return self.sees_all or owner_id in {OWNER, self.owner_id}
 
 
+LONGEST_NAME: Final = 64
 LOCAL: Final = Asker("admin", is_named=False)
 """Whoever asks a service that only this machine can reach and that has neither a token nor an
 account.
@@ -74,15 +81,88 @@ account.
 
 
 async def asker_of(request: Request, inside: Inside) -> Asker:
-    """Return who asks. Raises `ProblemError` for a token that is none, and where one is needed and
-    none is shown.
+    """Return who asks.
+
+    Raises `ProblemError` for a token that is none, and where one is needed and none is shown.
     """
     serve, shown = inside.settings.serve, shown_token(request.headers)
     if shown:
         return await _holder(shown, inside)
-    if serve.token:
-        raise _unknown("the token is missing")
+    session = request.cookies.get(cookie_name(serve), "")
+    proxied = proxied_name(request, inside)
+    account, noted, has_accounts = await inside.store.read(_signed_in, session, proxied, inside.clock.wall())
+    if account is not None:
+        if session and not proxied:
+            _check_own_page(request)
+            if inside.clock.wall() - noted > sessions.NOTED_EVERY:
+                await inside.store.write(sessions.use, tokens.hash_of(session), inside.clock.wall())
+        return of_account(account)
+    if serve.token or has_accounts:
+        if has_accounts and is_visit(request):
+            raise ProblemError(HTTPStatus.SEE_OTHER, "sign in first", headers={"location": sign_in_at(request)})
+        raise _unknown("the token is missing" if serve.token else "sign in first")
     return Asker("reader", is_named=False) if serve.edit_token else LOCAL
+
+
+def of_account(row: AccountRow) -> Asker:
+    """Return an account as who asks; admins see all."""
+    return Asker(row.role, row.id, row.name, sees_all=row.role == "admin")
+
+
+def _signed_in(c: Connection, session: str, proxied: str, now: Instant) -> tuple[AccountRow | None, Instant, bool]:
+    """Return who has signed in, when that was noted last, and whether there are accounts."""
+    if not accounts.exist(c):
+        return None, 0, False
+    if proxied:
+        return accounts.find(c, proxied), now, True
+    found = sessions.find(c, tokens.hash_of(session), now) if session else None
+    return (None, 0, True) if found is None else (*found, True)
+
+
+def cookie_name(serve: ServeSettings) -> str:
+    """Return the name of the cookie of a session; over https one that no other host can set."""
+    return "__Host-tidings" if serve.public_url.lower().startswith("https:") else "tidings-session"
+
+
+def proxied_name(request: Request, inside: Inside) -> str:
+    """Return who a trusted proxy says has signed in, "" if none does.
+
+    Of anybody else the header counts for nothing, nor does it for the API, which no browser's login
+    is for.
+    Raises `ProblemError` for one that is given twice, is long, or is not a name.
+    """
+    serve = inside.settings.serve
+    client = request.client.host if request.client is not None else ""
+    if not serve.proxies or client not in serve.proxies or request.url.path.startswith("/api/"):
+        return ""
+    wanted = serve.proxy_header.lower()
+    alike = [value for name, value in request.headers.items() if name.replace("_", "-") == wanted]
+    if not alike:
+        return ""
+    if len(alike) > 1 or len(alike[0]) > LONGEST_NAME or alike[0] != alike[0].strip() or not alike[0].isprintable():
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "the proxy's header does not name one user")
+    return alike[0]
+
+
+def is_visit(request: Request) -> bool:
+    """Say whether somebody opens a screen in a browser."""
+    accepts = request.headers.get("accept", "")
+    return request.method == "GET" and "text/html" in accepts and not request.url.path.startswith("/api/")
+
+
+def sign_in_at(request: Request) -> str:
+    """Return the address of the form to sign in, which leads back to where one was."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return f"/login?{urlencode({'next': request.url.path + query})}"
+
+
+def _check_own_page(request: Request) -> None:
+    """Raise `ProblemError` unless a change that a session makes comes from a page of this service,
+    as its browser says.
+    """
+    if request.method in READING or "origin" in request.headers or "sec-fetch-site" in request.headers:
+        return  # the guard has held both to this service's own pages
+    raise ProblemError(HTTPStatus.FORBIDDEN, "a form has to come from a page of this service; use a token for programs")
 
 
 async def _holder(shown: str, inside: Inside) -> Asker:
@@ -93,12 +173,22 @@ async def _holder(shown: str, inside: Inside) -> Asker:
     if serve.token and _is_same(shown, serve.token):
         return Asker("reader")
     now = inside.clock.wall()
-    row = await inside.store.read(tokens.recognise, shown, now)
+    row, account = await inside.store.read(_token, shown, now)
     if row is None:
         raise _unknown("the token is missing or is another")
     if not tokens.is_use_noted(row, now):
         await inside.store.write(token_rows.use, row.id, now)
-    return Asker(_ROLES[row.scope], row.owner_id, sees_all=row.owner_id == OWNER)
+    if account is None:
+        return Asker(_ROLES[row.scope])
+    role = min(_ROLES[row.scope], account.role, key=lambda one: RANKS[one])
+    return replace(of_account(account), role=role)
+
+
+def _token(c: Connection, shown: str, now: Instant) -> tuple[TokenRow | None, AccountRow | None]:
+    """Return a token and the account that it is of, whose role it never exceeds."""
+    row = tokens.recognise(c, shown, now)
+    account = None if row is None or row.owner_id == OWNER else accounts.get(c, row.owner_id)
+    return (None, None) if row is not None and row.owner_id != OWNER and account is None else (row, account)
 
 
 def check_role(asker: Asker, who: Who, inside: Inside) -> None:

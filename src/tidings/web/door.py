@@ -9,7 +9,10 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tidings.errors import StoreMissingError
 from tidings.service.notify.deliver import STREAMED
+from tidings.storage.db.database import open_database
+from tidings.storage.people import accounts
 from tidings.web.inside import Arrivals, Inside
 from tidings.web.listening import check, listen, url_of
 
@@ -26,7 +29,7 @@ class Door:
     """Raises `SettingError` for an address that is open to strangers and has no token."""
 
     def __init__(self, settings: Settings) -> None:
-        check(settings.serve)
+        check(settings.serve, has_accounts=lambda: has_accounts(settings))
         self._settings = settings
         self.arrivals = Arrivals()
         """wakes those who follow the stream"""
@@ -70,6 +73,11 @@ class Door:
             arrivals=self.arrivals,
         )
 
+    @property
+    def first_code(self) -> str:
+        """Return the code that makes the first account, once the door is open."""
+        return "" if self._desk is None else self._desk.first_code
+
     def hear(self, unit: Unit) -> None:
         """Hear of a unit that was committed: those who follow the stream are woken if something is on it."""
         if any(event.type == STREAMED for event in unit.events):
@@ -87,6 +95,18 @@ class Door:
         self._bound.close()
         if self._desk is not None:
             await self._desk.close()
+
+
+def has_accounts(settings: Settings) -> bool:
+    """Say whether somebody has an account."""
+    try:
+        database = open_database(settings, create=False)
+    except StoreMissingError:
+        return False
+    try:
+        return database.read(accounts.exist)
+    finally:
+        database.close()
 
 
 def _import() -> tuple[Callable[[Settings, Clock, Arrivals], Desk], Callable[[Inside, Desk], Server]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import ipaddress
 import socket
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from tidings.errors import ListenError, SettingError
@@ -21,8 +22,17 @@ _REASONS: Final = {
 }
 
 
-def check(serve: ServeSettings) -> None:
-    """Raise `SettingError` for a door that anybody could walk through: one that others can reach needs a token, and a long one."""
+def check(serve: ServeSettings, *, has_accounts: Callable[[], bool] = lambda: False) -> None:
+    """Raise `SettingError` for a door that anybody could walk through.
+
+    One that others can reach needs a long token, or that people sign in.
+    """
+    for one in serve.proxies:
+        try:
+            ipaddress.ip_address(one)
+        except ValueError as error:
+            message = f"serve.proxies has {one!r}, which is no address; name each proxy, e.g. 127.0.0.1"
+            raise SettingError(message) from error
     for name, token in (("serve.token", serve.token), ("serve.edit_token", serve.edit_token)):
         if token and (len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable()):
             message = f"{name} has at least {LEAST_TOKEN} characters, all of them printable ASCII; `openssl rand -hex 24` makes one"
@@ -30,10 +40,11 @@ def check(serve: ServeSettings) -> None:
     if serve.edit_token and serve.edit_token == serve.token:
         message = "serve.edit_token is the same as serve.token: whoever may read could then change what is watched; make another one"
         raise SettingError(message)
-    if not serve.token and not is_loopback(serve.host):
+    if not serve.token and not is_loopback(serve.host) and not has_accounts():
         message = (
             f"serve.host is {serve.host or 'empty'}, which others can reach, and serve.token is not set: everybody could read what is"
-            " watched here. Set it (`openssl rand -hex 24` makes one; TIDINGS_SERVE_TOKEN, or token in [serve] of tidings.toml), or"
+            " watched here. Set it (`openssl rand -hex 24` makes one; TIDINGS_SERVE_TOKEN, or token in [serve] of tidings.toml), let people"
+            " sign in (`tidings user add NAME --role admin`), or"
             " leave serve.host at 127.0.0.1 and let a proxy stand before it"
         )
         raise SettingError(message)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tidings.clock import SECOND, Duration, Instant
+from typing import Final
+
+from tidings.clock import HOUR, MINUTE, SECOND, Duration, Instant
 
 
 class Pace:
@@ -23,3 +25,28 @@ class Pace:
         if len(self._levels) > self._most:
             del self._levels[next(iter(self._levels))]
         return 0 if is_free else round((1 - level) / self._per_second * SECOND)
+
+
+PER_NAME: Final = 5
+PER_ADDRESS: Final = 20
+"""Wrong passwords for one name, and from one address, before it is slowed to so many a minute."""
+
+
+class Tries:
+    """How often passwords were tried, by name and address together, by address, and by name in an
+    hour.
+    """
+
+    def __init__(self) -> None:
+        minute, hour = MINUTE / SECOND, HOUR / SECOND
+        self._pair = Pace(per_second=PER_NAME / minute, burst=PER_NAME)
+        self._address = Pace(per_second=PER_ADDRESS / minute, burst=PER_ADDRESS)
+        self._name = Pace(per_second=PER_ADDRESS * 5 / hour, burst=PER_ADDRESS * 5)
+
+    def wait(self, name: str, address: str, now: Instant) -> Duration:
+        """Take a place and return 0, or return how long it is until there is one (µs).
+
+        One who tries from one address does not keep the right one out who comes from another.
+        """
+        key = name.lower()[:64]
+        return self._pair.wait(f"{address} {key}", now) or self._address.wait(address, now) or self._name.wait(key, now)

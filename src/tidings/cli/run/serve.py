@@ -19,6 +19,7 @@ from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, Stor
 from tidings.service.run.assembly import poller
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record
+from tidings.storage.people import accounts
 from tidings.web.door import Door
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> Async
             stop.set()
             raise
         _announce(f"listening on {door.url}")
+        if sys.stderr.isatty() and not await monitor.store.read(accounts.exist):
+            _announce(f"no accounts; {door.url}/login makes the first within an hour; code: {door.first_code}")
 
     opening = asyncio.create_task(open_())
     try:

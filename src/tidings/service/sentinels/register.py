@@ -204,6 +204,15 @@ def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
     return parse_file(file, text, zone=settings.serve.zone, files=bool(settings.fetch.allow_files)).statements
 
 
+def altered_by(text: str, file: str, settings: Settings) -> list[str]:
+    """Return the names of the sentinels that a text alters or commands, or that it makes sentinels
+    of.
+    """
+    found = said(file, text, settings)
+    names = [one.name for one in found if isinstance(one, Alter | Command)]
+    return names + [one.base for one in found if isinstance(one, Sentinel) and one.base]
+
+
 def understood(
     connection: Connection, /, file: str, text: str, *, settings: Settings, now: Instant, **given: Any
 ) -> Parsed:

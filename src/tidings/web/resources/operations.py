@@ -6,7 +6,7 @@ from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.web.resources import changes, deliveries, feeds, happenings, installation, pages, sentinels, shapes
+from tidings.web.resources import changes, deliveries, feeds, happenings, installation, pages, people, sentinels, shapes
 from tidings.web.resources.openapi import document
 from tidings.web.resources.operation import Operation
 
@@ -154,6 +154,35 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "GET", "/api/v1/events", "readers", "events", "Changes as CloudEvents, from any number on",
         happenings.stream, query=shapes.StreamQuery, gives=f"{happenings.SSE}, {happenings.LINES}", problems=(409,),
+    ),
+    Operation("GET", "/api/v1/users", "admins", "list_users", "Who has an account", people.list_users, shapes.Users),
+    Operation(
+        "POST", "/api/v1/users", "admins", "add_user", "Make an account",
+        people.add_user, shapes.User, body=shapes.NewUser, status=HTTPStatus.CREATED,
+    ),
+    Operation(
+        "PATCH", "/api/v1/users/{user}", "admins", "alter_user", "Another role or password",
+        people.alter_user, shapes.User, body=shapes.UserAlteration,
+    ),
+    Operation(
+        "DELETE", "/api/v1/users/{user}", "admins", "remove_user", "Remove an account and what is only its own",
+        people.remove_user, shapes.Removed, problems=(422,),
+    ),
+    Operation(
+        "GET", "/api/v1/users/{user}/export", "admins", "export_user", "All that is kept of an account",
+        people.export_user, shapes.Export,
+    ),
+    Operation(
+        "GET", "/api/v1/tokens", "admins", "list_tokens", "Tokens, without their secrets",
+        people.list_tokens, shapes.Tokens,
+    ),
+    Operation(
+        "POST", "/api/v1/tokens", "admins", "add_token", "Make a token; it is shown once",
+        people.add_token, shapes.Token, body=shapes.NewToken, status=HTTPStatus.CREATED,
+    ),
+    Operation(
+        "DELETE", "/api/v1/tokens/{token}", "admins", "revoke_token", "End a token",
+        people.revoke_token, shapes.Revoked,
     ),
     *(
         Operation("GET", f"/api/v1/{of}feed.{kind}", "readers", f"{name}_{kind}", words, answer, gives=media)

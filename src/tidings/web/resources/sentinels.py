@@ -95,7 +95,7 @@ def _create(
     c: Connection, text: str, file: str, asker: Asker, settings: Settings, now: Instant
 ) -> dict[str, list[Any]]:
     """Register a text for who asks: what it makes is the asker's, and what it alters has to be."""
-    for name in _altered_by(text, file, settings):
+    for name in register.altered_by(text, file, settings):
         _check_own(c, name, asker)
     done = register.carry_out(c, text, settings, now, file)
     for row in done.made:
@@ -113,12 +113,6 @@ def _create(
         "unaltered": given(done.unaltered),
         "warnings": [one.as_dict() for one in done.warnings],
     }
-
-
-def _altered_by(text: str, file: str, settings: Settings) -> list[str]:
-    """Return the names of the sentinels that a text alters or commands."""
-    said = register.said(file, text, settings)
-    return [one.name for one in said if not isinstance(one, Sentinel) and hasattr(one, "name")]
 
 
 def _check_own(c: Connection, name: str, asker: Asker) -> None:

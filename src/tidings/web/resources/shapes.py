@@ -15,6 +15,8 @@ Cursor = Annotated[str, Meta(max_length=200, description="`next` of the page bef
 Words = Annotated[str, Meta(max_length=200)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Moment = datetime | None
+Role = Literal["reader", "editor", "admin"]
+Scope = Literal["read", "edit", "admin"]
 
 
 class Taken(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -127,6 +129,30 @@ class MaskSwitch(Taken):
     """Whether a mask leaves out what it covers."""
 
     off: bool
+
+
+class NewUser(Taken):
+    """An account that is to be."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    password: Annotated[str, Meta(min_length=1, max_length=1_024)]
+    role: Role = "reader"
+
+
+class UserAlteration(Taken):
+    """What is to be another of an account."""
+
+    role: Role | UnsetType = UNSET
+    password: Annotated[str, Meta(min_length=1, max_length=1_024)] | UnsetType = UNSET
+
+
+class NewToken(Taken):
+    """A token that is to be; without a user it is the installation's and sees all."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    scope: Scope = "read"
+    user: Words = ""
+    days: Annotated[int, Meta(ge=1, le=3_650)] | None = None
 
 
 # -- answered --------------------------------------------------------------------------------------
@@ -436,3 +462,59 @@ class Tags(Given):
     """The tags of sentinels that have not ended."""
 
     items: list[str]
+
+
+class User(Given):
+    """An account, without its password."""
+
+    record: Literal["user"]
+    name: str
+    role: Role
+    created_at: Moment
+
+
+class Users(Given):
+    """All accounts."""
+
+    items: list[User]
+
+
+class Removed(Given):
+    """How many sentinels went with an account."""
+
+    sentinels: int
+
+
+class Export(User):
+    """All that is kept of an account."""
+
+    shared_tags: list[str]
+    tokens: list[dict[str, Any]]
+    sentinels: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
+    marks: list[dict[str, Any]]
+
+
+class Token(Given):
+    """A token; `token` itself is only in the answer that makes it."""
+
+    record: Literal["token"]
+    name: str
+    scope: Scope
+    user: str
+    created_at: Moment
+    expires_at: Moment
+    used_at: Moment
+    token: str | UnsetType = UNSET
+
+
+class Tokens(Given):
+    """All tokens."""
+
+    items: list[Token]
+
+
+class Revoked(Given):
+    """Which token has ended."""
+
+    revoked: str

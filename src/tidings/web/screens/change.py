@@ -50,13 +50,15 @@ class _Found:
 
 async def show(request: Request, desk: Desk) -> Response:
     """Return the comparison of a change, in one of its views; which marks it as read."""
-    found = await desk.store.read(_read, str(request.path_params["id"]))
+    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
     change = found.item.change
     record = change_record(change.row, sentinel=change.sentinel, url=change.url)
     if found.item.read_at is None:
-        await desk.store.write(inbox.mark, [change.row.id], at=desk.clock.wall(), is_read=True)
+        await desk.store.write(
+            inbox.mark, [change.row.id], at=desk.clock.wall(), is_read=True, reader=request.state.asker.owner_id
+        )
     old, new = _chosen(request, change.row.from_seq, "from"), _chosen(request, change.row.to_seq, "to")
     zone = spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))
     whens = {one.seq: spell.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
@@ -93,14 +95,15 @@ async def act(request: Request, desk: Desk) -> Response:
     """Keep a change, or mark it as unread."""
     change_id = str(request.path_params["id"])
     form = await forms.sent(request)
+    reader = request.state.asker.owner_id
     now = desk.clock.wall()
     match form.one("act"):
         case "keep":
-            await desk.store.write(inbox.mark, [change_id], at=now, is_kept=True)
+            await desk.store.write(inbox.mark, [change_id], at=now, is_kept=True, reader=reader)
         case "let go":
-            await desk.store.write(inbox.mark, [change_id], at=now, is_kept=False)
+            await desk.store.write(inbox.mark, [change_id], at=now, is_kept=False, reader=reader)
         case "unread":
-            await desk.store.write(inbox.mark, [change_id], at=now, is_read=False)
+            await desk.store.write(inbox.mark, [change_id], at=now, is_read=False, reader=reader)
             return back(request, "/")
         case _:
             pass
@@ -114,7 +117,7 @@ def _chosen(request: Request, usual: int, name: str) -> int:
 
 async def rendered(request: Request, desk: Desk) -> Response:
     """Return the page of a change as it renders, with marks, for the frame of its screen: nothing in it can act."""
-    found = await desk.store.read(_read, str(request.path_params["id"]))
+    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
     row = found.item.change.row
@@ -192,8 +195,8 @@ def _fragment(record: Record) -> Markup:
     return Markup(presenter("changes", "html").fragment(record))  # noqa: S704 - the presenter escapes all texts of pages
 
 
-def _read(c: Connection, change_id: str) -> _Found | None:
-    item = inbox.get(c, change_id)
+def _read(c: Connection, change_id: str, reader: int) -> _Found | None:
+    item = inbox.get(c, change_id, reader=reader)
     if item is None:
         return None
     row = item.change.row

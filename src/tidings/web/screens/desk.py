@@ -7,6 +7,8 @@ any other process writes, and no screen delays a check.
 from __future__ import annotations
 
 import asyncio
+import hmac
+import secrets
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import RedirectResponse
 
+from tidings.clock import HOUR
 from tidings.service.health.sources import health_of
 from tidings.service.health.trouble import Health
 from tidings.service.on_demand import trial
@@ -26,6 +29,7 @@ from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
 from tidings.web.markup import spell
 from tidings.web.markup.render import POLICY, environment, packed
+from tidings.web.pace import Tries
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.web.access import Asker
     from tidings.web.inside import Arrivals
     from tidings.web.problems import ProblemError
 
@@ -68,6 +73,11 @@ class Desk:
 
         None of them runs a command, or makes an event of a file
         """
+        self.tries = Tries()
+        """how often passwords were tried"""
+        self.first_code = secrets.token_urlsafe(12)
+        """what makes the first account, within an hour"""
+        self._begun = clock.now()
         self._trying = asyncio.Semaphore(MOST_TRIALS)
         self.clock = clock
         self.arrivals = arrivals
@@ -83,6 +93,19 @@ class Desk:
         if self._simulating is not None:
             self._simulating.shutdown(cancel_futures=True)
         await self.store.close()
+
+    async def health_for(self, asker: Asker) -> Health:
+        """Return the health of what an asker sees."""
+        health = await self.health()
+        if asker.sees_all:
+            return health
+        names = {row.name for row in await self.store.read(sentinels.listing, viewer=asker.viewer)}
+        return Health(tuple(one for one in health.troubles if names.intersection(one.sentinels)))
+
+    def is_first_code(self, text: str) -> bool:
+        """Say whether a text is the code that makes the first account, and still good."""
+        is_same = hmac.compare_digest(text.encode(errors="replace"), self.first_code.encode())
+        return is_same and self.clock.now() - self._begun <= HOUR
 
     async def health(self) -> Health:
         """Return the health of all that is watched, as it was at most 20 s ago."""
@@ -133,8 +156,9 @@ class Desk:
             status: The status of the answer.
             values: What the template shows.
         """
-        unread, watched = await self.store.read(_counts)
-        health = await self.health()
+        asker = request.state.asker
+        unread, watched = await self.store.read(_counts, asker)
+        health = await self.health_for(asker)
         zone, now = spell.zone_of(request.cookies.get(ZONE_COOKIE, "")), self.clock.wall()
         html = (
             environment()
@@ -144,6 +168,7 @@ class Desk:
                 here=here,
                 unread=unread,
                 watched=watched,
+                asker=asker,
                 problems=len([one for one in health.troubles if one.severity != "note"]),
                 zone=str(zone),
                 now=now,
@@ -168,8 +193,9 @@ class Desk:
         return said
 
 
-def _counts(c: Connection) -> tuple[int, int]:
-    return inbox.count(c, inbox.Filter()), sentinels.count(c)
+def _counts(c: Connection, asker: Asker) -> tuple[int, int]:
+    own = inbox.Filter(viewer=asker.viewer, reader=asker.owner_id)
+    return inbox.count(c, own), sentinels.count(c, viewer=asker.viewer)
 
 
 def back(request: Request, fallback: str = "/") -> Response:

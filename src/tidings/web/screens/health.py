@@ -11,6 +11,7 @@ from tidings.errors import UnknownNameError
 from tidings.service.health import doctor
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
+from tidings.web.access import check_objects
 from tidings.web.markup import forms
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
@@ -28,9 +29,13 @@ DEAD: Final = 100
 
 async def show(request: Request, desk: Desk) -> Response:
     """Return what needs attention; with `machine=1` also what `tidings doctor` finds, which reads the whole database."""
-    health = await desk.health()
-    found = await desk.store.read(_read)
-    findings = await asyncio.to_thread(_examine, desk) if request.query_params.get("machine") else None
+    health = await desk.health_for(request.state.asker)
+    found = await desk.store.read(_read, request.state.asker.viewer)
+    findings = (
+        await asyncio.to_thread(_examine, desk)
+        if request.query_params.get("machine") and request.state.asker.sees_all
+        else None
+    )
     return await desk.page(
         request,
         "health.html",
@@ -48,6 +53,7 @@ async def act(request: Request, desk: Desk) -> Response:
     form = await forms.sent(request)
     for one in form.every("d"):
         try:
+            await desk.store.read(check_objects, request.state.asker, {"delivery": one}, alters=True)
             await desk.store.write(deliveries.replay, one, desk.clock.wall())
         except UnknownNameError as error:
             raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
@@ -55,8 +61,11 @@ async def act(request: Request, desk: Desk) -> Response:
     return back(request, "/health")
 
 
-def _read(c: Connection) -> dict[str, Any]:
-    return {"dead": deliveries.listing(c, dead=True, limit=DEAD), "receivers": endpoints.listing(c)}
+def _read(c: Connection, viewer: int | None) -> dict[str, Any]:
+    return {
+        "dead": deliveries.listing(c, dead=True, limit=DEAD, viewer=viewer),
+        "receivers": endpoints.listing(c) if viewer is None else [],
+    }
 
 
 def _examine(desk: Desk) -> list[Finding]:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from tidings.clock import DAY, MINUTE
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, polls
-from tidings.storage.watches import inbox, sentinels
+from tidings.storage.watches import changes, inbox, sentinels
 from tidings.web.markup import beat, forms, lines, spell
 from tidings.web.screens.desk import ZONE_COOKIE, back
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.polls import Beats
-    from tidings.storage.watches.inbox import Filter, Item
+    from tidings.storage.watches.inbox import Filter, Item, Shown
+    from tidings.web.access import Asker
     from tidings.web.screens.desk import Desk
 
 PAGE: Final = 50
@@ -94,6 +95,8 @@ def wanted(request: Request, now: Instant) -> Filter:
         text=given.get("q", "").strip()[:200],
         since=None if age is None else now - age,
         before=given.get("before", "")[:64],
+        viewer=request.state.asker.viewer,
+        reader=request.state.asker.owner_id,
     )
 
 
@@ -104,7 +107,7 @@ async def show(request: Request, desk: Desk) -> Response:
     asked = wanted(request, now)
     found = await desk.store.read(_read, asked, now, zone)
     items, older = found.items[:PAGE], found.items[PAGE - 1].change.row.id if len(found.items) > PAGE else ""
-    health = await desk.health()
+    health = await desk.health_for(request.state.asker)
     midnight = _midnight(now, zone)
     budget = desk.settings.budget.polls_per_day
     is_filtered = any((asked.sentinel, asked.tag, asked.kind, asked.text, asked.since))
@@ -139,15 +142,16 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Do what a button of the list asks for, for one change or for all that are selected."""
     form = await forms.sent(request)
-    now, selected = desk.clock.wall(), form.every("c")
+    now, asker = desk.clock.wall(), request.state.asker
+    selected = await desk.store.read(_seen, form.every("c"), asker)
     for name in ("read", "keep"):
         if one := form.one(name):
-            await desk.store.write(_toggle, one, name, now)
+            await desk.store.write(_toggle, one, name, now, request.state.asker)
     match form.one("all"):
         case "read":
-            await desk.store.write(inbox.mark, selected, at=now, is_read=True)
+            await desk.store.write(inbox.mark, selected, at=now, is_read=True, reader=asker.owner_id)
         case "keep":
-            await desk.store.write(inbox.mark, selected, at=now, is_kept=True)
+            await desk.store.write(inbox.mark, selected, at=now, is_kept=True, reader=asker.owner_id)
         case _:
             pass
     return back(request)
@@ -155,17 +159,25 @@ async def act(request: Request, desk: Desk) -> Response:
 
 async def all_read(request: Request, desk: Desk) -> Response:
     """Mark every change as read."""
-    await desk.store.write(inbox.mark_all_read, at=desk.clock.wall())
+    asker = request.state.asker
+    await desk.store.write(inbox.mark_all_read, at=desk.clock.wall(), viewer=asker.viewer, reader=asker.owner_id)
     return back(request)
 
 
-def _toggle(c: Connection, change_id: str, name: str, now: Instant) -> None:
-    if (item := inbox.get(c, change_id)) is None:
+def _toggle(c: Connection, change_id: str, name: str, now: Instant, asker: Asker) -> None:
+    item = inbox.get(c, change_id, reader=asker.owner_id)
+    if item is None or not _seen(c, [change_id], asker):
         return
     if name == "read":
-        inbox.mark(c, [change_id], at=now, is_read=item.read_at is None)
+        inbox.mark(c, [change_id], at=now, is_read=item.read_at is None, reader=asker.owner_id)
     else:
-        inbox.mark(c, [change_id], at=now, is_kept=item.kept_at is None, is_read=True)
+        inbox.mark(c, [change_id], at=now, is_kept=item.kept_at is None, is_read=True, reader=asker.owner_id)
+
+
+def _seen(c: Connection, ids: Sequence[str], asker: Asker) -> list[str]:
+    """Return those of the changes that the asker sees."""
+    found = changes.of(c, ids)
+    return [id_ for id_, one in found.items() if sentinels.is_seen(c, one.row.sentinel_id, asker.viewer)]
 
 
 def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _Found:
@@ -174,18 +186,23 @@ def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _Found:
     midnight = _midnight(now, zone)
     return _Found(
         items,
-        {shown: inbox.count(c, inbox.Filter(shown=shown)) for shown in inbox.SHOWN},
+        {shown: inbox.count(c, _every(asked, shown)) for shown in inbox.SHOWN},
         {page_id: pages.state(c, page_id).title for page_id in page_ids},
         dict(beat.read(c, page_ids, now)),
-        sentinels.names(c),
-        sentinels.tags(c),
-        inbox.kinds(c),
+        sorted(row.name for row in sentinels.listing(c, viewer=asked.viewer)),
+        sentinels.tags(c, viewer=asked.viewer),
+        inbox.kinds(c, viewer=asked.viewer),
         polls.spent(c, midnight),
         (
-            inbox.count(c, inbox.Filter(shown="all", since=midnight)),
-            inbox.count(c, inbox.Filter(shown="quiet", since=midnight)),
+            inbox.count(c, _every(asked, "all", since=midnight)),
+            inbox.count(c, _every(asked, "quiet", since=midnight)),
         ),
     )
+
+
+def _every(asked: Filter, shown: Shown, *, since: Instant | None = None) -> Filter:
+    """Return what lets through all that the same asker sees."""
+    return inbox.Filter(shown=shown, since=since, viewer=asked.viewer, reader=asked.reader)
 
 
 def _midnight(now: Instant, zone: tzinfo) -> Instant:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from tidings.web.access import Asker
     from tidings.web.screens.desk import Desk
 
 MOST_SCREENS: Final = 1_000
@@ -23,17 +24,17 @@ MOST_SCREENS: Final = 1_000
 
 async def show(request: Request, desk: Desk) -> Response:
     """Return the stream of one open screen."""
-    del request
     if len(desk.arrivals) >= MOST_SCREENS or desk.arrivals.is_over:
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too many screens are open", headers={"retry-after": "60"})
-    return EventStream(OpenScreen(desk))
+    return EventStream(OpenScreen(desk, request.state.asker))
 
 
 class OpenScreen:
     """A screen that is open somewhere, until `leave`."""
 
-    def __init__(self, desk: Desk, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
+    def __init__(self, desk: Desk, asker: Asker, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
         self._desk = desk
+        self._own = inbox.Filter(viewer=asker.viewer, reader=asker.owner_id)
         self._heartbeat = heartbeat_seconds
         self._stirred = asyncio.Event()
         self._is_gone = False
@@ -50,7 +51,7 @@ class OpenScreen:
             yield f"retry: {RETRY_MILLISECONDS}\nid: 0\n\n".encode()
             while not (self._is_gone or self._desk.arrivals.is_over):
                 self._stirred.clear()
-                unread = await self._desk.store.read(inbox.count, inbox.Filter())
+                unread = await self._desk.store.read(inbox.count, self._own)
                 yield b"event: unread\ndata: %d\n\n" % unread
                 while not self._stirred.is_set():
                     try:

@@ -12,6 +12,7 @@ from tidings.errors import SentinelError, TidingsError
 from tidings.service.on_demand.seen_now import lines_of
 from tidings.service.sentinels import register
 from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.web.access import check_objects
 from tidings.web.markup import forms
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.web.access import Asker
     from tidings.web.screens.desk import Desk
 
 MONITORS: Final = {
@@ -60,7 +62,7 @@ async def act(request: Request, desk: Desk) -> Response:
     if form.one("act") != "save":
         return await _screen(request, desk, text=text, url="", tries=True)
     try:
-        names = await desk.store.write(_save, text, desk.statement_settings, desk.clock.wall())
+        names = await desk.store.write(_save, text, desk.statement_settings, desk.clock.wall(), request.state.asker)
     except TidingsError as error:
         return await _screen(request, desk, text=text, url="", problems=_spelled(error))
     desk.forget_health()
@@ -132,10 +134,13 @@ def _is_address(line: str) -> bool:
     return " " not in line and bool(urlsplit(_addressed(line)).hostname) and "." in line
 
 
-def _save(c: Connection, text: str, settings: Settings, now: Instant) -> list[str]:
+def _save(c: Connection, text: str, settings: Settings, now: Instant, asker: Asker) -> list[str]:
     """Register what a text says and ask for the first check of each page; return the names."""
+    for name in register.altered_by(text, "", settings):
+        check_objects(c, asker, {"name": name}, alters=True)
     done = register.carry_out(c, text, settings, now, "")
     for row in done.made:
+        sentinels.give(c, row.id, asker.owner_id)
         held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
         requests.ask(c, held, now, sentinel_id=row.id)
     return [row.name for row in (*done.made, *done.altered, *done.unaltered)]

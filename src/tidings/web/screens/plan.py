@@ -57,7 +57,7 @@ class Point:
 async def show(request: Request, desk: Desk) -> Response:
     """Return the plan."""
     now = desk.clock.wall()
-    found = await desk.store.read(_read, desk.settings, now)
+    found = await desk.store.read(_read, desk.settings, now, request.state.asker.viewer)
     given = request.query_params.get("budget", "").replace(",", "").strip()[:12]
     wanted = int(given) if given.isascii() and given.isdecimal() else 0
     curve, share, problem = await _curve(desk, wanted, now) if wanted else ([], 1.0, "")
@@ -99,8 +99,11 @@ async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[Point], fl
     return points, share, ""
 
 
-def _read(c: Connection, settings: Settings, now: Instant) -> dict[str, Any]:
+def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -> dict[str, Any]:
     looks = agenda(c, settings, names=(), now=now)
+    if viewer is not None:
+        seen = {row.name for row in sentinels.listing(c, viewer=viewer)}
+        looks = [one for one in looks if one.sentinel in seen]
     whole = outline(c, settings, looks, now=now)
     fixed = {row.name for row in sentinels.listing(c) if isinstance(meaning(row.text).fetch, FetchEvery)}
     hosts: dict[str, list[float]] = defaultdict(list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, Literal
 
-from tidings.web.screens import change, fewer, health, inbox, live, make, plan, sentinel, sentinels, settings
+from tidings.web.screens import change, fewer, health, inbox, live, make, people, plan, sentinel, sentinels, settings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from tidings.web.screens.desk import Desk
 
     Row = tuple[
-        str, Literal["GET", "POST"], Literal["readers", "editors"], Callable[[Request, Desk], Awaitable[Response]]
+        str,
+        Literal["GET", "POST"],
+        Literal["anybody", "readers", "editors", "admins"],
+        Callable[[Request, Desk], Awaitable[Response]],
     ]
 
 SCREENS: Final[tuple[Row, ...]] = (
@@ -37,4 +40,9 @@ SCREENS: Final[tuple[Row, ...]] = (
     ("/health", "POST", "editors", health.act),
     ("/settings", "GET", "readers", settings.show),
     ("/live", "GET", "readers", live.show),
+    ("/login", "GET", "anybody", people.show),
+    ("/login", "POST", "anybody", people.act),
+    ("/logout", "POST", "readers", people.leave),
+    ("/users", "GET", "admins", people.users),
+    ("/users", "POST", "admins", people.act_on_users),
 )

@@ -18,6 +18,7 @@ from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import estimates, pages
 from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.web.access import check_objects
 from tidings.web.markup import beat, forms
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
@@ -63,7 +64,8 @@ class Shown:
 
 async def show(request: Request, desk: Desk) -> Response:
     """Return a page of the table."""
-    health = await desk.health()
+    asker = request.state.asker
+    health = await desk.health_for(asker)
     given = request.query_params
     wanted = {
         "q": given.get("q", "").strip()[:200],
@@ -72,7 +74,7 @@ async def show(request: Request, desk: Desk) -> Response:
         "sort": given.get("sort", "last") if given.get("sort") in SORTS else "last",
     }
     number = int(given["p"]) if given.get("p", "").isdecimal() and len(given["p"]) < 6 else 1
-    found = await desk.store.read(_read, wanted, max(1, number), desk.settings, desk.clock.wall(), health)
+    found = await desk.store.read(_read, wanted, max(1, number), desk.settings, desk.clock.wall(), health, asker.viewer)
 
     def link(**changed: object) -> str:
         query = {key: value for key, value in {**wanted, **changed}.items() if value and value not in {"all", 1}}
@@ -100,6 +102,7 @@ async def act(request: Request, desk: Desk) -> Response:
     refused: list[str] = []
     for name in names:
         try:
+            await desk.store.read(check_objects, request.state.asker, {"name": name}, alters=True)
             await desk.store.write(carry_out, name, what, form.one("tags"), desk.statement_settings, now)
         except SentinelError as error:
             refused += [f"{name}: {problem}" for problem in error.problems]
@@ -143,9 +146,15 @@ def carry_out(c: Connection, name: str, what: str, tags: str, settings: Settings
 
 
 def _read(
-    c: Connection, wanted: Mapping[str, str], number: int, settings: Settings, now: Instant, health: Health
+    c: Connection,
+    wanted: Mapping[str, str],
+    number: int,
+    settings: Settings,
+    now: Instant,
+    health: Health,
+    viewer: int | None,
 ) -> dict[str, Any]:
-    every = sentinels.listing(c, ended=True)
+    every = sentinels.listing(c, ended=True, viewer=viewer)
     living = [row for row in every if row.state != "ended"]
     watched: dict[int, list[Brief]] = {}
     for page in pages.briefs(c):

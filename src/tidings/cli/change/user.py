@@ -1,0 +1,102 @@
+"""`tidings user add|list|role|password|remove|export`: who may sign in to the running service."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.service.people import accounts, leaving
+from tidings.service.show.records import rfc3339
+from tidings.storage.db.database import open_database
+from tidings.storage.people import accounts as rows
+from tidings.storage.people.accounts import ROLES
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.db.database import Database
+
+ACTIONS = ("add", "list", "role", "password", "remove", "export", "share", "unshare")
+_WITH_VALUE = {"role": "ROLE", "share": "TAG", "unshare": "TAG"}
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("action", choices=ACTIONS)
+    parser.add_argument("name", nargs="?", metavar="NAME")
+    parser.add_argument("value", nargs="?", metavar="ROLE|TAG", help="role NAME ROLE; share, unshare NAME TAG")
+    parser.add_argument("--role", choices=ROLES, default="reader", help="add: what the user may do (reader)")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do one of them; passwords come from a prompt or standard input, never from an argument."""
+    action = arguments.action
+    if (action != "list") != (arguments.name is not None) or (action in _WITH_VALUE) != (arguments.value is not None):
+        needs = {"list": "takes no name"}.get(action, f"takes NAME {_WITH_VALUE.get(action, '')}".rstrip())
+        raise UsageError(f"tidings user {action} {needs}")
+    kept = accounts.hash_of(_password(arguments.name)) if action in {"add", "password"} else ""
+    database = open_database(settings, create=action == "add")
+    try:
+        return _do(database, arguments, kept)
+    finally:
+        database.close()
+
+
+def _do(database: Database, arguments: argparse.Namespace, kept: str) -> int:
+    name, now = arguments.name, SystemClock().now()
+    match arguments.action:
+        case "list":
+            return _list(database, as_json=arguments.json)
+        case "export":
+            write_json(database.read(leaving.export, name))
+            return 0
+        case "add":
+            database.write(accounts.add, name, arguments.role, kept, at=now)
+            said = f"{name} may sign in as {arguments.role}"
+        case "role":
+            database.write(accounts.set_role, name, arguments.value)
+            said = f"{name} is {arguments.value} now and signs in anew"
+        case "password":
+            database.write(accounts.set_password, name, kept)
+            said = f"{name} has another password and signs in anew"
+        case "remove":
+            count = database.write(leaving.remove, name, now)
+            many = f"{count} sentinel{'' if count == 1 else 's'}"
+            said = f"{name} is removed, with {many}; `tidings gc` frees what they stored"
+        case what:
+            row = database.read(rows.named, name)
+            database.write(rows.share if what == "share" else rows.unshare, row.id, arguments.value)
+            to = "everybody with an account sees" if what == "share" else "nobody else sees"
+            said = f"{to} what {name} has tagged {arguments.value}"
+    if arguments.json:
+        write_json({"record": "user", "name": name, "done": arguments.action})
+    else:
+        write_line(said)
+    return 0
+
+
+def _password(name: str) -> str:
+    if sys.stdin.isatty():
+        first = getpass.getpass(f"password of {name}: ")
+        if first != getpass.getpass("once more: "):
+            raise UsageError("these are two passwords; nothing was done")
+        return first
+    return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
+
+
+def _list(database: Database, *, as_json: bool) -> int:
+    found = database.read(rows.listing)
+    if as_json:
+        for row in found:
+            write_json(accounts.record(row))
+        return 0
+    if not found:
+        write_line("nobody has an account; tidings user add NAME --role admin makes one")
+        return 0
+    table([(row.name, row.role, short_time(rfc3339(row.created_at))) for row in found], ("NAME", "ROLE", "SINCE (UTC)"))
+    return 0

@@ -1,0 +1,58 @@
+"""What an account has, in one record; and the end of it, after which nothing of it is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidings.service.people import accounts as accounts_of
+from tidings.service.people import tokens as tokens_of
+from tidings.service.show.records import change_record, sentinel_record
+from tidings.storage.people import accounts, erase, tokens
+from tidings.storage.watches import changes, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.people.accounts import AccountRow
+    from tidings.storage.watches.sentinels import SentinelRow
+
+
+def export(c: Connection, name: str) -> dict[str, Any]:
+    """Return all that is kept of an account. Raises `UnknownNameError`."""
+    row = accounts.named(c, name)
+    own = _own(c, row)
+    found = [one for sentinel in own for one in changes.listing(c, sentinel=sentinel.name, quiet=True)]
+    return {
+        **accounts_of.record(row),
+        "shared_tags": accounts.shared(c, row.id),
+        "tokens": [tokens_of.record(one, user=row.name) for one in tokens.listing(c, owner_id=row.id)],
+        "sentinels": [sentinel_record(one) for one in own],
+        "changes": [change_record(one.row, sentinel=one.sentinel, url=one.url) for one in found],
+        "marks": [{"change": id_, "read": read, "kept": kept} for id_, read, kept in erase.marks(c, row.id)],
+    }
+
+
+def remove(c: Connection, name: str, now: Instant) -> int:
+    """End an account and remove what is only its own; return how many sentinels went.
+
+    Pages that nobody else watches lose their versions and their addresses; the bodies go with the
+    next
+    collection, since nothing names them any more. Raises `UsageError` for the last admin.
+    """
+    row = accounts.named(c, name)
+    accounts_of.check_not_last(c, row)
+    own = _own(c, row)
+    for sentinel in own:
+        sentinels.drop(c, sentinel.id, now)
+    pages = {sub.page_id for one in own for sub in subscriptions.listing(c, sentinel_id=one.id)}
+    for page_id in sorted(pages):
+        if not erase.is_of_others(c, page_id, row.id):
+            erase.empty_page(c, page_id)
+    for sentinel in own:
+        erase.empty_sentinel(c, sentinel.id)
+    erase.empty_account(c, row.id)
+    return len(own)
+
+
+def _own(c: Connection, row: AccountRow) -> list[SentinelRow]:
+    return [one for one in sentinels.listing(c, ended=True) if one.owner_id == row.id]

@@ -1,0 +1,164 @@
+"""Sign in and out, the first account, and who has one."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.responses import RedirectResponse
+
+from tidings.clock import MINUTE
+from tidings.errors import TidingsError, UsageError
+from tidings.service.people import accounts as accounts_of
+from tidings.service.people import leaving
+from tidings.service.people import tokens as tokens_of
+from tidings.storage.people import accounts, sessions, tokens
+from tidings.web.access import cookie_name
+from tidings.web.markup import forms
+from tidings.web.markup.render import POLICY, environment, packed
+from tidings.web.problems import ProblemError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.people.accounts import AccountRow
+    from tidings.web.screens.desk import Desk
+
+AT_ONCE: Final = 2
+"""Passwords that are hashed at once: each takes 19 MiB and 40 ms."""
+_HASHING: Final = asyncio.Semaphore(AT_ONCE)
+
+
+def own_path(text: str) -> str:
+    """Return a path of this service that an address asks to go to, `/` for anything else."""
+    is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and "\\" not in text
+    return text if is_own and "%09" not in text and not text.startswith("/%") else "/"
+
+
+def _door(request: Request, *, problem: str = "", status: int = HTTPStatus.OK, **values: Any) -> Response:
+    html = environment().get_template("login.html").render(problem=problem, **values)
+    headers = {"content-security-policy": POLICY, "cache-control": "no-store", "referrer-policy": "same-origin"}
+    return packed(request, html.encode(), status, headers, "text/html; charset=utf-8")
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """Return the form to sign in, or the one for the first account where there is none."""
+    has_accounts = await desk.store.read(accounts.exist)
+    return _door(request, is_first=not has_accounts, next=own_path(request.query_params.get("next", "/")))
+
+
+async def act(request: Request, desk: Desk) -> Response:
+    """Sign in, or make the first account with the code that the terminal shows."""
+    form = await forms.sent(request)
+    name, password, where = form.one("name"), form.one("password"), own_path(form.one("next") or "/")
+    if "origin" not in request.headers and "sec-fetch-site" not in request.headers:
+        raise ProblemError(HTTPStatus.FORBIDDEN, "sign in from the form of this service")
+    has_accounts = await desk.store.read(accounts.exist)
+    address = request.client.host if request.client is not None else ""
+    if wait := desk.tries.wait(name, address, desk.clock.now()):
+        minutes = max(1, round(wait / MINUTE))
+        said = f"Too many tries. Wait {minutes} minute{'' if minutes == 1 else 's'}."
+        return _door(request, problem=said, status=HTTPStatus.TOO_MANY_REQUESTS, is_first=not has_accounts, next=where)
+    if not has_accounts:
+        return await _first(request, desk, name, password, form.one("code"))
+    row = await desk.store.read(accounts.find, name[:64])
+    async with _HASHING:
+        is_right = await asyncio.to_thread(accounts_of.opens, row, password)
+    if not is_right or row is None:
+        said = "Wrong name or password."
+        return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=False, next=where, name=name[:64])
+    if (again := accounts_of.renewed(row, password)) is not None:
+        await desk.store.write(accounts.alter, row.id, password=again)
+    return await _begin(request, desk, row, where)
+
+
+async def _first(request: Request, desk: Desk, name: str, password: str, code: str) -> Response:
+    if not desk.is_first_code(code):
+        said = "This is not the code that the terminal shows, or its hour is over."
+        return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=True, next="/", name=name[:64])
+    try:
+        async with _HASHING:
+            kept = await asyncio.to_thread(accounts_of.hash_of, password)
+        row = await desk.store.write(_make_first, name, kept, desk.clock.wall())
+    except UsageError as error:
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        return _door(request, problem=str(error), status=status, is_first=True, next="/", name=name[:64])
+    return await _begin(request, desk, row, "/")
+
+
+def _make_first(c: Connection, name: str, password_hash: str, now: int) -> AccountRow:
+    if accounts.exist(c):
+        raise UsageError("there is an account by now: sign in with it")
+    return accounts_of.add(c, name, "admin", password_hash, at=now)
+
+
+async def _begin(request: Request, desk: Desk, row: AccountRow, where: str) -> Response:
+    """Begin a session under a new id; one that the browser had before ends."""
+    cookie, id_ = cookie_name(desk.settings.serve), secrets.token_urlsafe(32)
+    if before := request.cookies.get(cookie):
+        await desk.store.write(sessions.end, tokens_of.hash_of(before))
+    await desk.store.write(sessions.begin, tokens_of.hash_of(id_), row.id, desk.clock.wall())
+    answer = RedirectResponse(where, HTTPStatus.SEE_OTHER)
+    is_secure = cookie.startswith("__Host-")
+    seconds = sessions.IDLE // 1_000_000
+    answer.set_cookie(cookie, id_, max_age=seconds, path="/", secure=is_secure, httponly=True, samesite="lax")
+    return answer
+
+
+async def leave(request: Request, desk: Desk) -> Response:
+    """Sign out."""
+    cookie = cookie_name(desk.settings.serve)
+    if shown := request.cookies.get(cookie):
+        await desk.store.write(sessions.end, tokens_of.hash_of(shown))
+    answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
+    answer.delete_cookie(cookie, path="/", secure=cookie.startswith("__Host-"), httponly=True, samesite="lax")
+    return answer
+
+
+async def users(request: Request, desk: Desk, *, problem: str = "") -> Response:
+    """Return who has an account, and which tokens there are."""
+
+    def read(c: Connection) -> dict[str, Any]:
+        names = accounts.names(c)
+        shared = {row.id: accounts.shared(c, row.id) for row in accounts.listing(c)}
+        return {
+            "users": accounts.listing(c),
+            "shared": shared,
+            "tokens": [(row, names.get(row.owner_id, "")) for row in tokens.listing(c)],
+            "roles": accounts.ROLES,
+        }
+
+    found = await desk.store.read(read)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK
+    return await desk.page(request, "users.html", title="Users", here="users", status=status, problem=problem, **found)
+
+
+async def act_on_users(request: Request, desk: Desk) -> Response:
+    """Make an account, give one another role or password, remove one, or revoke a token."""
+    form = await forms.sent(request)
+    name, role, now = form.one("name"), form.one("role"), desk.clock.wall()
+    try:
+        match form.one("act"):
+            case "add":
+                async with _HASHING:
+                    kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
+                await desk.store.write(accounts_of.add, name, role, kept, at=now)
+            case "role":
+                await desk.store.write(accounts_of.set_role, name, role)
+            case "password":
+                async with _HASHING:
+                    kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
+                await desk.store.write(accounts_of.set_password, name, kept)
+            case "remove":
+                await desk.store.write(leaving.remove, name, now)
+            case "revoke":
+                await desk.store.write(tokens.revoke, form.one("token"))
+            case _:
+                pass
+    except TidingsError as error:
+        return await users(request, desk, problem=str(error))
+    return RedirectResponse("/users", HTTPStatus.SEE_OTHER)

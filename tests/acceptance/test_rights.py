@@ -1,0 +1,156 @@
+"""Promise: every path says who may ask it by which method, and nobody else is answered; what is
+another's is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.people import ORIGIN, SCOPES, People, with_people
+from tests.world import World, play
+from tidings.service.run.monitor import Monitor
+from tidings.storage.people import accounts
+from tidings.storage.watches import changes, deliveries, subscriptions
+from tidings.web.access import RANKS
+from tidings.web.entrances import entrances, resources, screens
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+NEEDS = {"readers": 0, "editors": 1, "admins": 2}
+OBJECTS = ("{name}", "{page}", "{id}", "{delivery}", "{tag}")
+HARMLESS = {"if-match": '"none"', "origin": ORIGIN}
+"""By which nothing is altered or dropped by whoever may, and forms come from where they should."""
+
+
+def every_entrance() -> list[Any]:
+    """Return the whole table."""
+    return [*entrances(), *resources(None), *screens(None)]  # type: ignore[arg-type]
+
+
+def rank_of(who: str) -> int:
+    """Return the rank of somebody, -1 of a stranger."""
+    roles = {"ada": "admin", "anna": "editor", "bob": "editor", "rita": "reader"}
+    roles |= {scope: role for role, scope in SCOPES.items()}
+    return RANKS[roles[who]] if who in roles else -1
+
+
+def expected(entrance: Any, who: str) -> str:
+    """Return what becomes of a request: `asked for` a token, `refused`, `not there`, or `let in`."""
+    rank = rank_of(who)
+    if entrance.who not in NEEDS:
+        is_form = (entrance.path, entrance.method) == ("/login", "POST")
+        return "let in" if entrance.who == "anybody" and not is_form else "its own"
+    if rank < 0:
+        return "asked for"
+    if rank < NEEDS[entrance.who]:
+        return "refused"
+    is_one = who in {"ada", *SCOPES.values()}
+    if entrance.is_of_all and not is_one:
+        return "refused"
+    hers = "{name:path}" in entrance.path or any(part in entrance.path for part in OBJECTS)
+    return "not there" if hers and who in {"bob", "rita"} else "let in"
+
+
+def is_also_another(path: str, method: str, own: dict[str, set[str]]) -> bool:
+    """Return whether a path without parameters is one of another row, with a name in a place of it."""
+    shapes = {re.sub(r"{\w+}", "[^/]+", other): methods for other, methods in own.items() if other != path}
+    return any(method in methods and re.fullmatch(shape, path) for shape, methods in shapes.items() if ":" not in shape)
+
+
+def became(status: int) -> str:
+    """Return what an answer says."""
+    return {401: "asked for", 403: "refused", 404: "not there"}.get(status, "let in")
+
+
+def test_every_path_method_and_role(world: World) -> None:
+    """All of the table by all methods and all who may come; the share that is declared is 100 %."""
+    every = every_entrance()
+    assert all(one.who in {"anybody", "hook", "hub", *NEEDS} for one in every)
+    own: dict[str, set[str]] = {}
+    for one in every:
+        own.setdefault(one.path, set()).update({one.method} | ({"HEAD"} if one.method == "GET" else set()))
+
+    async def story(people: People) -> None:
+        routes = {(route.path, method) for route in people.app.application.routes for method in route.methods}
+        assert {(path, method) for path, methods in own.items() for method in methods} == routes
+        (change,) = world.read(changes.listing, sentinel="annas")
+        (delivery, *_) = world.read(deliveries.listing, sentinel="annas")
+        (page, *_) = world.read(subscriptions.listing, sentinel_id=change.row.sentinel_id)
+        named = {
+            "{name:path}": "annas", "{name}": "annas", "{page}": str(page.page_id), "{number}": "1",
+            "{id}": change.row.id, "{delivery}": delivery.id, "{mask}": "none", "{tag}": "hers",
+            "{user}": "nobody", "{token}": "nobody", "{hash}": "x",
+        }  # fmt: skip
+        wrong: list[Any] = []
+        count = 0
+        for one in every:
+            path = one.path
+            for parameter, value in named.items():
+                path = path.replace(parameter, value)
+            for who in ("", "stranger", *people.headers):
+                headers = {**HARMLESS, **({"authorization": "Bearer x"} if who == "stranger" else {})}
+                for method in sorted({one.method} | ({"HEAD"} if one.method == "GET" else set())):
+                    answer = await people.ask(
+                        who, method, path + ("?follow=false" if path.endswith("/events") else ""), headers=headers
+                    )
+                    count += 1
+                    found, meant = became(answer.status), expected(one, who)
+                    is_absent = found == "not there" and any(word in path for word in ("nobody", "none", "/static/"))
+                    if meant not in {found, "its own"} and not (meant == "let in" and is_absent):
+                        wrong.append((method, one.path, who, meant, answer.status))
+        for path, methods in own.items():
+            for method in METHODS:
+                if method not in methods and not is_also_another(path, method, own):
+                    filled = path
+                    for parameter, value in named.items():
+                        filled = filled.replace(parameter, value)
+                    answer = await people.ask("ada", method, filled)
+                    count += 1
+                    if answer.status != 405:
+                        wrong.append((method, path, "any", "no such method", answer.status))
+        assert [] == wrong
+        assert count > 1_000
+
+    def told(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, told)
+
+
+def test_lists_hold_ones_own_and_what_is_shared(world: World) -> None:
+    """In the API and on the screens; sharing a tag shows its sentinels to read, not to alter."""
+
+    async def story(people: People) -> None:
+        async def names(who: str) -> list[str]:
+            return [one["name"] for one in (await people.ask(who, "GET", "/api/v1/sentinels")).json()["items"]]
+
+        async def shown(who: str) -> list[bool]:
+            paths = ("/", "/?s=all", "/sentinels", "/plan")
+            return [b"annas" in (await people.ask(who, "GET", path)).body for path in paths]
+
+        assert [["annas", "common"], ["annas", "common"], ["common"], ["common"]] == [
+            await names(who) for who in ("ada", "anna", "bob", "rita")
+        ]
+        assert [True] * 4 == await shown("anna")
+        assert [False] * 4 == await shown("bob")
+        for path in ("changes", "deliveries", "pages", "plan", "events?after=0&follow=false", "feed.atom", "tags"):
+            assert b"annas" not in (await people.ask("bob", "GET", f"/api/v1/{path}")).body
+        headers = {"content-type": "application/json"}
+        bulk = await people.ask(
+            "bob", "POST", "/api/v1/bulk", headers=headers, body=b'{"names":["annas"],"act":"pause"}'
+        )
+        assert [False] == [one["done"] for one in bulk.json()["items"]]
+        stolen = await people.ask(
+            "bob", "POST", "/api/v1/sentinels", headers={"content-type": "text/plain"}, body=b"Drop annas"
+        )
+        assert 404 == stolen.status
+        anna = world.read(accounts.named, "anna")
+        world.write(accounts.share, anna.id, "hers")
+        assert ["annas", "common"] == await names("bob")
+        assert 200 == (await people.ask("rita", "GET", "/sentinels/annas")).status
+        assert 403 == (await people.ask("bob", "POST", "/api/v1/sentinels/annas/check")).status
+
+    def told(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, told)

@@ -1,0 +1,111 @@
+import pytest
+
+from tests.fakes import WebServer
+from tests.people import kept_password
+from tests.world import World, play
+from tidings.clock import DAY, HOUR
+from tidings.errors import UnknownNameError, UsageError
+from tidings.service.people import accounts as accounts_of
+from tidings.service.people import leaving, tokens
+from tidings.storage.people import accounts, sessions
+from tidings.storage.people import tokens as rows
+from tidings.storage.retention import retention
+from tidings.storage.watches import sentinels
+from tidings.storage.write import invariants
+
+
+@pytest.fixture
+def world(tmp_path):
+    with WebServer() as server:
+        yield World(tmp_path / "data", server)
+
+
+def test_a_token_is_recognised_until_its_time_is_over(world):
+    """By its hash, whole, and not by its name."""
+    now = world.clock.wall()
+    token, row = world.write(tokens.add, "t", "read", at=now, expires_at=now + DAY)
+
+    assert row.name == world.read(tokens.recognise, token.reveal(), now).name
+    for other in (token.reveal()[:-1], token.reveal() + "x", "", "td_", "t"):
+        assert world.read(tokens.recognise, other, now) is None
+    assert world.read(tokens.recognise, token.reveal(), now + DAY) is None
+    with pytest.raises(UsageError, match="revoke"):
+        world.write(tokens.add, "t", "read", at=now)
+    with pytest.raises(UnknownNameError):
+        world.write(rows.revoke, "other")
+
+
+def test_a_password_opens_its_account_only():
+    """For no account, and for one without a password, nothing does."""
+    row = accounts.AccountRow(2, "anna", "editor", kept_password(), 0)
+    closed = accounts.AccountRow(3, "bob", "editor", "", 0)
+
+    opened = [accounts_of.opens(one, "correct horse battery") for one in (row, closed, None)]
+
+    assert [True, False, False] == opened
+    assert not accounts_of.opens(row, "correct horse batterY")
+    assert accounts_of.renewed(row, "correct horse battery") is None
+    with pytest.raises(UsageError, match="10 characters"):
+        accounts_of.hash_of("short")
+
+
+def test_an_admin_is_always_left(world):
+    """The last one is neither removed nor made less while others have accounts."""
+    now = world.clock.wall()
+    for name, role in (("ada", "admin"), ("bob", "reader")):
+        world.write(accounts_of.add, name, role, kept_password(), at=now)
+    for verb in (lambda c: accounts_of.set_role(c, "ada", "reader"), lambda c: leaving.remove(c, "ada", now)):
+        with pytest.raises(UsageError, match="only admin"):
+            world.write(verb)
+    world.write(accounts_of.set_role, "bob", "admin")
+    world.write(leaving.remove, "ada", now)
+
+    assert ["bob"] == [row.name for row in world.read(accounts.listing)]
+
+
+TABLES = "sentinel sentinel_revision page version change event digest owner poll subscription tag"
+
+
+def test_who_leaves_is_exported_whole_and_leaves_nothing(world):
+    """What only she watched is in no row, and nothing names its bodies; the invariants hold."""
+    secret = "zanzibar-7f3a"
+    page = "<title>{0}</title><p>{0} {1}</p>" + "".join(f"<p>{n} {secret}</p>" for n in range(99))
+    world.page("/hers", page.format(secret, "one"))
+    world.page("/both", "<title>Both</title><p>both one</p>")
+    world.add(f"Create Sentinel {secret} Using {{/hers}} Monitor all words Fetch every 1 hour")
+    world.add("Create Sentinel both Using {/both} Monitor all words Fetch every 1 hour")
+    row = world.write(accounts_of.add, "anna", "editor", kept_password(), at=world.clock.wall())
+    world.write(lambda c: sentinels.give(c, sentinels.find(c, secret).id, row.id))
+
+    async def story(monitor):
+        await world.settle(monitor)
+        world.page("/hers", page.format(secret, "two"))
+        await world.pass_time(monitor, HOUR)
+        exported = world.read(leaving.export, "anna")
+        assert [secret] == [one["name"] for one in exported["sentinels"]]
+        assert 1 == len(exported["changes"])
+        assert 1 == world.write(leaving.remove, "anna", world.clock.wall())
+        assert world.read(retention.orphans, 100)
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert ["both"] == world.read(sentinels.names)
+    for table in TABLES.split():
+        rows_of = world.read(lambda c, table=table: c.rows(f"SELECT * FROM {table}"))
+        assert secret not in str(rows_of), table
+    assert [] == world.read(invariants.check)
+
+
+def test_a_session_ends_by_itself(world):
+    """Two weeks after its last use, and after three months in any case."""
+    now = world.clock.wall()
+    row = world.write(accounts_of.add, "anna", "editor", kept_password(), at=now)
+    world.write(sessions.begin, "d", row.id, now)
+
+    assert row == world.read(sessions.find, "d", now + sessions.IDLE)[0]
+    assert world.read(sessions.find, "d", now + sessions.IDLE + 1) is None
+    world.write(sessions.use, "d", now + sessions.LONGEST)
+    assert world.read(sessions.find, "d", now + sessions.LONGEST + 1) is None
+    world.write(sessions.end_all, row.id)
+    assert world.read(sessions.find, "d", now) is None
