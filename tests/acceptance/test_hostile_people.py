@@ -1,7 +1,7 @@
 """Promise: what H-075 to H-095, H-100 and H-103 to H-112 send (`docs/design/hostile.md`) does
 nothing at the door of a running service.
 
-H-096 to H-099, H-101 and H-102 are imports, which there are none of.
+The rows between are of imports, of which there are none.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ async def _texts(world: World, monitor: Monitor, people: People) -> None:
         shown = (await people.ask("ada", "GET", path)).body
         assert b"<script>alert" not in shown
         assert b"<img src=x" not in shown
-        assert b"{{7*7}}" in shown or path == "/sentinels"
+        assert path == "/sentinels" or b"{{7*7}}" in shown
         assert b"49" not in shown.partition(b"<main")[2].partition(b"{{7*7}}")[0][-40:]
     atom = (await people.ask("ada", "GET", "/api/v1/feed.atom")).body
     assert ET.fromstring(atom) is not None
@@ -169,7 +169,7 @@ async def _ended(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-091", "H-092")
 async def _proxies(world: World, monitor: Monitor, people: People) -> None:
-    """What a header says of who one is counts only from a proxy that is named, once, and as a name."""
+    """What a header says of who one is counts only from a named proxy, once, as a name."""
     assert 401 == (await people.ask("", "GET", "/", headers={"remote-user": "ada"})).status
     trusted = people.trusting("127.0.0.1")
     assert 200 == (await trusted.ask("", "GET", "/users", headers={"remote-user": "ada"})).status
@@ -265,7 +265,7 @@ async def _mail(world: World, monitor: Monitor, people: People) -> None:
 
 @row("H-107", "H-108")
 async def _logs(world: World, monitor: Monitor, people: People) -> None:
-    """Nothing that is asked for makes a line of a log, and no secret of an address is said again."""
+    """Nothing asked for makes a line of a log; no secret of an address is said again."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     logging.getLogger().addHandler(handler)

@@ -35,7 +35,7 @@ def rank_of(who: str) -> int:
 
 
 def expected(entrance: Any, who: str) -> str:
-    """Return what becomes of a request: `asked for` a token, `refused`, `not there`, or `let in`."""
+    """Return what becomes of a request: it is `asked for` a token, `refused` and so on."""
     rank = rank_of(who)
     if entrance.who not in NEEDS:
         is_form = (entrance.path, entrance.method) == ("/login", "POST")
@@ -52,7 +52,7 @@ def expected(entrance: Any, who: str) -> str:
 
 
 def is_also_another(path: str, method: str, own: dict[str, set[str]]) -> bool:
-    """Return whether a path without parameters is one of another row, with a name in a place of it."""
+    """Return whether a path is that of another row with a name in a place of it."""
     shapes = {re.sub(r"{\w+}", "[^/]+", other): methods for other, methods in own.items() if other != path}
     return any(method in methods and re.fullmatch(shape, path) for shape, methods in shapes.items() if ":" not in shape)
 

@@ -43,8 +43,8 @@ def check(serve: ServeSettings, *, has_accounts: Callable[[], bool] = lambda: Fa
     if not serve.token and not is_loopback(serve.host) and not has_accounts():
         message = (
             f"serve.host is {serve.host or 'empty'}, which others can reach, and serve.token is not set: everybody could read what is"
-            " watched here. Set it (`openssl rand -hex 24` makes one; TIDINGS_SERVE_TOKEN, or token in [serve] of tidings.toml), let people"
-            " sign in (`tidings user add NAME --role admin`), or"
+            " watched here. Set it (`openssl rand -hex 24` makes one; TIDINGS_SERVE_TOKEN, or token in [serve]"
+            " of tidings.toml), let people sign in (`tidings user add NAME --role admin`), or"
             " leave serve.host at 127.0.0.1 and let a proxy stand before it"
         )
         raise SettingError(message)
