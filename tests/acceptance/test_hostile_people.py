@@ -70,7 +70,7 @@ async def _texts(world: World, monitor: Monitor, people: People) -> None:
         shown = (await people.ask("ada", "GET", path)).body
         assert b"<script>alert" not in shown
         assert b"<img src=x" not in shown
-        assert path == "/sentinels" or b"{{7*7}}" in shown
+        assert b"{{7*7}}" in shown + (b"{{7*7}}" if path == "/sentinels" else b"")
         assert b"49" not in shown.partition(b"<main")[2].partition(b"{{7*7}}")[0][-40:]
     atom = (await people.ask("ada", "GET", "/api/v1/feed.atom")).body
     assert ET.fromstring(atom) is not None
