@@ -288,6 +288,8 @@ def _use_everything(
         ("alter", "plain", f"Notify By {hook}, console"), ("add", "--url", server.url("/labelled"), "--notify", hook, "--notify", service, "--notify", f"json://127.0.0.4:1/{CHAT}"),
         ("show", "deaf"), ("history", "deaf"), ("disable", "deaf"), ("enable", "deaf"),
         ("secret", "set", "s1", CANARIES["s1"]), ("secret", "set", "s1"),
+        ("token", "add", "reader"), ("token", "list"), ("token", "revoke", "reader"), ("user", "add", "ada"), ("user", "list"), ("user", "export", "ada"),
+        ("explain", "plain"), ("simulate", "--days", "1"), ("completion", "names"),
         *((verb, name) for name in (*asked, "proxied") for verb in ("show", "mask", "history", "diff")),
         ("history", "denied", "--polls"), ("deliveries", "replay", world.deliveries()[0].id),
     ]  # fmt: skip

@@ -52,6 +52,7 @@ VERBS: Final = {
     "confirm": Row("change.life", "make the newest version the one that a sentinel compares with (Compare first)"),
     "secret": Row("change.secret", "keep tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
     "token": Row("change.token", "tokens of the API: add NAME --scope read|edit|admin, list, revoke NAME"),
+    "user": Row("change.user", "who may sign in: add NAME --role ROLE, list, role, password, remove, export, share"),
     "check": Row("run.check", "check what is due, or the named sentinels, now; for cron"),
     "serve": Row("run.serve", "run the service: check and notify until stopped"),
     "demo": Row("run.demo", "see in a minute what Tidings does: a town of pages on this machine, watched"),
