@@ -13,6 +13,7 @@ from tidings.detection.data.offers import availability_of, price_of
 from tidings.detection.data.tabular import shown_row
 from tidings.detection.find.numerals import number_in
 from tidings.detection.kinds.aims import Aim, aimed, positive_of
+from tidings.detection.kinds.interests import LONGEST, label_of
 from tidings.detection.kinds.matches import matches_in
 from tidings.detection.kinds.number import first_number
 from tidings.detection.kinds.registry import row_of, terms_of
@@ -30,8 +31,6 @@ from tidings.model.watch.sentinel import Expression
 
 SHOWN: Final = 3
 """So many things of one sort are shown."""
-LONGEST: Final = 160
-"""Characters of a text that is shown."""
 MOST_VALUES: Final = 20
 """So many values of one expression have a series."""
 _MOST_ROWS: Final = 200
@@ -166,20 +165,6 @@ def _seen(interest: Interest, part: Document, label: str, *, is_whole: bool) -> 
             return Reading(label=label, kind="text", texts=texts, count=len(texts), amount=amount)
         case _:
             return None
-
-
-def label_of(interest: Interest) -> str:
-    """Return what an interest watches, in words of the language: `table 2 in css "#results"`."""
-    what = {"any": "text", "words": "text"}.get(interest.kind, interest.kind)
-    if interest.terms:
-        what = f"{what} {', '.join(f'{chr(34)}{term}{chr(34)}' for term in interest.terms[:SHOWN])}"
-    if interest.pattern:
-        what = f'{what} "{interest.pattern}"'
-    if interest.ordinal is not None:
-        what = f"{what} {interest.ordinal}"
-    if interest.selector is not None:
-        what = f'{what} in {interest.selector.language} "{interest.selector.text}"'
-    return what[:LONGEST]
 
 
 def _amount(text: str) -> str:

@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import xxhash
 
-from tidings.detection.ask.readings import label_of
 from tidings.detection.data.items import MARK
 from tidings.detection.find.findings import finding_of_edits, narrowed
 from tidings.detection.find.keyed import finding_of_things
 from tidings.detection.kinds.aims import aimed, aims_of
+from tidings.detection.kinds.interests import label_of
 from tidings.detection.kinds.registry import row_of
 from tidings.document.document import Document
 from tidings.document.extract import extract

@@ -6,13 +6,17 @@ Nothing here reads pages, so that the service can ask too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tidings.model.watch.interest import ON_PAGE, AllOf, AnyOf, Expression, Interest, Not
 
 ANSWERED = frozenset({"status", "header"})
 """Change types of what a page is answered with: no two versions of it say anything of that."""
 _THROUGH = frozenset({"any", "words", "links", "images", "list", "table", "items"})
+LONGEST: Final = 160
+"""Characters of a text that is shown."""
+TERMS_SHOWN: Final = 3
+"""Terms in a label, at most."""
 
 
 class Subject(NamedTuple):
@@ -83,3 +87,17 @@ def _joined(form: type[AnyOf | AllOf], parts: Sequence[Expression | None]) -> Ex
         left = tuple(part.part if isinstance(part, Not) else part for part in left)
         form = AnyOf
     return left[0] if len(left) == 1 else form(left) if left else None
+
+
+def label_of(interest: Interest) -> str:
+    """Return what an interest watches, in words of the language: `table 2 in css "#results"`."""
+    what = {"any": "text", "words": "text"}.get(interest.kind, interest.kind)
+    if interest.terms:
+        what = f"{what} {', '.join(f'{chr(34)}{term}{chr(34)}' for term in interest.terms[:TERMS_SHOWN])}"
+    if interest.pattern:
+        what = f'{what} "{interest.pattern}"'
+    if interest.ordinal is not None:
+        what = f"{what} {interest.ordinal}"
+    if interest.selector is not None:
+        what = f'{what} in {interest.selector.language} "{interest.selector.text}"'
+    return what[:LONGEST]

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tidings.detection.ask.readings import label_of
-from tidings.detection.kinds.interests import interests_of
+from tidings.detection.kinds.interests import interests_of, label_of
 from tidings.model.watch.interest import EXTREMES, AllOf, AnyOf, Condition, Expression, Interest, Not
 from tidings.storage.watches import values
 
