@@ -109,6 +109,7 @@ _EMPTY = "; ".join(
             for name, table in TABLES.items()
             if name != "owner" and "AUTOINCREMENT" in table.columns.get("id", "")
         ),
+        "DELETE FROM owner WHERE id <> 1",
         "UPDATE owner SET last_seq = 0, rules_seq = 0",
     ]
 )

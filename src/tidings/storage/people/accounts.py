@@ -27,7 +27,10 @@ class AccountRow:
 
 
 _SELECT = "SELECT id, name, role, password, created_at FROM owner WHERE role <> ''"
-_INSERT = "INSERT INTO owner (name, role, password, created_at) VALUES (:name, :role, :password, :at) RETURNING id"
+_INSERT = (  # the first owner was stored with its number, which no sequence knows
+    "INSERT INTO owner (id, name, role, password, created_at)"
+    " VALUES ((SELECT max(id) + 1 FROM owner), :name, :role, :password, :at) RETURNING id"
+)
 
 
 def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> AccountRow:

@@ -59,10 +59,15 @@ HOLDS: Final[Mapping[tuple[str, str], Duration]] = {
     ("endpoint", "held_until"): DAY,
 }
 """What a server asked for: so long from now at the most."""
-BY_PEOPLE: Final = frozenset({("sentinel", "start_at"), ("sentinel", "end_at")})
+BY_PEOPLE: Final = frozenset({("sentinel", "start_at"), ("sentinel", "end_at"), ("token", "expires_at")})
 """Dates that people gave, as they said them: `service.wrong_clock` reads them anew where they count from an instant in the future."""
 HISTORY: Final = frozenset(
     {
+        ("owner", "created_at"),
+        ("session", "created_at"),
+        ("session", "used_at"),
+        ("token", "created_at"),
+        ("token", "used_at"),
         ("event", "at"),
         ("poll", "charged_at"),
         ("poll", "finished_at"),

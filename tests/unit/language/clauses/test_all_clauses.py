@@ -10,7 +10,7 @@ from tidings.language.write.texts import clause_lines
 
 def test_each_clause_has_a_meaning():
     """No clause of the language is forgotten: it is read, printed in its order, and altered by its class."""
-    rules = {"history" if word == "ChangeHistory" else word.lower() for word in CLAUSES}
+    rules = {"login", *("history" if word == "ChangeHistory" else word.lower() for word in CLAUSES)}
 
     assert rules == {"monitor", *READERS}
     assert rules - {"watch"} == set(ORDER) == REACH.keys()
