@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from itertools import chain, islice
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -32,6 +32,7 @@ NOTHING: Final = "no difference in what is watched"
 NOWHERE: Final = Context("", 0)
 WEIGHED: Final = 200
 """Edits of a change with contexts that are put in the order of their weight."""
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _AREAS: Final = {"footer": "in the footer", "nav": "in the menu"}
 _PRICE: Final = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 LISTS: Final = ("updated", "deleted", "inserted", "moved")
@@ -85,15 +86,17 @@ class EditLine:
     entry: EntryText | None = field(default=None, compare=False)
 
     @property
+    def _above(self) -> str:
+        """Return the line above a short text: what an updated value is the value of, else what the text follows."""
+        above = self.context.above
+        return above.rstrip(" :") if not above or self.context.of == "updated" else f'after "{above}"'
+
+    @property
     def place(self) -> str:
         """Return the heading and the label under which a text stands (`Status › Database`); empty if they are not known."""
         one = self.context
         label = "" if one.before.rstrip(" :").endswith(one.label) else one.label
-        return " › ".join(
-            part
-            for part in (_AREAS.get(one.area, ""), one.heading, label, f'below "{one.above}"' if one.above else "")
-            if part
-        )
+        return " › ".join(part for part in (_AREAS.get(one.area, ""), one.heading, label, self._above) if part)
 
 
 def in_place(record: Record) -> Record:
@@ -358,7 +361,7 @@ def host_of(url: str) -> str:
 
 
 def times(record: Record) -> str:
-    """Return when a change was seen and when it was published: `seen 2026-11-27 08:00 UTC`, or in the zone of the record (`in_zone`).
+    """Return when a change was seen and when it was published: `seen Fri 2026-11-27 08:00 UTC`, or in the zone of the record (`in_zone`).
 
     Empty if the record says neither.
     """
@@ -373,13 +376,12 @@ def in_zone(record: Record, zone: tzinfo) -> Record:
 
 
 def minute(stamp: object, zone: tzinfo | None = None) -> str:
-    """Return an instant of a record as `2026-11-27 08:00 UTC`; empty for none."""
+    """Return an instant of a record as `Fri 2026-11-27 08:00 UTC`; empty for none."""
     stamp = str(stamp or "")
     if len(stamp) < 16:
         return ""
-    if zone is None:
-        return f"{stamp[:10]} {stamp[11:16]} UTC"
-    return datetime.fromisoformat(stamp).astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+    at = datetime.fromisoformat(stamp).astimezone(UTC if zone is None else zone)
+    return f"{_DAYS[at.weekday()]} {at:%Y-%m-%d %H:%M %Z}"
 
 
 def more(count: int, noun: str = "") -> str:

@@ -1,4 +1,7 @@
+import pytest
+
 from tests.unit.presentation.records import record
+from tidings.model.observed.change import Context
 from tidings.presentation.edits import EditLine, edits_of, headline, more, starts_of_frames, times
 
 
@@ -80,7 +83,7 @@ def test_there_is_always_a_headline():
 
 def test_the_minute_is_shown():
     """Times are in UTC and say so; a record without one shows none."""
-    assert ("seen 2023-11-14 22:13 UTC", "") == (times(record()), times({}))
+    assert ("seen Tue 2023-11-14 22:13 UTC", "") == (times(record()), times({}))
 
 
 def test_counts_have_their_number():
@@ -110,3 +113,11 @@ def test_edits_of_a_page_with_frames_stand_frame_by_frame():
     ] == edits
     assert 1 == rest
     assert [menu, text, ""] == [frame for _, frame in starts_of_frames(edits)]
+
+
+@pytest.mark.parametrize(("of", "place"), [("updated", "Status › Queue"), ("inserted", 'Status › after "Queue:"')])
+def test_the_line_above_names_a_value(of, place):
+    """A value that was updated is that of the line above it; what is new stands after that line."""
+    context = Context(of, 0, heading="Status", above="Queue:")
+
+    assert place == EditLine("updated", context=context).place

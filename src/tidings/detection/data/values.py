@@ -59,6 +59,8 @@ ID_FIELDS = (
 _CONTAINERS = frozenset({tuple, list})
 _PLAIN_KEY = re.compile(r"[\w$@-]+")
 _LONGEST_KEY = 80
+_NAMES = ("name", "title", "label")
+"""Fields by which people know an object."""
 _MOST_WORK = 4_000_000
 """Most values that are put into a form to be looked up, all in all: some seconds at worst."""
 
@@ -293,6 +295,7 @@ class _Comparison:
             raise TooManyError
 
     def _members(self, path: str, old: _At, new: _At, without: str = "") -> None:
+        path = _called(path, old.value, new.value)
         was, now = self._placed(old), self._placed(new)
         for name, one in was.items():
             if without and name[0] == without:
@@ -561,6 +564,17 @@ def _frozen(value: Value) -> Hashable:
 
 def _is_same(old: Value, new: Value) -> bool:
     return type(old) is type(new) and _frozen(old) == _frozen(new)
+
+
+def _called(path: str, old: Value, new: Value) -> str:
+    """Return the path of an object with the name that it has in both versions: `service[name=search]`."""
+    if path.endswith("]") and "=" in path.rpartition("[")[2]:
+        return path
+    for field in _NAMES:
+        name = _field(new, field)
+        if isinstance(name, str) and name.strip() and len(name) <= _LONGEST_KEY and _field(old, field) == name:
+            return f"{path}[{field}={_key_text(name)}]"
+    return path
 
 
 def _step(key: str) -> str:

@@ -58,7 +58,8 @@ class _Reader:
         self._open: list[tuple[str, int]] = []
         self._tables: list[_Table] = []
         self._terms: list[Span] = []
-        self._heading: Span = (0, 0)
+        self._headings: list[tuple[str, Span]] = []
+        """the newest heading, behind those of the sections that it lies in"""
 
     def read(self, pieces: list[int]) -> dict[int, Standing]:
         """Return the standings of pieces, which are in order."""
@@ -96,7 +97,7 @@ class _Reader:
     def _end(self, place: int, name: str, begun: int) -> None:
         table = self._tables[-1] if self._tables else None
         if name in _HEADINGS:
-            self._heading = (begun, place)
+            self._headings = [*self._above(name), (name, (begun, place))]
         elif name == "table" and self._tables:
             self._tables.pop()
         elif name == "dl" and self._terms:
@@ -112,10 +113,20 @@ class _Reader:
         elif name == "tr" and table.is_head:
             table.heads = table.row
 
+    def _above(self, name: str) -> list[tuple[str, Span]]:
+        """Return the headings of the sections that a heading of this name lies in, the outermost first."""
+        return [one for one in self._headings if one[0] < name]
+
+    def _heading(self, names: list[str]) -> str:
+        """Return the heading that a piece stands under; of a heading itself, and what begins with it, that of its section."""
+        own = next((name for name in names if name in _HEADINGS), "")
+        above = self._above(own) if own else self._headings
+        return self._text(above[-1][1]) if above else ""
+
     def _standing(self) -> Standing:
         names = [name for name, _ in self._open]
         area = next((name for name in _AREAS if name in names), "")
-        heading = "" if area or _HEADINGS.intersection(names) else self._text(self._heading)
+        heading = "" if area else self._heading(names)
         innermost = next((name for name in reversed(names) if name in {"td", "th", "dd", "li", "table", "dl"}), "")
         label = ""
         if innermost in {"td", "th"} and self._tables:

@@ -364,3 +364,23 @@ def test_what_is_found_is_so(seed):
         assert NOTHING == told(old, new) or not are_equal(KINDS["words"].digests, before, after)
         for text_old, text_new in change(old, new).updated:
             assert text_old != text_new
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            {"service": {"name": "search", "state": 1}},
+            {"service": {"name": "search", "state": 2}},
+            "service[name=search].state",
+        ),
+        ({"title": "Tea", "price": 1}, {"title": "Tea", "price": 2}, "[title=Tea].price"),
+        ({"name": "a", "n": 1}, {"name": "b", "n": 1}, "name"),
+        ([{"id": "7", "name": "x", "n": 1}], [{"id": "7", "name": "x", "n": 2}], "[id=7].n"),
+    ],
+)
+def test_an_object_is_called_by_its_name(old, new, expected):
+    """A place says which object it lies in, if that has a name that stayed; a member of an array that is known has one already."""
+    _, _, ((before, _),) = told(old, new)
+
+    assert expected == before.rpartition(": ")[0]
