@@ -87,7 +87,9 @@ class EditLine:
 
     @property
     def _above(self) -> str:
-        """Return the line above a short text: what an updated value is the value of, else what the text follows."""
+        """Return the line above a short text: what an updated value is the value of, else what the
+        text follows.
+        """
         above = self.context.above
         return above.rstrip(" :") if not above or self.context.of == "updated" else f'after "{above}"'
 
@@ -361,7 +363,8 @@ def host_of(url: str) -> str:
 
 
 def times(record: Record) -> str:
-    """Return when a change was seen and when it was published: `seen Fri 2026-11-27 08:00 UTC`, or in the zone of the record (`in_zone`).
+    """Return when a change was seen and when it was published: `seen Fri 2026-11-27 08:00 UTC`, or
+    in the zone of the record (`in_zone`).
 
     Empty if the record says neither.
     """

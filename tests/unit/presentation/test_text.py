@@ -17,7 +17,8 @@ def test_a_change_is_read_without_colour():
     text = plain([record(deleted=["gone"], inserted=["come"], moved=["par"])], heading="price: 5 → 6")
 
     assert (
-        "price: 5 → 6\n[-5-]{+6+}\n[-gone-]\n{+come+}\nmoved: par\nhttps://shop.example/a?x=1&y=2\nseen Tue 2023-11-14 22:13 UTC"
+        "price: 5 → 6\n[-5-]{+6+}\n[-gone-]\n{+come+}\nmoved: par\n"
+        "https://shop.example/a?x=1&y=2\nseen Tue 2023-11-14 22:13 UTC"
     ) == text
 
 

@@ -567,7 +567,9 @@ def _is_same(old: Value, new: Value) -> bool:
 
 
 def _called(path: str, old: Value, new: Value) -> str:
-    """Return the path of an object with the name that it has in both versions: `service[name=search]`."""
+    """Return the path of an object with the name that it has in both versions:
+    `service[name=search]`.
+    """
     if path.endswith("]") and "=" in path.rpartition("[")[2]:
         return path
     for field in _NAMES:

@@ -114,11 +114,15 @@ class _Reader:
             table.heads = table.row
 
     def _above(self, name: str) -> list[tuple[str, Span]]:
-        """Return the headings of the sections that a heading of this name lies in, the outermost first."""
+        """Return the headings of the sections that a heading of this name lies in, the outermost
+        first.
+        """
         return [one for one in self._headings if one[0] < name]
 
     def _heading(self, names: list[str]) -> str:
-        """Return the heading that a piece stands under; of a heading itself, and what begins with it, that of its section."""
+        """Return the heading that a piece stands under; of a heading itself, and what begins with
+        it, that of its section.
+        """
         own = next((name for name in names if name in _HEADINGS), "")
         above = self._above(own) if own else self._headings
         return self._text(above[-1][1]) if above else ""

@@ -380,7 +380,9 @@ def test_what_is_found_is_so(seed):
     ],
 )
 def test_an_object_is_called_by_its_name(old, new, expected):
-    """A place says which object it lies in, if that has a name that stayed; a member of an array that is known has one already."""
+    """A place says which object it lies in, if that has a name that stayed; a member of an array
+    that is known has one already.
+    """
     _, _, ((before, _),) = told(old, new)
 
     assert expected == before.rpartition(": ")[0]
