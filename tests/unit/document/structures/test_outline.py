@@ -24,7 +24,7 @@ PAGE = "<h1>Shop</h1><p>hello</p><h2>Recalls</h2><p>none</p><h3>Kettle</h3><p>st
     ],
 )
 def test_a_heading_stands_under_that_of_its_section(text: str, heading: str):
-    """A text under the nearest heading above it, a heading under the nearest one of a higher rank."""
+    """A text under the nearest heading above it, a heading under the next of a higher rank."""
     document = parse(PAGE.encode(), "text/html", url="https://a.example/")
     piece = list(document.pieces).index(text)
 
