@@ -31,7 +31,7 @@ def test_every_placeholder_has_a_value():
     assert set(PLACEHOLDERS) == set(values_of(news("")))
     assert "watch_title=price\npage_title=Shop\nwatch_url=https://shop.example/a?x=1&y=2\nhost=shop.example\n" in text
     assert "diff=[-5-]{+6+}\ndiff_added=6\ndiff_removed=5\ndiff_url=tidings diff price" in text
-    assert "current_snapshot=all of it\nchanges=1\ndetected_at=2023-11-14 22:13 UTC\n" in text
+    assert "current_snapshot=all of it\nchanges=1\ndetected_at=Tue 2023-11-14 22:13 UTC\n" in text
     assert text.endswith("tags=a, b")
 
 
