@@ -218,7 +218,8 @@ class Performance:
         self._messages.add(message_id)
         message = json.loads(body)["data"]
         for record in message.get("changes", [message]):
-            self._told(record, self._clock.now())
+            if record.get("record") == "change":  # what else comes is of the service itself: a page in error, say
+                self._told(record, self._clock.now())
         return HTTPStatus.NO_CONTENT
 
     def _told(self, record: Record, at: Instant) -> None:

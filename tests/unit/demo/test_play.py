@@ -40,8 +40,8 @@ def edit_and_look(play, number):
     return rfc3339(play._clock.now())
 
 
-def post(play, message_id, polled_at, *, keys=KEYS):
-    record = {"id": f"change-{message_id}", "sentinel": "kettle", "polled_at": polled_at}
+def post(play, message_id, polled_at, *, keys=KEYS, kind="change"):
+    record = {"record": kind, "id": f"change-{message_id}", "sentinel": "kettle", "polled_at": polled_at}
     body = json.dumps({"type": "change.found", "data": record}).encode()
     stamp = play._clock.now() // SECOND
     headers = {
@@ -68,6 +68,19 @@ def test_a_message_that_the_service_has_not_signed_is_refused(performance, said)
     assert 401 == post(performance, "m1", polled_at, keys=(b"x" * 32,))
     assert 401 == performance.receive({}, b"{}")
     assert [] == said
+
+
+def test_a_message_of_the_service_itself_is_taken_and_is_no_change(performance, said):
+    """A page that cannot be read is announced without an `id`."""
+    body = json.dumps(
+        {"type": "tidings.bulletin", "data": {"record": "bulletin", "text": "a page is blocked"}}
+    ).encode()
+    stamp = performance._clock.now() // SECOND
+    signed = signature("b1", stamp * SECOND, body=body, keys=KEYS)
+    headers = {"webhook-id": "b1", "webhook-timestamp": str(stamp), "webhook-signature": signed}
+
+    assert 204 == performance.receive(headers, body)
+    assert ([], 0) == (said, performance._false_alarms)
 
 
 def test_a_message_that_comes_twice_is_told_once(performance, said):
