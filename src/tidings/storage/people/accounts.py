@@ -4,6 +4,7 @@ everybody's, and no account.
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,7 +43,7 @@ def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> 
         password: Its argon2id hash, empty for none.
         at: When it is made (µs).
     """
-    if c.value("SELECT 1 FROM owner WHERE lower(name) = :name", name=name.lower()) is not None:
+    if _folded(name) in {_folded(row[0]) for row in c.rows("SELECT name FROM owner")}:
         raise UsageError(f"there is a user {name} already; `tidings user list` shows all")
     id_ = int(c.value(_INSERT, name=name, role=role, password=password, at=at))
     return AccountRow(id_, name, role, password, at)
@@ -50,8 +51,7 @@ def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> 
 
 def find(c: Connection, name: str) -> AccountRow | None:
     """Return the account of a name, in whatever case it is written, or None."""
-    row = c.one(f"{_SELECT} AND lower(name) = :name", name=name.lower())
-    return None if row is None else AccountRow(*row)
+    return next((row for row in listing(c) if _folded(row.name) == _folded(name)), None)
 
 
 def get(c: Connection, id: int) -> AccountRow | None:
@@ -75,6 +75,11 @@ def listing(c: Connection) -> list[AccountRow]:
 def exist(c: Connection) -> bool:
     """Say whether there is an account."""
     return c.value("SELECT 1 FROM owner WHERE role <> '' LIMIT 1") is not None
+
+
+def _folded(name: str) -> str:
+    """Return a name as names are compared: SQLite's `lower` knows ASCII only."""
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def names(c: Connection) -> dict[int, str]:

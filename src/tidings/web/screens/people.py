@@ -71,7 +71,9 @@ async def act(request: Request, desk: Desk) -> Response:
     if not is_right or row is None:
         said = "Wrong name or password."
         return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=False, next=where, name=name[:64])
-    if (again := accounts_of.renewed(row, password)) is not None:
+    async with _HASHING:
+        again = await asyncio.to_thread(accounts_of.renewed, row, password)
+    if again is not None:
         await desk.store.write(accounts.alter, row.id, password=again)
     return await _begin(request, desk, row, where)
 

@@ -49,6 +49,19 @@ def test_a_password_opens_its_account_only():
         accounts_of.hash_of("short")
 
 
+@pytest.mark.parametrize("other", ["ÄNNE", "änne", "A\u0308nne"])
+def test_a_name_is_the_same_in_whatever_case_it_is_written(world, other):
+    """Also outside of ASCII, and with its marks written apart."""
+    world.write(accounts_of.add, "Änne", "reader", kept_password(), at=0)
+
+    found = world.read(accounts.find, other)
+
+    assert found is not None
+    assert "Änne" == found.name
+    with pytest.raises(UsageError, match="already"):
+        world.write(accounts.add, other, "reader", "", at=0)
+
+
 def test_an_admin_is_always_left(world):
     """The last one is neither removed nor made less while others have accounts."""
     now = world.clock.wall()
