@@ -35,6 +35,8 @@ def test_what_is_not_relevant_is_previewed_left_out_and_can_be_taken_back(world:
             assert r'Exclude regex "Seen\s+by:? \d+' in unescape(said)
             assert "It would have hidden 2 of 3 changes in 30 days" in said
             assert "still have been notified of 1" in said
+            for edit in ("9", "0099", "-1", "x"):
+                await see(app, f"/changes/{ids[-1]}/fewer?edit={edit}")
             before = text_of(world, "shop")
             done = await send(app, f"/changes/{ids[-1]}/fewer", ("how", "noise"), ("edit", "0"))
             assert "/sentinels/shop?undo=1" == done.headers["location"]

@@ -69,8 +69,7 @@ async def show(request: Request, desk: Desk) -> Response:
     how = request.query_params.get("how", "noise")
     how = how if how in NAMES else "noise"
     proposals = _proposals(found, how)
-    given = request.query_params.get("edit", "0")
-    chosen = int(given) if given.isdecimal() and int(given[:2]) < len(proposals) else 0
+    chosen = _chosen(request.query_params.get("edit", "0"), proposals) or 0
     proposal = proposals[chosen] if proposals else None
     return await desk.page(
         request,
@@ -96,9 +95,9 @@ async def act(request: Request, desk: Desk) -> Response:
     form = await forms.sent(request)
     how, given = form.one("how"), form.one("edit")
     proposals = _proposals(found, how if how in NAMES else "noise")
-    if not given.isdecimal() or int(given[:2]) >= len(proposals):
+    if (chosen := _chosen(given, proposals)) is None:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "nothing that could be left out was chosen")
-    proposal, now = proposals[int(given[:2])], desk.clock.wall()
+    proposal, now = proposals[chosen], desk.clock.wall()
     try:
         await desk.store.write(say, found.owner.name, proposal.text, desk.statement_settings, now)
     except TidingsError as error:
@@ -158,6 +157,11 @@ def _proposals(found: _Found, how: str) -> list[Proposal]:
     edits, _ = edits_of(_record(found.change), most=EDITS)
     every = [made for edit in edits if (made := fewer.not_relevant(found.owner.text, edit)) is not None]
     return list({one.says: one for one in every}.values())
+
+
+def _chosen(text: str, proposals: Sequence[Proposal]) -> int | None:
+    """Return which proposal a request names, None if there is none such."""
+    return next((number for number in range(len(proposals)) if str(number) == text), None)
 
 
 async def _preview(desk: Desk, found: _Found, proposal: Proposal) -> Preview:
