@@ -28,7 +28,7 @@ def lines(record: Record, *, width: int = 80) -> list[str]:
 
 def head(width: int) -> str:
     """Return the head of the columns."""
-    return _row("TIME", "PAGE", "WHAT HAPPENED THERE", "WHAT TIDINGS TOLD", "AFTER", width)
+    return _row("TIME", "PAGE", "WHAT HAPPENED THERE", "WHAT WAS REPORTED", "AFTER", width)
 
 
 def _row(time: str, name: str, edit: str, told: str, delay: str, width: int) -> str:
@@ -85,13 +85,13 @@ def _wrapped(record: Record, texts: Sequence[str], width: int) -> list[str]:
 def _summary(record: Record, width: int) -> list[str]:
     fixed, every = record["fixed"], record["changes"]
     texts = [
-        f"Tidings told {record['told']} of {every} changes with {record['looks']} looks{_after(record['median_seconds'])};",
+        f"Tidings reported {record['told']} of {every} changes with {record['looks']} checks{_after(record['median_seconds'])};",
         (
-            f"a fixed interval with as many looks ({fixed['interval_seconds']:.1f} s): {fixed['told']} of {every}"
+            f"a fixed interval with as many checks ({fixed['interval_seconds']:.1f} s): {fixed['told']} of {every}"
             f"{_after(fixed['median_seconds'])}."
         ),
         *_rest(record),
-        f"{record['quiet_versions']} quiet changes kept (not asked for, so not told); {_false(record)}.",
+        f"{record['quiet_versions']} quiet changes kept (not asked for, so not reported); {_false(record)}.",
     ]
     return ["", *_wrapped(record, texts, width), *([] if record["last"] else [""])]
 
@@ -134,7 +134,7 @@ def _note(record: Record, width: int) -> list[str]:
             return _wrapped(record, [f"can be read again, after {record['seconds']:.0f} s."], width)
         case "fault":
             return _wrapped(
-                record, [f"The service has met a fault of its own; {record['log']} tells. Please report it."], width
+                record, [f"The service has met a fault of its own; {record['log']} says more. Please report it."], width
             )
         case "killed":
             return _wrapped(record, [f"The service (process {record['pid']}) is killed with kill -9."], width)
@@ -143,5 +143,5 @@ def _note(record: Record, width: int) -> list[str]:
         case _:
             times = {0: "", 1: " One message came twice, with the same id."}
             repeated = times.get(record["repeated"], f" {record['repeated']} messages came twice, with the same ids.")
-            text = f"Nothing lost: {record['versions']} versions and {record['changes']} changes are there, each was told.{repeated}"
+            text = f"Nothing lost: {record['versions']} versions and {record['changes']} changes are there, each was reported.{repeated}"
             return _wrapped(record, [text], width)

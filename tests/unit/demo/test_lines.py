@@ -94,17 +94,17 @@ def test_the_summary_sets_both_counts_side_by_side():
     """What was told, what a fixed interval would have told, and where the rest is."""
     text = " ".join(" ".join(lines(SUMMARY)).split())
 
-    assert "Tidings told 88 of 95 changes with 918 looks, median 1.6 s;" in text
-    assert "a fixed interval with as many looks (3.2 s): 78 of 95, median 1.9 s." in text
+    assert "Tidings reported 88 of 95 changes with 918 checks, median 1.6 s;" in text
+    assert "a fixed interval with as many checks (3.2 s): 78 of 95, median 1.9 s." in text
     assert "2 overtaken by the page's next edit, 5 not checked yet" in text
-    assert "81 quiet changes kept (not asked for, so not told); 0 false alarms." in text
+    assert "81 quiet changes kept (not asked for, so not reported); 0 false alarms." in text
 
 
 def test_a_summary_before_anything_was_told_names_no_median():
     """There is none."""
     empty = {**SUMMARY, "told": 0, "median_seconds": None, "overtaken": 0, "waiting": 0}
 
-    assert "Tidings told 0 of 95 changes with 918 looks;" in " ".join(lines(empty))
+    assert "Tidings reported 0 of 95 changes with 918 checks;" in " ".join(lines(empty))
 
 
 @pytest.mark.parametrize("width", [64, 80, 110])

@@ -61,7 +61,7 @@ def purse_of(connection: Connection, settings: Settings, name: str, *, now: Inst
     wanted = settings.budget.named().get(name)
     if wanted is None and name != WHOLE:
         return Purse(name, "")
-    allows = f"{settings.budget.polls_per_day:g} per day" if wanted is None else str(wanted)
+    allows = f"{settings.budget.polls_per_day:,.10g} per day" if wanted is None else str(wanted)
     known = charge.budgets(connection).get(name)
     if known is None:
         burst = settings.budget.burst if wanted is None else wanted.burst

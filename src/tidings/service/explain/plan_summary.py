@@ -57,10 +57,10 @@ class Outline:
                 if self.is_paced
                 else ""
             )
-            return [f"about {_number(self.asked)} looks a day (the budget allows {self.budget:,.0f}){moves}"]
+            return [f"about {_number(self.asked)} checks a day (the budget allows {self.budget:,.0f}){moves}"]
         slower = self.wished / max(self.asked, 1e-9)
         pace, even = spell_duration(self.pace), round(self.pace * slower / SECOND)
-        asked = f"about {_number(self.asked)} looks a day: what the budget allows ({self.budget:,.0f})"
+        asked = f"about {_number(self.asked)} checks a day: what the budget allows ({self.budget:,.0f})"
         wished = f"the pace of {pace} asks for {_number(self.wished)}, so pages wait about {slower:.2g} times as long"
         moves = f"faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = {even} on the pace is what limits"
         return [f"{asked}; {wished}", moves, *([_too_small(self.stretch)] if self.stretch > 1 else [])]
@@ -97,13 +97,13 @@ def outline(connection: Connection, settings: Settings, looks: Sequence[ComingPo
 def findings(connection: Connection, *, now: Instant) -> Iterator[Finding]:
     """Yield whether the budget limits looks, and whether it is too small for what pages may wait at most."""
     if (priced := priced_lately(connection, now)) is None:
-        yield ok("budget", "the pace is what limits looks, not the budget")
+        yield ok("budget", "the pace is what limits checks, not the budget")
         return
     asked, wished, stretch = priced
     if stretch > 1:
         yield warn("budget", _too_small(stretch), "raise budget.polls_per_day in tidings.toml, or watch fewer pages")
         return
-    yield ok("budget", f"it allows {asked / max(wished, 1e-9):.0%} of the looks that the pace asks for (tidings plan)")
+    yield ok("budget", f"it allows {asked / max(wished, 1e-9):.0%} of the checks that the pace asks for (tidings plan)")
 
 
 def priced_lately(connection: Connection, now: Instant) -> tuple[float, float, float] | None:

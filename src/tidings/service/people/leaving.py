@@ -36,8 +36,7 @@ def remove(c: Connection, name: str, now: Instant) -> int:
     """End an account and remove what is only its own; return how many sentinels went.
 
     Pages that nobody else watches lose their versions and their addresses; the bodies go with the
-    next
-    collection, since nothing names them any more. Raises `UsageError` for the last admin.
+    next collection. Raises `UsageError` for the last admin.
     """
     row = accounts.named(c, name)
     accounts_of.check_not_last(c, row)

@@ -1,9 +1,8 @@
 """Sessions: what is kept of a login, encrypted as secrets are, outside the page's identity
 (decision 0059).
 
-One for each owner, secret of the password, origin of the form and user. What the cookies are and
-how
-the last tries ended is one text under a name that no statement can say.
+One for each owner, secret of the password, origin of the form and user. One text holds the
+cookies and how the last tries ended; no statement can use its name.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -
     budget = settings.budget.polls_per_day
     gap = settings.fetch.host_gap_seconds
     return {
-        "lines": whole.lines(),
+        "lines": whole.lines() if whole.binds else [],
         "budget": budget,
         "fixed": on_schedule,
         "chosen": chosen,

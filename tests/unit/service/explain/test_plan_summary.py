@@ -1,4 +1,4 @@
-"""How many looks a day are made, and whether the pace or the budget limits them, in plain words."""
+"""How many checks a day are made, and whether the pace or the budget limits them."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def test_where_the_pace_limits_looks_are_counted_and_it_can_be_moved(world):
 
     assert 25 == found.asked == found.wished
     assert [
-        "about 25 looks a day (the budget allows 2,000); quieter ½×: schedule.pace_seconds = 7200 · faster 2×: 1800"
+        "about 25 checks a day (the budget allows 2,000); quieter ½×: schedule.pace_seconds = 7200 · faster 2×: 1800"
     ] == found.lines()
-    assert ["about 25 looks a day (the budget allows 50,000)"] == world.read(
+    assert ["about 25 checks a day (the budget allows 50,000)"] == world.read(
         outline, first_only, looks, now=world.at
     ).lines()
 
@@ -60,7 +60,7 @@ def test_where_the_budget_limits_it_is_said_by_how_much(world):
     later = world.read(outline, SETTINGS, [look(1, HOUR)], now=world.at + FRESH + 1)
 
     assert [
-        "about 2,000 looks a day: what the budget allows (2,000); the pace of 1 hour asks for 4,000, so pages wait about 2 times as long",
+        "about 2,000 checks a day: what the budget allows (2,000); the pace of 1 hour asks for 4,000, so pages wait about 2 times as long",
         "faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = 7200 on the pace is what limits",
     ] == found.lines()
     assert {"record": "plan", "kind": "outline", "looks_a_day": 2000.0, "wished_a_day": 4000.0} == {
@@ -80,8 +80,8 @@ def test_a_budget_that_is_too_small_is_said_in_plan_and_doctor(world):
     (small,) = world.read(lambda c: list(findings(c, now=world.at)))
     found = world.read(outline, SETTINGS, [look(1, HOUR)], now=world.at)
 
-    assert ("ok", "the pace is what limits looks, not the budget") == (before.status, before.detail)
-    assert ("ok", "it allows 50% of the looks that the pace asks for (tidings plan)") == (binds.status, binds.detail)
+    assert ("ok", "the pace is what limits checks, not the budget") == (before.status, before.detail)
+    assert ("ok", "it allows 50% of the checks that the pace asks for (tidings plan)") == (binds.status, binds.detail)
     assert ("warn", found.lines()[-1]) == (small.status, small.detail)
     assert "wait up to 4 times as long" in small.detail
     assert "budget.polls_per_day" in small.mend
