@@ -14,6 +14,7 @@ from tidings.cli.run.nothing_due import forget, note
 from tidings.cli.terminal import progress
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, OutputError, PollerBusyError, UsageError
+from tidings.presentation.writing import tame
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller
 from tidings.service.show.finding import spell_count
@@ -60,8 +61,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings, create=False)
     try:
         named = database.read(_pages_of, arguments.names) if arguments.names else None
+        say = _Waiting() if named is not None or sys.stderr.isatty() else None
         report = _Report(database, as_json=arguments.json, is_quiet=named is None)
-        found = asyncio.run(_check(settings, named, limit, waits=arguments.wait, report=report))
+        found = asyncio.run(_check(settings, named, limit, waits=arguments.wait, report=report, say=say))
         if found is None:
             wanted = (
                 named or {}
@@ -73,7 +75,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                     clock=SystemClock(),
                     patience=limit or WAIT_FOR_SERVICE,
                     waits=arguments.wait and limit is None,
-                    say=progress,
+                    say=say,
                 )
             )
         names = arguments.names or None
@@ -89,6 +91,25 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         message = "budget: the polls of this period are spent; raise budget.polls_per_day (or the class in budget.classes), or wait"
         raise BudgetError(message)
     return 1 if arguments.exit_code and found.changes else 0
+
+
+class _Waiting:
+    """Says on standard error what is waited for: on a terminal in the line of progress, elsewhere once until it is another."""
+
+    def __init__(self) -> None:
+        self._said = ""
+
+    def __call__(self, text: str) -> None:
+        if sys.stderr.isatty():
+            progress(text)
+        elif text != self._said:
+            sys.stderr.write(f"tidings: {tame(text)}\n")
+            sys.stderr.flush()
+        self._said = text
+
+
+def _count(checked: int, of: int) -> None:
+    progress(f"{checked} of {of} checked")
 
 
 class _Report:
@@ -150,7 +171,13 @@ class _Report:
 
 
 async def _check(
-    settings: Settings, named: dict[int, set[int]] | None, limit: int | None, *, waits: bool, report: _Report
+    settings: Settings,
+    named: dict[int, set[int]] | None,
+    limit: int | None,
+    *,
+    waits: bool,
+    report: _Report,
+    say: _Waiting | None,
 ) -> Checked | None:
     """Return what this process found, None if another one is the poller.
 
@@ -161,7 +188,9 @@ async def _check(
         while True:
             async with poller(settings, stream=sys.stderr, stays=False) as monitor:
                 found.add(
-                    await checking.check(monitor, named, limit=limit, waits=waits, on_unit=report.hear, say=progress)
+                    await checking.check(
+                        monitor, named, limit=limit, waits=waits, on_unit=report.hear, say=say, count=_count
+                    )
                 )
             if not found.is_set_back:
                 return found

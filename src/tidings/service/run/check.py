@@ -68,10 +68,11 @@ async def check(
     alone: bool = False,
     waits: bool = False,
     say: Callable[[str], None] | None = None,
+    count: Callable[[int, int], None] | None = None,
 ) -> Checked:
     """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
 
-    A host that asked to be left alone, or fails, is waited for only with `waits`. `say` hears how far it is, after two seconds without a page also what is waited for.
+    A host that asked to be left alone, or fails, is waited for only with `waits`. `say` hears what is waited for, after two seconds without a page; `count` how many are checked, of how many.
     It is broken off where the machine's clock is set back (`Checked.is_set_back`): a poller that starts then goes on with what is `late`.
     Raises `StoreStalledError` where what the looks brought cannot be stored. `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
     the pages are left for the look after.
@@ -111,9 +112,10 @@ async def check(
                 waiting = await _without_held(monitor, waiting, found)
             if len(poll_ids) > heard:
                 heard_at, heard = clock.now(), len(poll_ids)
-            if say is not None and (waiting or not monitor.quiescent()):
-                wait = f"; waiting for {spell_wait(monitor, waiting, clock.now())}"
-                say(f"{heard} of {len(wanted)} checked{wait if clock.now() - heard_at > SHORT else ''}")
+            if say is not None and clock.now() - heard_at > SHORT and (waiting or not monitor.quiescent()):
+                say(f"{heard} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
+            elif count is not None:
+                count(heard, len(wanted))
             is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
             if is_done and ((due := monitor.rules.next_due(clock.now())) is None or due > clock.now()):
                 break
