@@ -18,7 +18,7 @@ from tidings.language.write.table import ORDER, REACH
 from tidings.model.watch.asking import Asking, Header, Login, Value
 from tidings.model.watch.commands import url_of
 from tidings.model.watch.extract import HIDDEN
-from tidings.model.watch.interest import FORMS
+from tidings.model.watch.interest import EXTREMES, FORMS
 from tidings.model.watch.sentinel import (
     AllOf,
     Alter,
@@ -156,7 +156,10 @@ def interests(draw: st.DrawFn, page_names: tuple[str, ...]) -> Interest:
         "price": of_numbers,
         "status": of_states,
         "availability": of_states,
-        "header": of_states | of_numbers.filter(lambda condition: not condition.text),
+        "header": of_states
+        | of_numbers.filter(
+            lambda condition: not condition.text and condition.measure not in EXTREMES
+        ),  # none are kept
     }.get(kind, of_texts)
     return Interest(
         kind,
