@@ -1,4 +1,9 @@
-"""How Sphinx makes the site of these pages; `script/docs` runs it."""
+"""How Sphinx makes the site of these pages; `script/docs --site` runs it."""
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 
 project = "Tidings"
 author = "The Tidings authors"
@@ -7,7 +12,48 @@ html_theme = "furo"
 html_title = "Tidings"
 html_copy_source = False
 html_show_copyright = False
+html_show_sphinx = False
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["messages/*.html", "decisions/README.md"]
 suppress_warnings = ["misc.highlighting_failure"]
+
+INDEXED = ("begin/", "howto/", "reference/", "glossary")
+"""Pages whose headings stand in the index, and the first cells of whose tables do if they are code or terms of the glossary."""
+
+
+class IndexOfNames(SphinxTransform):
+    """Gives the index an entry for each heading, and for each row whose first cell is a name."""
+
+    default_priority = 400
+
+    def apply(self) -> None:
+        """Add the entries of one page."""
+        page = self.env.docname
+        if not page.startswith(INDEXED):
+            return
+        title = next(self.document.findall(nodes.title)).astext()
+        for section in list(self.document.findall(nodes.section)):
+            name = section.next_node(nodes.title).astext()
+            if section.parent is not self.document:
+                add(section, name if page.startswith("reference/commands") else f"{name} ({title})")
+        for body in list(self.document.findall(nodes.tbody)):
+            for row in body.children:
+                cell = row.next_node(nodes.entry)
+                literal = cell.next_node(nodes.literal)
+                if page == "glossary" or (literal is not None and literal.astext() == cell.astext()):
+                    owner = row
+                    while not isinstance(owner, nodes.section):
+                        owner = owner.parent
+                    add(owner, cell.astext())
+
+
+def add(section: nodes.Element, name: str) -> None:
+    """Put an entry that leads to a section before its title."""
+    target = section["ids"][0]
+    section.insert(0, addnodes.index(entries=[("single", name.replace(";", ","), target, "", None)]))
+
+
+def setup(app: Sphinx) -> None:
+    """Tell Sphinx of what is done here."""
+    app.add_transform(IndexOfNames)

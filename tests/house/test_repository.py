@@ -50,8 +50,9 @@ def mentions(text: str) -> list[str]:
 
 
 def locked() -> dict[str, str]:
-    """Return each package of the lock with its entry."""
-    lines = (REPOSITORY / "requirements.lock").read_text().splitlines()
+    """Return each package of the locks with its entry."""
+    names = ("requirements.lock", "requirements-docs.lock")
+    lines = [line for name in names for line in (REPOSITORY / name).read_text().splitlines()]
     text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     return dict(re.findall(r"^([a-z0-9._-]+)==(.*(?:\n .*)*)", text, flags=re.MULTILINE))
 
