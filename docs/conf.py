@@ -1,5 +1,7 @@
 """How Sphinx makes the site of these pages; `script/docs --site` runs it."""
 
+import re
+
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -20,6 +22,8 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 INDEXED = ("begin/", "howto/", "reference/", "glossary")
 """Pages whose headings stand in the index, and the first cells of whose tables do if they are code or terms of the glossary."""
+NAME = re.compile(r"[A-Za-z/][\w./ -]*")
+NUMBERED = re.compile(r"^\d+\. ")
 
 
 class IndexOfNames(SphinxTransform):
@@ -41,7 +45,8 @@ class IndexOfNames(SphinxTransform):
             for row in body.children:
                 cell = row.next_node(nodes.entry)
                 literal = cell.next_node(nodes.literal)
-                if page == "glossary" or (literal is not None and literal.astext() == cell.astext()):
+                is_name = literal is not None and literal.astext() == cell.astext()
+                if page == "glossary" or (is_name and NAME.fullmatch(cell.astext())):
                     owner = row
                     while not isinstance(owner, nodes.section):
                         owner = owner.parent
@@ -49,9 +54,10 @@ class IndexOfNames(SphinxTransform):
 
 
 def add(section: nodes.Element, name: str) -> None:
-    """Put an entry that leads to a section before its title."""
+    """Put an entry that leads to a section behind its title."""
     target = section["ids"][0]
-    section.insert(0, addnodes.index(entries=[("single", name.replace(";", ","), target, "", None)]))
+    text = NUMBERED.sub("", name).replace(";", ",")
+    section.insert(1, addnodes.index(entries=[("single", text, target, "", None)]))
 
 
 def setup(app: Sphinx) -> None:

@@ -1,4 +1,4 @@
-"""The pages for beginners say what is so: each recipe runs as it is written, on pages of this machine."""
+"""The pages for beginners are true: each recipe runs as it is written, on pages of this machine."""
 
 import contextlib
 import io
@@ -17,13 +17,14 @@ from tidings.settings import load
 
 FOLDER = Path(__file__).parents[2] / "docs" / "begin"
 RECIPES = (FOLDER / "recipes.md").read_text(encoding="utf-8")
-OFFER = '<script type="application/ld+json">{{"@type": "Product", "offers": {{"price": "{}", "availability": "{}"}}}}</script><p>Kettle'
+OFFER = """<script type="application/ld+json">
+{{"@type": "Product", "offers": {{"price": "{}", "availability": "{}"}}}}</script><p>Kettle"""
 JOBS = "<h1>Jobs</h1><ul class=jobs>{}</ul><p>{} people were here"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What its pages say before and after, and what is printed of that; the forms of commands that are left out."""
+    """Its pages before and after, what is printed of them, and the commands that are left out."""
 
     pages: dict[str, tuple[str | bytes, str | bytes]]
     added: str
@@ -44,7 +45,12 @@ RECIPE = {
         r"(?s)(?=.*OutOfStock.*InStock)(?=.*^lamp-words: )",
     ),
     "3": Recipe(
-        {"/open": (JOBS.format("<li><a href=/a>welder</a>", 3), JOBS.format("<li><a href=/a>welder</a><li><a href=/b>baker</a>", 4))},
+        {
+            "/open": (
+                JOBS.format("<li><a href=/a>welder</a>", 3),
+                JOBS.format("<li><a href=/a>welder</a><li><a href=/b>baker</a>", 4),
+            )
+        },
         "links",
         "link added .*/b(?![^$]*people)",
     ),
@@ -54,8 +60,12 @@ RECIPE = {
         "(?m)^town-news: .*Fair on Sunday",
     ),
     "5": Recipe({"/load.json": ('{"load": 2}', '{"load": 7}')}, "2", '"2" → "7"', "application/json"),
-    "6": Recipe({"/fees.pdf": (pdf([["Fee: 30 euro"]]), pdf([["Fee: 35 euro"]]))}, "words", '"30" → "35"', "application/pdf"),
-    "7": Recipe({"/members": ("<p>Balance 30 euro", "<p>Balance 25 euro")}, "Balance", '"30" → "25"', left_out="--login-form"),
+    "6": Recipe(
+        {"/fees.pdf": (pdf([["Fee: 30 euro"]]), pdf([["Fee: 35 euro"]]))}, "words", '"30" → "35"', "application/pdf"
+    ),
+    "7": Recipe(
+        {"/members": ("<p>Balance 30 euro", "<p>Balance 25 euro")}, "Balance", '"30" → "25"', left_out="--login-form"
+    ),
     "8": Recipe(
         {
             **{f"/{n}": (f"<p>Article {n} of the law", f"<p>Article {n} of the law") for n in (1, 3)},
@@ -65,9 +75,11 @@ RECIPE = {
         "(?s)rules.*gazette|gazette.*rules",
         '(?s)(?=.*rules: .*"ten" → "twelve")(?=.*gazette: .*two)',
     ),
-    "9": Recipe({"/": ("<p>All is well", "<p>Mail is down"), "/tidings": ("", "")}, "watching", "down", left_out="slack://"),
+    "9": Recipe(
+        {"/": ("<p>All is well", "<p>Mail is down"), "/tidings": ("", "")}, "watching", "down", left_out="slack://"
+    ),
     "10": Recipe({"/page": ("<p>one", "<p>two")}, "", '"record":"change"|"record": "change"'),
-}  # fmt: skip
+}
 
 
 def sections() -> dict[str, str]:
@@ -137,7 +149,7 @@ def test_recipes_run(number, tmp_path, monkeypatch):
         )[1].split()
         code, reported = said([*check, *names], monkeypatch)
 
-    assert code == 1, reported
+    assert (1, reported) == (code, reported)
     assert re.search(recipe.added, added), added
     assert re.search(recipe.reported, reported, re.MULTILINE), reported
 
