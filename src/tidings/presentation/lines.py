@@ -15,6 +15,7 @@ Line = Callable[[EditLine, int | None], str]
 """Writes an edit, each of its texts in at most so many characters (None: whole)."""
 CHANGES: Final = {"updated": "updated", "deleted": "removed", "inserted": "added", "moved": "moved", "counted": "count"}
 """What a table says of an edit."""
+_SIGNS: Final = ("-", "+")
 
 
 def edit_line(edit: EditLine, longest: int | None) -> str:
@@ -63,14 +64,19 @@ def _standing(edit: EditLine, shown: str, longest: int | None) -> str:
 
 def _went(text: str) -> str:
     """Return a text in the mark of what went; one that holds the mark's end does not end it."""
-    inside = text.replace("-]", r"-\]")
+    inside = _pad_signs(text.replace("-]", r"-\]"))
     return f"[-{inside}-]"
 
 
 def _came(text: str) -> str:
     """Return a text in the mark of what came."""
-    inside = text.replace("+}", r"+\}")
+    inside = _pad_signs(text.replace("+}", r"+\}"))
     return f"{{+{inside}+}}"
+
+
+def _pad_signs(text: str) -> str:
+    """Return a text that does not run into its mark where it begins or ends with a sign: `{+ -11 +}`."""
+    return f" {text} " if text.startswith(_SIGNS) or text.endswith(_SIGNS) else text
 
 
 def table_line(edit: EditLine, longest: int | None) -> str:

@@ -137,7 +137,12 @@ def test_a_text_does_not_end_its_own_mark():
     """A page that writes our marks cannot make it look as if something else had come or gone."""
     told = record(updated=[{"old": "1-] {+", "new": "a+} [-b-]"}])
 
-    assert r"[-1-\] {+-]{+a+\} [-b-]+}" == ChangesAsText().fragment(told)
+    assert r"[- 1-\] {+ -]{+a+\} [-b-]+}" == ChangesAsText().fragment(told)
+
+
+def test_a_sign_stands_apart_from_its_mark():
+    """A minus before a number is no part of the mark."""
+    assert "[-4-]{+ -11 +}" == ChangesAsText().fragment(record(updated=[{"old": "4", "new": "-11"}]))
 
 
 def test_what_was_compared_stands_where_the_time_would():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tidings.document.text.excerpts import excerpts, label_of, line_of
+from tidings.document.text.excerpts import common_start, excerpts, label_of, line_of
 from tidings.document.text.words import shown as as_read
 from tidings.model.observed.change import ChangeSet, Context, EntryNote
 
@@ -175,7 +175,7 @@ def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -
     """Yield (weight, text) of what came and what went."""
     rows = {(row.object, row.new > row.old): row for row in change.objects if row.new != row.old}
     notes = {(one.of, one.number): one for one in change.entries}
-    if (line := _led_elsewhere(change)) is not None:
+    if (line := _link_update(change)) is not None:
         yield _REST, line
         return
     for verb, of, texts in (("added", "inserted", change.inserted), ("removed", "deleted", change.deleted)):
@@ -192,7 +192,7 @@ def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -
             yield weight, _standing(said, text, context)
 
 
-def _led_elsewhere(change: ChangeSet) -> str | None:
+def _link_update(change: ChangeSet) -> str | None:
     """Return what is said of one link that leads elsewhere now; None if something else happened."""
     sides = change.deleted, change.inserted
     if change.kinds != ("links",) or any(len(side) != 1 for side in sides) or change.updated:
@@ -201,7 +201,12 @@ def _led_elsewhere(change: ChangeSet) -> str | None:
     was, now = names.get(("delete", sides[0][0])), names.get(("insert", sides[1][0]))
     if not was or was != now:
         return None
-    return f"link {_quoted(was)} leads to {_quoted(sides[1][0])}, before to {_quoted(sides[0][0])}"
+    old, new = sides[0][0], sides[1][0]
+    folder = old[: common_start(old, new)].rpartition("/")[0]
+    if folder.count("/") > 1:  # the same scheme and host, which the message says anyway
+        old, new = old[len(folder) :], new[len(folder) :]
+    old, new = map(_quoted, excerpts(old, new, _LONGEST_TEXT))
+    return f"link {_quoted(was)}: {old} → {new}"
 
 
 def _weight(context: Context, text: str) -> int:

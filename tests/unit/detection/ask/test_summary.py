@@ -1,7 +1,7 @@
 import pytest
 
 from tidings.detection.ask.summary import summary
-from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
+from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace
 
 EDITS = (Edit("insert", 0, 0, 0, 1),)
 
@@ -47,3 +47,29 @@ def test_the_line_is_bounded_and_clean():
     assert len(summary(change)) <= 200
     assert summary(change).isprintable()
     assert len(summary(change, most=40)) <= 40
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("https://a.example/x/f.pdf", "https://a.example/x/f-2.pdf", 'link "form": "/f.pdf" → "/f-2.pdf"'),
+        ("https://a.example/f", "https://b.example/f", 'link "form": "https://a.example/f" → "https://b.example/f"'),
+        ("https://a.example/f", "http://a.example/f", 'link "form": "https://a.example/f" → "http://a.example/f"'),
+        ("mailto:a@x.example", "mailto:b@x.example", 'link "form": "mailto:a@x.example" → "mailto:b@x.example"'),
+        ("https://a.example/", "https://a.example/new/", 'link "form": "/" → "/new/"'),
+    ],
+)
+def test_a_link_that_leads_elsewhere_names_both_addresses_the_old_one_first(old, new, said):
+    """What they share is left out if it is the scheme and the host at least."""
+    change = ChangeSet(
+        ("links",),
+        inserted=(new,),
+        deleted=(old,),
+        objects=(ObjectCount("links", old, 1, 0), ObjectCount("links", new, 0, 1)),
+        places=(
+            ObjectPlace("links", old, "delete", 1, 1, 0, 1, text="form"),
+            ObjectPlace("links", new, "insert", 1, 1, 0, 1, text="form"),
+        ),
+    )
+
+    assert said == summary(change)
