@@ -40,6 +40,7 @@ class People:
     app: Any
     inside: Inside
     desk: Desk
+    monitor: Monitor
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
 
     async def ask(self, who: str, method: str, path: str, **more: Any) -> Answer:
@@ -116,7 +117,7 @@ async def with_people(world: World, monitor: Monitor, story: Any) -> None:
         world.page("/a", "<title>A</title><p>one 2</p>")
         world.page("/b", "<title>B</title><p>one 2</p>")
         await world.pass_time(monitor, HOUR)
-        await story(People(application(inside, desk), inside, desk, headers))
+        await story(People(application(inside, desk), inside, desk, monitor, headers))
     finally:
         door.changes.end()
         await desk.close()

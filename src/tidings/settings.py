@@ -241,6 +241,15 @@ class StoreSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """Search over what is stored."""
+
+    index: bool = _setting(
+        True, "whether a running service keeps the search index; else `tidings search` brings it up to date itself"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ServeSettings:
     """The running service."""
 
@@ -310,6 +319,7 @@ class Settings:
     detect: DetectSettings = DetectSettings()
     notify: NotifySettings = NotifySettings()
     store: StoreSettings = StoreSettings()
+    search: SearchSettings = SearchSettings()
     serve: ServeSettings = ServeSettings()
     events: EventSettings = EventSettings()
     lab: LabSettings = LabSettings()

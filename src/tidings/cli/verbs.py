@@ -64,6 +64,7 @@ VERBS: Final = {
     "changes": Row("show.past", "list what changed"),
     "history": Row("show.past", "list the versions of a page; --polls: every check"),
     "diff": Row("show.past", "compare two versions, by default the last two"),
+    "search": Row("show.search", "find words in all that is stored, now or on a day in the past (--at DATE)"),
     "deliveries": Row("show.deliveries", "list messages and their receivers; --dead; replay ID"),
     "plan": Row("show.plan", "list the next checks, each with its reason; --expert: rates and prices"),
     "explain": Row(
@@ -85,6 +86,8 @@ MEANT: Final = {
     "stop": "disable NAME",
     "resume": "enable NAME",
     "edit": "alter NAME CLAUSE…",
+    "find": "search WORDS",
+    "grep": "search WORDS",
     "status": "doctor",
     "health": "doctor",
     "log": "changes",

@@ -17,6 +17,7 @@ from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
 from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
 from tidings.service.run.assembly import poller
+from tidings.service.run.indexer import indexing
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record
 from tidings.storage.people import accounts
@@ -100,7 +101,7 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
         stopped = asyncio.create_task(stop.wait())
         stopped.add_done_callback(lambda _: monitor.store.hurry())
         try:
-            async with _answering(door, monitor, stop):
+            async with indexing(settings), _answering(door, monitor, stop):
                 await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
         except StaleEpochError as error:
             _announce(f"stopped: {error}")

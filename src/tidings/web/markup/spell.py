@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
@@ -102,15 +103,22 @@ def count(many: int, noun: str, plural: str = "") -> str:
 def text(value: object, *, most: int = 400) -> Markup:
     """Return a text of a page, escaped, in a `bdi` of its own, control characters shown by their code, cut after `most` characters."""
     whole = str(value)
-    shown = whole if len(whole) <= most else f"{whole[:most]}…"
-    parts = (
-        [
-            Markup('<span class="tag" title="a control character">U+{}</span>').format(f"{ord(one):04X}")
-            if ord(one) in _CONTROLS and one not in "\n\t"
-            else escape(one)
-            for one in shown
-        ]
-        if any(ord(one) in _CONTROLS for one in shown)
-        else [escape(shown)]
-    )
+    return Markup("<bdi>{}</bdi>").format(_shown(whole if len(whole) <= most else f"{whole[:most]}…"))
+
+
+def stretches(pieces: Iterable[tuple[str, bool]]) -> Markup:
+    """Return a text of a page that comes in pieces, as `text` does; those of which that is said are marked."""
+    parts = (Markup("<mark>{}</mark>").format(_shown(one)) if is_marked else _shown(one) for one, is_marked in pieces)
     return Markup("<bdi>{}</bdi>").format(Markup("").join(parts))
+
+
+def _shown(text: str) -> Markup:
+    """Return a text, escaped, control characters shown by their code."""
+    if not any(ord(one) in _CONTROLS for one in text):
+        return escape(text)
+    return Markup("").join(
+        Markup('<span class="tag" title="a control character">U+{}</span>').format(f"{ord(one):04X}")
+        if ord(one) in _CONTROLS and one not in "\n\t"
+        else escape(one)
+        for one in text
+    )

@@ -6,7 +6,18 @@ from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.web.resources import changes, deliveries, feeds, happenings, installation, pages, people, sentinels, shapes
+from tidings.web.resources import (
+    changes,
+    deliveries,
+    feeds,
+    happenings,
+    installation,
+    pages,
+    people,
+    search,
+    sentinels,
+    shapes,
+)
 from tidings.web.resources.openapi import document
 from tidings.web.resources.operation import Operation
 
@@ -107,6 +118,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "PUT", "/api/v1/pages/{page}/masks/{mask}", "editors", "switch_mask", "Switch a mask off or on",
         pages.switch_mask, shapes.Masks, body=shapes.MaskSwitch,
+    ),
+    Operation(
+        "GET", "/api/v1/search", "readers", "search", "Find words in what pages say, or said",
+        search.find, shapes.SearchPage, shapes.SearchQuery,
     ),
     Operation(
         "GET", "/api/v1/changes", "readers", "list_changes", "Changes, newest first",

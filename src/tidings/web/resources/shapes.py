@@ -60,6 +60,19 @@ class ChangeQuery(Listing):
     since: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] | None = None
 
 
+class SearchQuery(Listing, kw_only=True):
+    """What is looked for: words as on the screen, and what narrows them."""
+
+    q: Annotated[str, Meta(min_length=1, max_length=1_000)]
+    site: Words = ""
+    sentinel: Words = ""
+    tag: Words = ""
+    kind: Words = ""
+    at: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] | None = None
+    changed_since: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] | None = None
+    limit: Annotated[int, Meta(ge=1, le=100, description="how many at most")] = 20
+
+
 class DeliveryQuery(Listing):
     """Which deliveries."""
 
@@ -380,6 +393,39 @@ class ChangePage(Given):
 
     items: list[Change]
     next: str | None
+
+
+class FoundPage(Given):
+    """A page that says what was looked for; `marks` are the places of that in the snippet, in characters."""
+
+    record: Literal["result"]
+    rank: int
+    page: str
+    url: str
+    title: str
+    kind: str
+    version: str
+    since: Moment
+    until: Moment
+    score: float
+    sentinels: list[str]
+    snippet: str
+    marks: list[list[int]]
+
+
+class SearchPage(Given):
+    """A page of what was found, the best first, and how all of it is spread.
+
+    `behind` is how many versions the index lacks yet, for those who see all.
+    """
+
+    items: list[FoundPage]
+    next: str | None
+    count: int
+    sites: dict[str, int]
+    kinds: dict[str, int]
+    changed_within: dict[str, int]
+    behind: int | None
 
 
 class Marked(Given):

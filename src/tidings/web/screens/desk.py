@@ -25,6 +25,7 @@ from tidings.service.on_demand import trial
 from tidings.service.on_demand.compare import Comparisons
 from tidings.service.on_demand.simulation import simulate
 from tidings.storage.db.database import open_database
+from tidings.storage.search.index import SearchIndex
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
 from tidings.web.markup import spell
@@ -83,6 +84,7 @@ class Desk:
         self.arrivals = arrivals
         self.store = Store(database)
         self.comparisons = Comparisons(self.store.read, settings, dialect=database.dialect)
+        self._index: SearchIndex | None = None
         self._simulating: ProcessPoolExecutor | None = None
         self._health = Health()
         self._read_at = float("-inf")
@@ -92,7 +94,16 @@ class Desk:
         await self.comparisons.close()
         if self._simulating is not None:
             self._simulating.shutdown(cancel_futures=True)
+        if self._index is not None:
+            self._index.close()
         await self.store.close()
+
+    @property
+    def index(self) -> SearchIndex:
+        """Return the search index; it is opened at the first search."""
+        if self._index is None:
+            self._index = SearchIndex(self.settings.data)
+        return self._index
 
     async def health_for(self, asker: Asker) -> Health:
         """Return the health of what an asker sees."""

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, Literal
 
-from tidings.web.screens import change, fewer, health, inbox, live, make, people, plan, sentinel, sentinels, settings
+from tidings.web.screens import (
+    change,
+    fewer,
+    health,
+    inbox,
+    live,
+    make,
+    people,
+    plan,
+    search,
+    sentinel,
+    sentinels,
+    settings,
+)
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -35,6 +48,8 @@ SCREENS: Final[tuple[Row, ...]] = (
     ("/sentinels/{name}", "POST", "editors", sentinel.act),
     ("/new", "GET", "editors", make.show),
     ("/new", "POST", "editors", make.act),
+    ("/search", "GET", "readers", search.show),
+    ("/search/{page}/open", "GET", "readers", search.open_page),
     ("/plan", "GET", "readers", plan.show),
     ("/health", "GET", "readers", health.show),
     ("/health", "POST", "editors", health.act),

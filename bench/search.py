@@ -1,0 +1,136 @@
+"""The search index on real documents that change: bytes, seconds of an addition, of a rebuild, latency of real queries.
+
+`PYTHONPATH=. python bench/search.py [--pages 50000]`. The documents are `evolving_collection`, the queries
+`queries_matching`, drawn by their frequency: real ones, which were not issued against these
+documents. The 50,000 pages are 250 words each, cut from these documents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.data_sets import files_of, rows_of
+from tidings.search import snippets
+from tidings.search.query import parse
+from tidings.storage.search import find
+from tidings.storage.search.index import Entry, SearchIndex
+
+BATCH = 40
+
+
+def entries() -> list[Entry]:
+    """Return all versions in the order in which they were published."""
+    files = dict(files_of("evolving_collection/docs.tar.zst"))
+    rows = sorted(rows_of("evolving_collection/versions.csv.gz"), key=lambda row: (int(row["unix_time"]), row["doc"]))
+    numbers: dict[str, int] = {}
+    seqs: dict[str, int] = {}
+    made = []
+    for row in rows:
+        doc = row["doc"]
+        numbers.setdefault(doc, len(numbers) + 1)
+        seqs[doc] = seqs.get(doc, 0) + 1
+        text = files[row["file"]].decode("utf-8", "replace")
+        made.append(
+            Entry(
+                page_id=numbers[doc], seq=seqs[doc], at=int(row["unix_time"]) * 1_000_000, kind="text",
+                host=row["site"], title=Path(row["path"]).stem, address=row["path"], text=text,
+            )
+        )  # fmt: skip
+    return made
+
+
+def queries(count: int) -> list[str]:
+    """Return real queries, drawn by how often they were asked."""
+    rows = rows_of("evolving_collection/queries_matching.csv.gz")
+    weights = [int(row["frequency"]) for row in rows]
+    return random.Random(1).choices([row["query"] for row in rows], weights, k=count)
+
+
+def fill(index: SearchIndex, rows: list[Entry]) -> list[float]:
+    """Add versions in batches; return the seconds of each batch, a version."""
+    took = []
+    for start in range(0, len(rows), BATCH):
+        part = rows[start : start + BATCH]
+        begun = time.perf_counter()
+        index.put(part, cursor=start, moved_to=start + len(part))
+        took.append((time.perf_counter() - begun) / len(part))
+    index._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # noqa: SLF001 - its own size
+    return took
+
+
+def ask(index: SearchIndex, text: str, **given: Any) -> int:
+    """Do what a search does but for the rights; return how much was found."""
+    query = parse(text)
+    hits = find.find(index, query, **given)
+    for found in find.texts(index, [hit.id for hit in hits[:20]]).values():
+        snippets.snippet(found.text, query.phrases)
+    return len(hits)
+
+
+def latency(index: SearchIndex, texts: list[str], name: str, **given: Any) -> None:
+    """Print the median and the 99th of a hundred."""
+    took, found = [], []
+    for text in texts:
+        begun = time.perf_counter()
+        found.append(ask(index, text, **given))
+        took.append(1000 * (time.perf_counter() - begun))
+    cuts = statistics.quantiles(took, n=100)
+    print(f"{name}: p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms, {statistics.mean(found):.0f} results on average")
+
+
+def measure(rows: list[Entry], texts: list[str], name: str, *, at: int | None = None) -> None:
+    """Print all figures of an index of these versions."""
+    with tempfile.TemporaryDirectory() as folder:
+        index = SearchIndex(Path(folder))
+        index.begin("bench")
+        begun = time.perf_counter()
+        took = fill(index, rows)
+        whole = time.perf_counter() - begun
+        many, newest = index.count()
+        size, text = index.size(), sum(len(row.text.encode()) for row in rows)
+        with index.reading() as run:
+            kept = run("SELECT sum(length(text)) FROM doc").fetchone()[0]
+        cuts = statistics.quantiles(took, n=100)
+        print(f"{name}: {len(rows):,} versions, {many:,} texts, {newest:,} pages, {text / 1e6:.0f} MB of text")
+        print(f"  {size / len(rows):,.0f} bytes a version ({size / 1e6:.0f} MB, of which texts {kept / 1e6:.0f} MB)")
+        print(
+            f"  rebuilt in {whole:.1f} s without reading pages; {1e3 * cuts[49]:.1f} ms a version, p99 {1e3 * cuts[98]:.1f}"
+        )
+        latency(index, texts, f"  {name}, now")
+        if at is not None:
+            latency(index, texts, f"  {name}, on a day", at=at)
+        index.close()
+
+
+def cut(rows: list[Entry], pages: int) -> list[Entry]:
+    """Return so many pages of 250 words, cut from documents."""
+    chance, made = random.Random(2), []
+    words = [row.text.split() for row in rows[:: max(1, len(rows) // 2_000)]]
+    words = [one for one in words if len(one) > 300]
+    for number in range(1, pages + 1):
+        one = chance.choice(words)
+        start = chance.randrange(len(one) - 250)
+        text = " ".join(one[start : start + 250])
+        made.append(Entry(page_id=number, seq=1, at=number, kind="text", host="a.example", title=text[:40], text=text))
+    return made
+
+
+def main() -> None:
+    """Print all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=50_000)
+    parser.add_argument("--queries", type=int, default=1_000)
+    given = parser.parse_args()
+    rows, texts = entries(), queries(given.queries)
+    measure(rows, texts, "evolving_collection", at=rows[len(rows) // 2].at)
+    measure(cut(rows, given.pages), texts, f"{given.pages:,} pages")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""`tidings search QUERY`: full text of all that is stored, now or on a day in the past."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import add_limit
+from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.cli.terminal import progress
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.service.run.indexer import open_indexer
+from tidings.service.search import asking
+from tidings.service.show.finding import spell_count
+from tidings.storage.db.database import open_database
+from tidings.storage.write.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidings.search.snippets import Stretch
+    from tidings.service.search.asking import Answer, Wanted
+    from tidings.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument(
+        "query", nargs="*", metavar="QUERY", help='words, "phrases", -without, one OR other, begin*, site:example.org'
+    )
+    parser.add_argument(
+        "--at", metavar="DATE", help="what pages said at the end of a day, or at a time, in the past, e.g. 2026-03-01"
+    )
+    parser.add_argument("--changed-since", metavar="DATE", help="only pages whose text changed since")
+    parser.add_argument("--site", default="", metavar="HOST", help="only this site and those below it")
+    parser.add_argument("--sentinel", default="", metavar="NAME", help="only pages of this sentinel")
+    parser.add_argument("--tag", default="", metavar="TAG", help="only pages of sentinels with this tag")
+    parser.add_argument(
+        "--kind", default="", metavar="KIND", help="only html, feed, json, xml, csv, pdf, text or binary"
+    )
+    parser.add_argument("--rebuild", action="store_true", help="make the index anew, of all that is stored")
+    add_limit(parser, 10, "the best N")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print what is found; 1 if nothing is."""
+    if not arguments.query and not arguments.rebuild:
+        raise UsageError("say what to look for: tidings search WORDS")
+    return asyncio.run(_run(arguments, settings))
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    async with open_indexer(settings, at_once=settings.detect.workers) as (index, indexer):
+        if arguments.rebuild:
+            await asyncio.to_thread(index.begin, "")
+        behind = await indexer.behind()
+        await indexer.catch_up(lambda added: progress(f"indexing {added:,} of {behind:,} versions"))
+        progress.clear()
+        if arguments.rebuild:
+            texts, newest = index.count()
+            said = f"{texts:,} texts, {newest:,} of them what pages say now, in {index.size():,} bytes"
+            if arguments.json:
+                write_json({"record": "index", "texts": texts, "newest": newest, "bytes": index.size()})
+            else:
+                write_line(said)
+        if not arguments.query:
+            return 0
+        store = Store(open_database(settings, create=False))
+        try:
+            answer = await asking.ask(store, index, _wanted(arguments, settings), now=SystemClock().now())
+        finally:
+            await store.close()
+    for result in answer.results if arguments.json else ():
+        write_json(asking.record(result))
+    if not arguments.json:
+        _print(answer, at=arguments.at)
+    return 0 if answer.results else 1
+
+
+def _wanted(arguments: argparse.Namespace, settings: Settings) -> Wanted:
+    zone, at, since = settings.serve.zone, arguments.at, arguments.changed_since
+    return asking.Wanted(
+        text=" ".join(arguments.query),
+        site=arguments.site,
+        sentinel=arguments.sentinel,
+        tag=arguments.tag,
+        kind=arguments.kind,
+        at=None if at is None else asking.instant(at, zone, is_end=True),
+        changed_since=None if since is None else asking.instant(since, zone),
+        limit=arguments.limit,
+    )
+
+
+def _print(answer: Answer, *, at: str | None) -> None:
+    for result in answer.results:
+        since = short_time(asking.record(result)["since"])[:10]
+        write_line(f"{result.rank}. {_spell(result.title)}")
+        until = (
+            ""
+            if at is None or result.text.until is None
+            else f" until {short_time(asking.record(result)['until'])[:10]}"
+        )
+        write_line(f"   {result.page.url}  ·  {', '.join(result.page.sentinels)}  ·  since {since}{until}")
+        if result.snippet:
+            write_line(f"   {_spell(result.snippet)}")
+    if not answer.results:
+        when = f" on {at}" if at else ""
+        write_line(f"nothing that is watched says {answer.query}{when}")
+        return
+    more = answer.count - len(answer.results)
+    sites = ", ".join(f"{host} {count}" for host, count in answer.sites[:5])
+    write_line()
+    rest = f", {more:,} more with --limit 0" if more else ""
+    write_line(f"{spell_count(answer.count, 'page')}{rest}: {sites}")
+
+
+def _spell(stretches: Sequence[Stretch]) -> str:
+    """Return stretches as one text; what was looked for stands in square brackets where it cannot be bold."""
+    return "".join(f"[{piece}]" if is_hit else piece for piece, is_hit in stretches)

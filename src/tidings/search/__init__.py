@@ -1,0 +1,1 @@
+"""Search: what is looked for, in which words, how well a text answers it, and what of the text is shown."""

@@ -1,0 +1,133 @@
+"""What somebody looks for, read from what they typed.
+
+```
+price list            both words, in any place
+"price list"          one after the other
+price AND list        the same as both words
+price OR tariff       one of them, or both
+-shoes                not this one
+shop*                 words that begin so
+site:example.org      of this site and those below it; also sentinel: tag: kind:
+```
+
+Whatever cannot be an operator is a word, so that no text is refused but one that asks for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tidings.errors import UsageError
+from tidings.search.terms import terms_of
+
+LONGEST: Final = 1_000
+"""Characters of a query."""
+MOST_TERMS: Final = 32
+"""Terms of a query."""
+FILTERS: Final = ("site", "sentinel", "tag", "kind")
+KINDS: Final = ("html", "feed", "json", "xml", "csv", "pdf", "text", "binary")
+"""Kinds of documents, by what they are and not by what they are called."""
+_PART: Final = re.compile(r'(?P<minus>-(?=["\w]))?(?:(?P<filter>[a-z]+):(?=\S))?(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S+))')
+_OR: Final = "OR"
+_AND: Final = "AND"
+"""What is so anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Terms that stand one after the other; with `is_prefix` the last may go on."""
+
+    terms: tuple[str, ...]
+    is_prefix: bool = False
+
+    def __str__(self) -> str:
+        """Return the phrase as it is typed."""
+        said = " ".join(self.terms) + ("*" if self.is_prefix else "")
+        return f'"{said}"' if len(self.terms) > 1 else said
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query: of each group one phrase at least, none of `without`, and what the filters say."""
+
+    groups: tuple[tuple[Phrase, ...], ...]
+    without: tuple[Phrase, ...] = ()
+    filters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """Return what is wanted, each phrase once."""
+        return tuple(dict.fromkeys(phrase for group in self.groups for phrase in group))
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Return the terms that are wanted, each once."""
+        return tuple(dict.fromkeys(term for phrase in self.phrases for term in phrase.terms))
+
+    def __str__(self) -> str:
+        """Return the query in the form in which equal ones are equal: the one that is counted."""
+        wanted = sorted(" OR ".join(sorted(map(str, group))) for group in self.groups)
+        return " ".join([*wanted, *sorted(f"-{phrase}" for phrase in self.without)])
+
+
+def parse(text: str) -> Query:
+    """Return the query that a text means. Raises `UsageError` for one that asks for nothing, or too much."""
+    if len(text) > LONGEST:
+        raise UsageError(f"a query has {LONGEST:,} characters at most, and this one has {len(text):,}")
+    groups: list[list[Phrase]] = []
+    without: list[Phrase] = []
+    filters: dict[str, str] = {}
+    joins = False
+    for part in _PART.finditer(text):
+        said = part["quoted"] if part["quoted"] is not None else part["bare"]
+        if part["filter"] in FILTERS and not part["minus"]:
+            filters[part["filter"]] = said
+            continue
+        if part.group() in {_OR, _AND}:
+            joins = part.group() == _OR and bool(groups)
+            continue
+        words = f"{part['filter']}:{said}" if part["filter"] else said
+        terms = terms_of(words)
+        if not terms:
+            continue
+        phrase = Phrase(terms, is_prefix=part["quoted"] is None and words.endswith("*"))
+        if part["minus"]:
+            without.append(phrase)
+        elif joins:
+            groups[-1].append(phrase)
+        else:
+            groups.append([phrase])
+        joins = False
+    query = Query(tuple(map(tuple, groups)), tuple(without), filters)
+    _check(query)
+    return query
+
+
+def _check(query: Query) -> None:
+    if not query.groups:
+        raise UsageError('say a word to look for, such as: price, or "price list"')
+    if len(query.terms) > MOST_TERMS:
+        raise UsageError(f"a query has {MOST_TERMS} words at most, and this one has {len(query.terms)}")
+    if (kind := query.filters.get("kind", KINDS[0])) not in KINDS:
+        raise UsageError(f"there are no documents of the kind {kind[:40]}; there are {', '.join(KINDS)}")
+
+
+def is_of_site(host: str, site: str) -> bool:
+    """Say whether a host is a site or below it; `www.` before either counts for nothing."""
+    host, site = (name.lower().removeprefix("www.") for name in (host, site))
+    return host == site or host.endswith(f".{site}")
+
+
+def holds(phrase: Phrase, terms: Sequence[str]) -> int:
+    """Return how often a phrase stands in terms."""
+    wanted, many = phrase.terms, len(phrase.terms)
+    last = wanted[-1]
+    count = 0
+    for place, term in enumerate(terms):
+        is_last = term.startswith(last) if phrase.is_prefix else term == last
+        if is_last and tuple(terms[max(0, place - many + 1) : place]) == wanted[:-1] and place + 1 >= many:
+            count += 1
+    return count

@@ -1,0 +1,145 @@
+"""Snippets: the lines of a text that answer a query best, cut, with what was looked for marked."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tidings.document.text.words import folded
+from tidings.search.terms import places_of_terms
+
+if TYPE_CHECKING:
+    from tidings.search.query import Phrase
+
+Stretch = tuple[str, bool]
+"""A piece of a text, and whether it was looked for."""
+
+MOST: Final = 240
+"""Characters of a snippet, about."""
+_LINES: Final = 2
+"""Lines of which a snippet is made, at most."""
+_LOOKED_AT: Final = 200
+"""Lines with a term that are weighed against each other."""
+_LONGEST_LINE: Final = 4_000
+"""Characters of a line in which something is looked for; of a longer one, from the first hit on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line with where the phrases stand in it: (from, up to, which phrase)."""
+
+    text: str
+    hits: tuple[tuple[int, int, int], ...]
+
+    @property
+    def found(self) -> frozenset[int]:
+        return frozenset(which for _, _, which in self.hits)
+
+
+def snippet(text: str, phrases: Sequence[Phrase], *, most: int = MOST) -> list[Stretch]:
+    """Return what of a text answers phrases, in stretches; its beginning where none of them stands in it.
+
+    Args:
+        text: The text, in lines.
+        phrases: What is looked for.
+        most: How many characters are shown, about.
+    """
+    lines = _lines(text, phrases)
+    if not lines:
+        first = " ".join(text[:_LONGEST_LINE].split())
+        return [(first if len(first) <= most else first[: most - 1].rstrip() + "…", False)] if first else []
+    best = max(lines, key=lambda line: (len(line.found), len(line.hits) < 12, min(len(line.text), 80)))
+    shown, found = [best], best.found
+    for line in lines:
+        if len(shown) < _LINES and line.found - found:
+            shown.append(line)
+            found |= line.found
+    room = most // len(shown)
+    stretches: list[Stretch] = []
+    for line in shown:
+        if stretches:
+            stretches.append((" … ", False))
+        stretches += _cut(line, room)
+    return stretches
+
+
+def marked(text: str, phrases: Sequence[Phrase]) -> list[Stretch]:
+    """Return a short text whole, in stretches."""
+    line = _line(text, phrases)
+    return _cut(line, len(text)) if line.hits else [(text, False)]
+
+
+def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
+    """Return the lines in which a phrase stands, in their order."""
+    found: list[_Line] = []
+    keys = {phrase.terms[-1] for phrase in phrases}
+    for line in text.split("\n"):
+        known = _plain(line)
+        first = min((place for key in keys if (place := known.find(key)) >= 0), default=None)
+        if first is None:
+            continue
+        cut = line if len(line) <= _LONGEST_LINE else line[max(0, first - 200) :][:_LONGEST_LINE]
+        here = _line(cut, phrases)
+        if here.hits:
+            found.append(here)
+            if len(found) >= _LOOKED_AT:
+                break
+    return found
+
+
+def _plain(line: str) -> str:
+    """Return a line in which each of its terms can be looked for as a piece of text."""
+    known = folded(line)
+    if known.isascii():
+        return known
+    bare = "".join(c for c in unicodedata.normalize("NFD", known) if not unicodedata.combining(c))
+    return f"{bare}\n{known}"
+
+
+def _line(text: str, phrases: Sequence[Phrase]) -> _Line:
+    """Return a line with where phrases stand in it."""
+    places = list(places_of_terms(text))
+    terms = [term for _, _, term in places]
+    hits: list[tuple[int, int, int]] = []
+    for which, phrase in enumerate(phrases):
+        many, last = len(phrase.terms), phrase.terms[-1]
+        for end in range(many, len(terms) + 1):
+            is_last = terms[end - 1].startswith(last) if phrase.is_prefix else terms[end - 1] == last
+            if is_last and tuple(terms[end - many : end - 1]) == phrase.terms[:-1]:
+                hits.append((places[end - many][0], places[end - 1][1], which))
+    return _Line(text, tuple(sorted(hits)))
+
+
+def _cut(line: _Line, most: int) -> list[Stretch]:
+    """Return a line in stretches, cut at spaces around the place that holds most of what is looked for."""
+    text = line.text
+    start, end = 0, len(text)
+    if end > most:
+        centre = max(line.hits, key=lambda hit: len({w for s, e, w in line.hits if hit[0] <= s and e <= hit[0] + most}))
+        start = max(0, min(centre[0] - most // 4, len(text) - most))
+        end = min(len(text), start + most)
+        start = _at_space(text, start, min(centre[0], start + 20)) if start else 0
+        end = _at_space(text, end, max(centre[1], end - 20)) if end < len(text) else end
+    stretches: list[Stretch] = [("…", False)] if start else []
+    at = start
+    for left, right, _ in line.hits:
+        if left < at or right > end:
+            continue
+        if left > at:
+            stretches.append((text[at:left], False))
+        stretches.append((text[left:right], True))
+        at = right
+    if at < end:
+        stretches.append((text[at:end], False))
+    return [*stretches, ("…", False)] if end < len(text) else stretches
+
+
+def _at_space(text: str, place: int, towards: int) -> int:
+    """Return the nearest place of a space from `place` on towards another, `place` itself if there is none."""
+    step = 1 if towards >= place else -1
+    for at in range(place, towards, step):
+        if text[at].isspace():
+            return at + (step > 0)
+    return place

@@ -1,0 +1,218 @@
+"""Who asks, what they may see of what the index answers, and what of it is shown: results, snippets, facets.
+
+A page is shown to whoever sees a sentinel that watches it; one that was fetched with a secret or a
+login only to the owner of these, and of the installation's own to those who see all. What is not
+shown is counted nowhere either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import DAY
+from tidings.errors import UsageError
+from tidings.language.dates import instant_of, read_date, zone_of
+from tidings.search import snippets
+from tidings.search.query import FILTERS, Phrase, Query, holds, is_of_site, parse
+from tidings.search.scoring import bm25
+from tidings.search.terms import terms_of
+from tidings.service.show.records import rfc3339
+from tidings.storage.observed import indexed
+from tidings.storage.search import find
+from tidings.storage.watches import findable
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.search.snippets import Stretch
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.search.find import FoundText, Hit
+    from tidings.storage.search.index import SearchIndex
+    from tidings.storage.watches.findable import FindablePage
+    from tidings.storage.write.store import Store
+
+RESCORED: Final = 100
+"""Texts of a day in the past that are weighed with those of today, by one measure."""
+TIMES: Final[Mapping[str, int]] = {"today": DAY, "7 days": 7 * DAY, "30 days": 30 * DAY, "365 days": 365 * DAY}
+"""Since when a text is the page's, as it is counted."""
+MOST_FACETS: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked: words, and what narrows them; an empty field narrows nothing.
+
+    `at` is a date in the past, `changed_since` the earliest instant of the change, both in µs.
+    `viewer` is the owner who asks, None for one who sees all; `reader` whose secret pages are shown.
+    """
+
+    text: str
+    site: str = ""
+    sentinel: str = ""
+    tag: str = ""
+    kind: str = ""
+    at: Instant | None = None
+    changed_since: Instant | None = None
+    viewer: int | None = None
+    reader: int = 1
+    limit: int = 20
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A page that answers, with the version whose text does so and what of it is shown; `rank` counts from 1."""
+
+    rank: int
+    page: FindablePage
+    hit: Hit
+    text: FoundText
+    title: Sequence[Stretch]
+    snippet: Sequence[Stretch]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found: how much in all, the part that is shown, and how it is spread over sites, times and kinds."""
+
+    query: Query
+    count: int
+    results: Sequence[Result]
+    sites: Sequence[tuple[str, int]] = ()
+    times: Sequence[tuple[str, int]] = ()
+    kinds: Sequence[tuple[str, int]] = ()
+
+
+async def ask(store: Store, index: SearchIndex, wanted: Wanted, *, now: Instant) -> Answer:
+    """Return what the index answers. Raises `UsageError` for a question that asks for nothing.
+
+    Args:
+        store: Reads the database.
+        index: The index.
+        wanted: What is asked, and who asks.
+        now: What time it is (µs), by which texts are counted as new.
+    """
+    query = parse(wanted.text)
+    given = {**query.filters, **{name: value for name in FILTERS if (value := getattr(wanted, name))}}
+    hits = await asyncio.to_thread(find.find, index, query, at=wanted.at, changed_since=wanted.changed_since)
+    hits = [
+        hit for hit in hits
+        if ("site" not in given or is_of_site(hit.host, given["site"])) and given.get("kind", hit.kind) == hit.kind
+    ]  # fmt: skip
+    seen = await store.read(_seen, sorted({hit.page_id for hit in hits}), wanted, given)
+    hits = [hit for hit in hits if hit.page_id in seen]
+    shown = await asyncio.to_thread(_show, index, query, hits, seen, wanted)
+    sites = Counter(hit.host for hit in hits).most_common(MOST_FACETS)
+    times = [(name, sum(hit.seq > 1 and now - hit.since <= age for hit in hits)) for name, age in TIMES.items()]
+    kinds = Counter(hit.kind for hit in hits).most_common()
+    return Answer(query, len(hits), shown, sites, times, kinds)
+
+
+async def behind(store: Store, index: SearchIndex) -> int:
+    """Return how many stored versions are not in the index yet."""
+    cursor, source = await asyncio.to_thread(lambda: (index.known("cursor"), index.known("source")))
+    is_own = source == await store.read(indexed.source)
+    return await store.read(indexed.count_after, int(cursor or 0) if is_own else 0)
+
+
+def _seen(c: Connection, page_ids: Sequence[int], wanted: Wanted, given: Mapping[str, str]) -> dict[int, FindablePage]:
+    return findable.of(
+        c,
+        page_ids,
+        viewer=wanted.viewer,
+        reader=wanted.reader,
+        sentinel=given.get("sentinel", ""),
+        tag=given.get("tag", ""),
+        ended=wanted.at is not None,
+    )
+
+
+def _show(
+    index: SearchIndex, query: Query, hits: Sequence[Hit], seen: Mapping[int, FindablePage], wanted: Wanted
+) -> list[Result]:
+    if wanted.at is not None and wanted.offset < RESCORED:
+        hits = _weigh(index, query, hits)
+    part = hits[wanted.offset : wanted.offset + wanted.limit]
+    texts = find.texts(index, [hit.id for hit in part])
+    return [
+        Result(
+            wanted.offset + number,
+            seen[hit.page_id],
+            hit,
+            texts[hit.id],
+            snippets.marked(texts[hit.id].title or texts[hit.id].address, query.phrases),
+            snippets.snippet(texts[hit.id].text, query.phrases),
+        )
+        for number, hit in enumerate(part, 1)
+        if hit.id in texts
+    ]
+
+
+def _weigh(index: SearchIndex, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    """Return texts of a day in the past by one measure: those that pages have still, and those they had, were scored apart."""
+    known = find.statistics(index, query.phrases)
+    first, rest = hits[:RESCORED], hits[RESCORED:]
+    texts = find.texts(index, [hit.id for hit in first])
+    weighed = [
+        hit._replace(score=bm25(counts_of(texts[hit.id], query.phrases), texts[hit.id].length, known))
+        for hit in first
+        if hit.id in texts
+    ]
+    return [*sorted(weighed, key=lambda hit: -hit.score), *rest]
+
+
+def counts_of(text: FoundText, phrases: Sequence[Phrase]) -> dict[str, float]:
+    """Return how often phrases stand in a text, by the weights of its title and its address."""
+    fields = ((find.TITLE, text.title), (1.0, text.text), (find.ADDRESS, text.address))
+    terms = [(weight, terms_of(field)) for weight, field in fields]
+    return {str(phrase): sum(weight * holds(phrase, field) for weight, field in terms) for phrase in phrases}
+
+
+def instant(text: str, zone: str, *, is_end: bool = False) -> Instant:
+    """Return what a date means in a zone. Raises `UsageError` for a text that is none.
+
+    Args:
+        text: A date, or a date and a time.
+        zone: The name of the time zone.
+        is_end: Of a day without a time, its last instant instead of its first.
+    """
+    reading, known = read_date(text.strip()), zone_of(zone)
+    if reading is None or known is None:
+        raise UsageError(f"{text[:40]!r} is no date; write 2026-03-01, or 2026-03-01T08:00")
+    if is_end and "T" not in reading.text:
+        return instant_of(replace(reading, local=reading.local + timedelta(days=1)), known) - 1
+    return instant_of(reading, known)
+
+
+def record(result: Result) -> dict[str, Any]:
+    """Return a result as a record of JSON."""
+    hit, text = result.hit, result.text
+    return {
+        "record": "result",
+        "rank": result.rank,
+        "page": str(hit.page_id),
+        "url": result.page.url,
+        "title": text.title,
+        "kind": hit.kind,
+        "version": f"{hit.page_id}.{hit.seq}",
+        "since": rfc3339(hit.since),
+        "until": rfc3339(text.until),
+        "score": round(hit.score, 6),
+        "sentinels": list(result.page.sentinels),
+        "snippet": "".join(piece for piece, _ in result.snippet),
+        "marks": _marks(result.snippet),
+    }
+
+
+def _marks(stretches: Sequence[Stretch]) -> list[list[int]]:
+    """Return where in a snippet what was looked for stands: from and up to, in characters."""
+    marks, at = [], 0
+    for piece, is_hit in stretches:
+        if is_hit:
+            marks.append([at, at + len(piece)])
+        at += len(piece)
+    return marks

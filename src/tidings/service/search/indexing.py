@@ -1,0 +1,209 @@
+"""The index follows the versions: what was stored since, what was let go of, which pages are gone.
+
+It has a connection and a process of its own, and no poll waits for it: it reads what is committed,
+in the order of the versions' numbers, and notes how far it is in the index itself. So a running
+service and `tidings search` may both bring it up to date; of two that add the same, one adds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from tidings.errors import BlobError, TidingsError
+from tidings.isolation.runner import Died
+from tidings.service.examine.stored_versions import read_body, read_parts
+from tidings.service.search.read_text import ReadText, read_text
+from tidings.storage.observed import indexed, pages, versions
+from tidings.storage.search.index import Entry, SearchIndex
+
+if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
+    from tidings.detection.job.contract import Body
+    from tidings.isolation.runner import Runner
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+    from tidings.storage.observed.indexed import NumberedVersion
+
+log = logging.getLogger("tidings.service.search")
+BATCH: Final = 40
+"""Versions that are added in one transaction of the index."""
+EVERY_SECONDS: Final = 2.0
+"""How long after something was written the index hears of it, about."""
+IDLE_SECONDS: Final = 300.0
+"""How long the process that reads pages stays when nothing is added."""
+AFTER_FAULT_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A version to be added, with the bodies of which it is made; none where its text is not news."""
+
+    row: NumberedVersion
+    url: str
+    bodies: tuple[Body, ...]
+
+
+class Indexer:
+    """Brings the index up to date with what is stored.
+
+    Args:
+        database: A connection of its own.
+        archive: Where the bodies are.
+        index: The index.
+        open_runner: Opens what runs jobs on page content.
+        at_once: Versions that are read at the same time.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        archive: Archive,
+        index: SearchIndex,
+        open_runner: Callable[[], Runner],
+        *,
+        at_once: int = 1,
+    ) -> None:
+        self._database = database
+        self._archive = archive
+        self._index = index
+        self._open_runner = open_runner
+        self._runner: Runner | None = None
+        self._at_once = asyncio.Semaphore(at_once)
+
+    async def behind(self) -> int:
+        """Return how many versions are to be added."""
+        return await asyncio.to_thread(self._behind)
+
+    async def catch_up(self, heard: Callable[[int], None] | None = None) -> int:
+        """Add all that is not in the index yet and remove what is not stored any more; return how many versions were added.
+
+        Raises `StoreError` if the index cannot be written.
+        """
+        await asyncio.to_thread(self._recognise)
+        added = 0
+        while count := await self._add():
+            added += count
+            if heard is not None:
+                heard(added)
+        await asyncio.to_thread(self._clean)
+        return added
+
+    async def keep_up(self) -> None:
+        """Follow what is stored until cancelled; a fault is logged, and it is tried again."""
+        loop = asyncio.get_running_loop()
+        is_new, used_at = True, loop.time()
+        while True:
+            wait = EVERY_SECONDS
+            try:
+                if is_new or await asyncio.to_thread(self._database.changed):
+                    is_new = False
+                    if await self.catch_up():
+                        used_at = loop.time()
+            except TidingsError as error:
+                log.warning("the search index is behind: %s", error)
+                is_new, wait = True, AFTER_FAULT_SECONDS
+            if self._runner is not None and loop.time() - used_at > IDLE_SECONDS:
+                await self._end_runner()
+            await asyncio.sleep(wait)
+
+    async def close(self) -> None:
+        """End the process that reads pages, if it was started."""
+        await self._end_runner()
+
+    async def _end_runner(self) -> None:
+        if self._runner is not None:
+            await self._runner.close()
+            self._runner = None
+
+    # -- one round ---------------------------------------------------------------------------------
+
+    def _recognise(self) -> None:
+        """Begin anew where the index is of another database, or of one that was put back from a copy."""
+        source = self._database.read(indexed.source)
+        if self._index.known("source") != source:
+            self._index.begin(source)
+
+    def _behind(self) -> int:
+        is_own = self._index.known("source") == self._database.read(indexed.source)
+        cursor = int(self._index.known("cursor") or 0) if is_own else 0
+        return self._database.read(indexed.count_after, cursor)
+
+    async def _add(self) -> int:
+        """Add some versions; return how many were looked at, 0 once there are no more."""
+        cursor, found = await asyncio.to_thread(self._next)
+        if not found:
+            return 0
+        read = await asyncio.gather(*(self._read(one) for one in found))
+        entries = [_entry(one, text) for one, text in zip(found, read, strict=True)]
+        await asyncio.to_thread(self._index.put, entries, cursor=cursor, moved_to=found[-1].row.id)
+        return len(found)
+
+    def _next(self) -> tuple[int, list[_Version]]:
+        cursor = int(self._index.known("cursor") or 0)
+        rows = self._database.read(indexed.after, cursor, limit=BATCH)
+        return cursor, [self._database.read(_bodies, self._archive, row) for row in rows]
+
+    async def _read(self, version: _Version) -> ReadText:
+        if not version.bodies:
+            return ReadText("", "", "")
+        async with self._at_once:
+            if self._runner is None:
+                self._runner = self._open_runner()
+            answer = await self._runner.run(read_text, version.bodies)
+        if isinstance(answer, Died):
+            log.info("version %d of %s is not in the search index: %s", version.row.seq, version.url, answer.reason)
+            return ReadText("", "", "")
+        return answer.value
+
+    def _clean(self) -> None:
+        """Remove the texts of versions that are not stored any more; pages that are gone, or back, are so in the index too."""
+        counts, gone = self._database.read(indexed.collected), self._database.read(indexed.gone)
+        known, removed = self._index.collected(), 0
+        for page_id, collected in counts.items():
+            if known.get(page_id, 0) != collected:
+                seqs = self._database.read(indexed.seqs, page_id)
+                removed += self._index.keep_only(page_id, seqs, collected=collected)
+        if removed:
+            self._index.forget()
+        for page_id, at in gone.items():
+            self._index.retire(page_id, at)
+        for page_id in self._index.retired() - gone.keys():
+            newest = self._database.read(versions.newest, page_id)
+            if newest is not None:
+                self._index.revive(page_id, newest.seq)
+
+
+def _bodies(c: Connection, archive: Archive, row: NumberedVersion) -> _Version:
+    """Return a version with what it is made of; without where it has gone meanwhile, is damaged, or nobody watches its page."""
+    identity = pages.identity(c, row.page_id)
+    if not row.is_watched or not row.text_changed:
+        return _Version(row, identity.given, ())
+    with contextlib.suppress(BlobError, LookupError):
+        body = read_body(c, archive, row.page_id, row.seq)
+        version = versions.get(c, row.page_id, row.seq)
+        if version is None or not version.frames:
+            return _Version(row, identity.given, (body,))
+        parts = read_parts(c, archive, identity, version, body)
+        return _Version(row, identity.given, tuple(part.body for part in parts))
+    return _Version(row, identity.given, ())
+
+
+def _entry(version: _Version, read: ReadText) -> Entry:
+    row = version.row
+    return Entry(
+        page_id=row.page_id,
+        seq=row.seq,
+        at=row.fetched_at,
+        is_same=not row.text_changed,
+        kind=read.kind,
+        host=urlsplit(version.url).hostname or "",
+        title=read.title,
+        address=version.url,
+        text=read.text,
+    )

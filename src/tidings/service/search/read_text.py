@@ -1,0 +1,34 @@
+"""The text of a version for the index, read in the process where pages are read: named here, done there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidings.detection.job.contract import Body
+
+MOST_CHARACTERS: Final = 1_000_000
+"""Characters of a text that are looked through, and of those that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """What a version says; of one that cannot be read, its title and text are empty."""
+
+    kind: str
+    title: str
+    text: str
+
+
+def read_text(bodies: Sequence[Body]) -> ReadText:
+    """Return the text of a page and of its frames, the page itself first."""
+    from tidings.detection.job.examiner import parsed
+    from tidings.document.text.words import shown
+
+    documents = [parsed(body) for body in bodies]
+    lines = [line for one in documents if not one.problem for line in one.lines]
+    text = "\n".join(lines)[:MOST_CHARACTERS]
+    return ReadText(documents[0].media, shown(" ".join(documents[0].title.split())), shown(text))

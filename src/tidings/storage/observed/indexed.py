@@ -1,0 +1,68 @@
+"""What the search index follows: versions by their numbers, what was let go of, which pages are gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.model.interval import Instant
+from tidings.storage.db import instance
+from tidings.storage.db.connection import Connection
+
+_AFTER = (
+    "SELECT v.id, v.page_id, v.seq, v.fetched_at, v.text_changed = 1 OR NOT EXISTS"
+    " (SELECT 1 FROM version b WHERE b.page_id = v.page_id AND b.seq = v.seq - 1),"
+    " EXISTS (SELECT 1 FROM subscription u WHERE u.page_id = v.page_id)"
+    " FROM version v WHERE v.id > :after ORDER BY v.id LIMIT :limit"
+)
+_GONE = (
+    "SELECT id, COALESCE(failing_since, polled_at) FROM page"
+    " WHERE health = 'error' AND kind IN ('404', '410') AND last_seq > 0"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedVersion:
+    """A version by its number in the database.
+
+    `text_changed`: its text is not that of the version before it, or there is none.
+    `is_watched`: a sentinel watches, or watched, its page itself.
+    """
+
+    id: int
+    page_id: int
+    seq: int
+    fetched_at: Instant
+    text_changed: bool
+    is_watched: bool
+
+
+def source(c: Connection) -> str:
+    """Return which database this is; another text once it was put back from a copy."""
+    known = instance.load(c)
+    return f"{known.id}:{known.restore_epoch}"
+
+
+def after(c: Connection, number: int, *, limit: int) -> list[NumberedVersion]:
+    """Return the versions with numbers above this one, in the order in which they were stored."""
+    rows = c.rows(_AFTER, after=number, limit=limit)
+    return [NumberedVersion(id_, page, seq, at, bool(changed), bool(own)) for id_, page, seq, at, changed, own in rows]
+
+
+def count_after(c: Connection, number: int) -> int:
+    """Return how many versions have numbers above this one."""
+    return int(c.value("SELECT count(*) FROM version WHERE id > :after", after=number))
+
+
+def collected(c: Connection) -> dict[int, int]:
+    """Return of each page that lost versions how many they were."""
+    return dict(c.rows("SELECT id, collected FROM page WHERE collected > 0"))
+
+
+def seqs(c: Connection, page_id: int) -> list[int]:
+    """Return the numbers of the stored versions of a page."""
+    return [row[0] for row in c.rows("SELECT seq FROM version WHERE page_id = :page_id", page_id=page_id)]
+
+
+def gone(c: Connection) -> dict[int, Instant]:
+    """Return the pages whose servers say that they are no more, and since when (µs)."""
+    return dict(c.rows(_GONE))

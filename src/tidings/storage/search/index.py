@@ -1,0 +1,355 @@
+"""`search.db`: the terms of every stored text, by SQLite's FTS5, and the texts that snippets are cut from.
+
+It is derived: whatever is wrong with it, it is removed and made anew. With PostgreSQL it is a file
+of the data directory too. `newest` has the texts that pages have now, `past` those they had; a text
+of several versions is one. Both tables have no content of their own: to take a text out of them, its
+terms are given again, cut by the rules of which `user_version` speaks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tidings.errors import StoreBusyError, StoreStalledError
+from tidings.model.interval import Instant
+from tidings.search.terms import SYMBOLS, TERMS_VERSION, line_of_terms
+from tidings.zstd import compress, decompress
+
+try:
+    from pysqlite3 import dbapi2 as sqlite3
+except ImportError:
+    import sqlite3
+
+FILE: Final = "search.db"
+SCHEMA: Final = 1
+"""Grows whenever the tables are others."""
+_VERSION: Final = SCHEMA * 1_000_000 + TERMS_VERSION
+_BUSY_SECONDS: Final = 30.0
+_SECURE_DELETE: Final = (3, 42, 0)
+"""FTS5 of this SQLite and later ones removes what is deleted from its segments at once."""
+_TOKENIZE: Final = f"tokenize = \"ascii tokenchars '{SYMBOLS}'\""
+_TABLES: Final = (
+    "CREATE TABLE known (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE page (id INTEGER PRIMARY KEY, collected INTEGER NOT NULL) WITHOUT ROWID",
+    (
+        "CREATE TABLE doc (id INTEGER PRIMARY KEY AUTOINCREMENT, page_id INTEGER NOT NULL, seq INTEGER NOT NULL,"
+        " last_seq INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER, kind TEXT NOT NULL, host TEXT NOT NULL,"
+        " title TEXT NOT NULL, address TEXT NOT NULL, length INTEGER NOT NULL, text BLOB NOT NULL)"
+    ),
+    "CREATE INDEX ix_doc_page_id ON doc (page_id, seq)",
+    "CREATE INDEX ix_doc_newest ON doc (length) WHERE until IS NULL",
+    f"CREATE VIRTUAL TABLE newest USING fts5(title, body, address, content = '', {_TOKENIZE})",
+    f"CREATE VIRTUAL TABLE past USING fts5(title, body, address, content = '', {_TOKENIZE})",
+    "CREATE VIRTUAL TABLE newest_term USING fts5vocab(newest, row)",
+)
+_ADD: Final = (
+    "INSERT INTO doc (page_id, seq, last_seq, since, kind, host, title, address, length, text)"
+    " VALUES (:page_id, :seq, :seq, :at, :kind, :host, :title, :address, :length, :text)"
+)
+_NEWEST: Final = "SELECT id FROM doc WHERE page_id = ? AND until IS NULL"
+_LAST: Final = "SELECT id, last_seq, text FROM doc WHERE page_id = ? ORDER BY seq DESC LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A version for the index: whose, when it was fetched (µs), and what it says.
+
+    `is_same`: its text is that of the version before it, and only that is noted.
+    """
+
+    page_id: int
+    seq: int
+    at: Instant
+    is_same: bool = False
+    kind: str = ""
+    host: str = ""
+    title: str = ""
+    address: str = ""
+    text: str = ""
+
+
+class SearchIndex:
+    """The open index. It may be used by several threads, one at a time. `close` it."""
+
+    def __init__(self, data: Path) -> None:
+        self.path = data / FILE
+        self._lock = threading.Lock()
+        self._raw: Any = None
+        try:
+            self._open()
+        except sqlite3.DatabaseError as error:
+            if _is_busy(error):
+                raise _translate(error, self.path) from error
+            self._begin_anew()
+
+    def _open(self) -> None:
+        if not self.path.exists():
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        self._raw = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        run = self._raw.execute
+        run("PRAGMA journal_mode = WAL").fetchone()
+        run("PRAGMA synchronous = NORMAL")
+        run("PRAGMA secure_delete = ON")
+        self._file = self.path.stat().st_ino
+        if run("PRAGMA user_version").fetchone()[0] != _VERSION:
+            self._make()
+
+    def _make(self, *, source: str | None = None) -> None:
+        """Make the tables; those of other rules go first, and those that are there where it shall be empty."""
+        run = self._raw.execute
+        run("BEGIN IMMEDIATE")
+        if source is not None or run("PRAGMA user_version").fetchone()[0] != _VERSION:
+            old = run("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'").fetchall()
+            for (name,) in old:
+                run(f"DROP TABLE {name}")
+            for (name,) in run(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            ).fetchall():
+                run(f"DROP TABLE {name}")
+            for text in _TABLES:
+                run(text)
+            if sqlite3.sqlite_version_info >= _SECURE_DELETE:
+                for name in ("newest", "past"):
+                    run(f"INSERT INTO {name} ({name}, rank) VALUES ('secure-delete', 1)")
+            run(f"PRAGMA user_version = {_VERSION}")
+            _note(run, "source", source or "")
+            _note(run, "cursor", "0")
+        run("COMMIT")
+
+    def _begin_anew(self) -> None:
+        """Remove the file and make an empty one."""
+        if self._raw is not None:
+            self._raw.close()
+        for suffix in ("", "-wal", "-shm"):
+            self.path.with_name(FILE + suffix).unlink(missing_ok=True)
+        self._open()
+
+    def _follow_file(self) -> None:
+        """Open the file anew where another process has put another in its place."""
+        with contextlib.suppress(FileNotFoundError):
+            if self.path.stat().st_ino == self._file:
+                return
+        self._raw.close()
+        self._open()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._raw.close()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Any]:
+        """Give what runs statements on one unmoving state; raises `StoreStalledError` if the file cannot be read."""
+        with self._lock, self._translated():
+            self._follow_file()
+            self._raw.execute("BEGIN")
+            try:
+                yield self._raw.execute
+            finally:
+                if self._raw.in_transaction:
+                    self._raw.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Any]:
+        with self._lock, self._translated():
+            self._follow_file()
+            self._raw.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._raw.execute
+            except BaseException:
+                if self._raw.in_transaction:
+                    self._raw.execute("ROLLBACK")
+                raise
+            self._raw.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _translate(error, self.path) from error
+
+    # -- what is known ---------------------------------------------------------------------------------
+
+    def known(self, name: str) -> str:
+        """Return what was noted under a name, "" if nothing was."""
+        with self.reading() as run:
+            return _known(run, name)
+
+    def collected(self) -> dict[int, int]:
+        """Return how many versions of each page had been let go of when it was last compared with what is stored."""
+        with self.reading() as run:
+            return dict(run("SELECT id, collected FROM page").fetchall())
+
+    def seqs(self, page_id: int) -> list[tuple[int, int]]:
+        """Return the first and the last version of each text of a page, oldest first."""
+        with self.reading() as run:
+            return list(run("SELECT seq, last_seq FROM doc WHERE page_id = ? ORDER BY seq", (page_id,)).fetchall())
+
+    def retired(self) -> set[int]:
+        """Return the pages of which there are texts, but none that they have now."""
+        with self.reading() as run:
+            rows = run("SELECT page_id FROM doc GROUP BY page_id HAVING count(*) = count(until)")
+            return {row[0] for row in rows.fetchall()}
+
+    def count(self) -> tuple[int, int]:
+        """Return how many texts there are, and how many of them pages have now."""
+        with self.reading() as run:
+            every = run("SELECT count(*) FROM doc").fetchone()[0]
+            return every, run("SELECT count(*) FROM doc WHERE until IS NULL").fetchone()[0]
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def begin(self, source: str) -> None:
+        """Empty the index, to be made from the versions of a database."""
+        with self._lock, self._translated():
+            self._follow_file()
+            try:
+                self._make(source=source)
+            except BaseException:
+                if self._raw.in_transaction:
+                    self._raw.execute("ROLLBACK")
+                raise
+            self._raw.execute("VACUUM")
+
+    def put(self, entries: Sequence[Entry], *, cursor: int, moved_to: int) -> bool:
+        """Add versions in their order; return False, having done nothing, if somebody else has added some meanwhile.
+
+        Args:
+            entries: The versions.
+            cursor: The number up to which versions were there when these were read.
+            moved_to: The number up to which they are there now.
+        """
+        with self._writing() as run:
+            if int(_known(run, "cursor") or 0) != cursor:
+                return False
+            for entry in entries:
+                _put(run, entry)
+            _note(run, "cursor", str(moved_to))
+            return True
+
+    def keep_only(self, page_id: int, seqs: Collection[int], *, collected: int) -> int:
+        """Remove the texts of a page of which no version is stored any more; return how many they were.
+
+        Args:
+            page_id: The page.
+            seqs: The numbers of the versions that are stored.
+            collected: How many versions of the page were let go of until now.
+        """
+        with self._writing() as run:
+            gone = 0
+            rows = run("SELECT id, seq, last_seq FROM doc WHERE page_id = ? ORDER BY seq", (page_id,)).fetchall()
+            for id_, first, last in rows:
+                left = [seq for seq in seqs if first <= seq <= last]
+                if not left:
+                    _take_out(run, id_)
+                    run("DELETE FROM doc WHERE id = ?", (id_,))
+                    gone += 1
+                elif min(left) != first:
+                    run("UPDATE doc SET seq = ? WHERE id = ?", (min(left), id_))
+            run("INSERT OR REPLACE INTO page VALUES (?, ?)", (page_id, collected))
+            return gone
+
+    def retire(self, page_id: int, at: Instant) -> None:
+        """Let the newest text of a page be one that it had until `at`: the page is gone."""
+        with self._writing() as run:
+            _retire(run, page_id, at)
+
+    def revive(self, page_id: int, seq: int) -> None:
+        """Let a text be the one that a page has now: it is back, and its newest version is number `seq`."""
+        with self._writing() as run:
+            row = run(
+                "SELECT id FROM doc WHERE page_id = ? AND seq <= ? AND last_seq >= ?", (page_id, seq, seq)
+            ).fetchone()
+            if row is not None and run(_NEWEST, (page_id,)).fetchone() is None:
+                _move(run, row[0], "past", "newest")
+                run("UPDATE doc SET until = NULL WHERE id = ?", (row[0],))
+
+    def forget(self) -> None:
+        """Make what was removed unreadable in the files, too."""
+        with self._lock, self._translated():
+            if sqlite3.sqlite_version_info < _SECURE_DELETE:
+                for name in ("newest", "past"):
+                    self._raw.execute(f"INSERT INTO {name} ({name}) VALUES ('optimize')")
+            self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def size(self) -> int:
+        """Return how many bytes the files take up."""
+        return sum(path.stat().st_size for path in self.path.parent.glob(f"{FILE}*"))
+
+
+def _put(run: Any, entry: Entry) -> None:
+    last = run(_LAST, (entry.page_id,)).fetchone()
+    if last is not None and last[1] >= entry.seq:
+        return
+    if last is not None and (entry.is_same or decompress(last[2]).decode() == entry.text):
+        run("UPDATE doc SET last_seq = ? WHERE id = ?", (entry.seq, last[0]))
+        return
+    _retire(run, entry.page_id, entry.at)
+    lines = [line_of_terms(part) for part in (entry.title, entry.text, entry.address)]
+    length = sum(line.count(" ") + 1 for line in lines if line)
+    run(
+        _ADD,
+        {
+            "page_id": entry.page_id, "seq": entry.seq, "at": entry.at, "kind": entry.kind, "host": entry.host,
+            "title": entry.title, "address": entry.address, "length": length, "text": compress(entry.text.encode(), 3),
+        },
+    )  # fmt: skip
+    id_ = run("SELECT last_insert_rowid()").fetchone()[0]
+    run("INSERT INTO newest (rowid, title, body, address) VALUES (?, ?, ?, ?)", (id_, *lines))
+
+
+def _retire(run: Any, page_id: int, at: Instant) -> None:
+    newest = run(_NEWEST, (page_id,)).fetchone()
+    if newest is not None:
+        _move(run, newest[0], "newest", "past")
+        run("UPDATE doc SET until = max(since, ?) WHERE id = ?", (at, newest[0]))
+
+
+def _move(run: Any, id_: int, from_: str, to: str) -> None:
+    """Move a text from one table of terms to the other."""
+    lines = _lines(run, id_)
+    run(f"INSERT INTO {from_} ({from_}, rowid, title, body, address) VALUES ('delete', ?, ?, ?, ?)", (id_, *lines))
+    run(f"INSERT INTO {to} (rowid, title, body, address) VALUES (?, ?, ?, ?)", (id_, *lines))
+
+
+def _take_out(run: Any, id_: int) -> None:
+    is_newest = run("SELECT until IS NULL FROM doc WHERE id = ?", (id_,)).fetchone()[0]
+    table = "newest" if is_newest else "past"
+    run(
+        f"INSERT INTO {table} ({table}, rowid, title, body, address) VALUES ('delete', ?, ?, ?, ?)",
+        (id_, *_lines(run, id_)),
+    )
+
+
+def _lines(run: Any, id_: int) -> list[str]:
+    """Return the terms of a text as they were put in."""
+    title, text, address = run("SELECT title, text, address FROM doc WHERE id = ?", (id_,)).fetchone()
+    return [line_of_terms(part) for part in (title, decompress(text).decode(), address)]
+
+
+def _known(run: Any, name: str) -> str:
+    row = run("SELECT value FROM known WHERE name = ?", (name,)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _note(run: Any, name: str, value: str) -> None:
+    run("INSERT OR REPLACE INTO known VALUES (?, ?)", (name, value))
+
+
+def _is_busy(error: Exception) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and any(word in str(error) for word in ("locked", "busy"))
+
+
+def _translate(error: Exception, path: Path) -> StoreStalledError:
+    if _is_busy(error):
+        return StoreBusyError(f"{path} is being written by another process; try again")
+    return StoreStalledError(
+        f"{path} cannot be used: {error}; it is made of what is stored, `tidings search --rebuild` makes it anew"
+    )

@@ -1,0 +1,115 @@
+"""Search: what pages say, and said on a day in the past; only of pages that the reader may see."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from starlette.responses import RedirectResponse
+
+from tidings.errors import UsageError
+from tidings.service.search import asking
+from tidings.storage.watches import findable
+from tidings.web.markup import spell
+from tidings.web.problems import ProblemError
+from tidings.web.screens.desk import ZONE_COOKIE
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from tidings.model.interval import Instant
+    from tidings.service.search.asking import Result, Wanted
+    from tidings.web.screens.desk import Desk
+
+PAGE: Final = 20
+"""Results on one screen."""
+_KEYS: Final = ("q", "site", "sentinel", "tag", "kind", "time", "at", "p")
+_LAST_PAGE: Final = 50
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """Return the form, and what was found."""
+    given = {key: request.query_params.get(key, "").strip()[:1_000] for key in _KEYS}
+    number = int(given["p"]) if given["p"].isdecimal() and len(given["p"]) < 3 else 1
+    number = min(max(1, number), _LAST_PAGE)
+    now, asker = desk.clock.wall(), request.state.asker
+    answer, problem = None, ""
+    if given["q"]:
+        try:
+            wanted = _wanted(given, request, now, number)
+            answer = await asking.ask(desk.store, desk.index, wanted, now=now)
+        except UsageError as error:
+            problem = str(error)
+    behind = await asking.behind(desk.store, desk.index) if asker.sees_all else 0
+
+    def link(**changed: object) -> str:
+        query = {key: value for key, value in {**given, "p": "", **changed}.items() if value}
+        return f"/search?{urlencode(query)}"
+
+    return await desk.page(
+        request,
+        "search.html",
+        title=f"{given['q'][:60]} · Search" if given["q"] else "Search",
+        here="search",
+        wanted=given,
+        answer=answer,
+        results=[_shown(result, given) for result in answer.results] if answer else [],
+        problem=problem,
+        behind=behind,
+        times=list(asking.TIMES),
+        number=number,
+        page_size=PAGE,
+        filters=[(key, given[key]) for key in ("site", "sentinel", "tag", "kind", "time", "at") if given[key]],
+        has_more=answer is not None and answer.count > number * PAGE and number < _LAST_PAGE,
+        link=link,
+    )
+
+
+async def open_page(request: Request, desk: Desk) -> Response:
+    """Lead to a page that was found; where it is, nobody learns what was looked for."""
+    page_id, asker = request.path_params["page"], request.state.asker
+    is_number = page_id.isascii() and page_id.isdecimal() and len(page_id) < 19
+    ids = [int(page_id)] if is_number else []
+    seen = await desk.store.read(findable.of, ids, viewer=asker.viewer, reader=asker.owner_id, ended=True)
+    url = seen[ids[0]].url if seen else ""
+    if not _is_web(url):
+        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such page")
+    return RedirectResponse(url, HTTPStatus.SEE_OTHER, {"referrer-policy": "no-referrer", "cache-control": "no-store"})
+
+
+def _wanted(given: dict[str, str], request: Request, now: Instant, number: int) -> Wanted:
+    zone, asker = str(spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))), request.state.asker
+    age = asking.TIMES.get(given["time"])
+    return asking.Wanted(
+        text=given["q"],
+        **{key: given[key] for key in ("site", "sentinel", "tag", "kind")},
+        at=asking.instant(given["at"], zone, is_end=True) if given["at"] else None,
+        changed_since=None if age is None else now - age,
+        viewer=asker.viewer,
+        reader=asker.owner_id,
+        limit=PAGE,
+        offset=(number - 1) * PAGE,
+    )
+
+
+def _shown(result: Result, given: dict[str, str]) -> dict[str, Any]:
+    """Return a result as the screen shows it; a text of the past leads to itself, one of today to its page."""
+    hit = result.hit
+    stored = f"/api/v1/pages/{hit.page_id}/versions/{hit.seq}/text"
+    opened = f"/search/{hit.page_id}/open?{urlencode({'q': given['q'], 'rank': result.rank})}"
+    return {
+        "title": spell.stretches(result.title),
+        "link": opened if hit.is_newest and _is_web(result.page.url) else stored,
+        "url": result.page.url,
+        "snippet": spell.stretches(result.snippet),
+        "since": hit.since,
+        "until": result.text.until,
+        "sentinels": result.page.sentinels,
+        "stored": stored,
+    }
+
+
+def _is_web(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://"))

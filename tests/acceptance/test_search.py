@@ -1,0 +1,168 @@
+"""Promise: whatever is watched can be searched, as it is and as it was; nobody finds what is not shown to them, and what was removed is nowhere."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.people import People, with_people
+from tests.world import World, play
+from tidings.clock import DAY, HOUR
+from tidings.service.people import leaving
+from tidings.service.run.indexer import open_indexer
+from tidings.service.run.monitor import Monitor
+from tidings.service.search import asking
+from tidings.storage.people import accounts
+from tidings.storage.watches import sentinels
+
+HOSTILE = "<title>Fruit <b>&amp;</b></title><p>apple &lt;script&gt;alert(1)&lt;/script&gt; \u202e pear</p>"
+
+
+async def index(world: World) -> int:
+    """Bring the index up to date; return how many versions were added."""
+    async with open_indexer(world.settings) as (_, indexer):
+        return await indexer.catch_up()
+
+
+async def find(world: World, monitor: Monitor, text: str, **given: Any) -> list[dict[str, Any]]:
+    """Return the records of what is found."""
+    async with open_indexer(world.settings) as (opened, _):
+        wanted = asking.Wanted(text=text, **given)
+        answer = await asking.ask(monitor.store, opened, wanted, now=world.clock.now())
+        assert answer.count == len(answer.results)
+        return [asking.record(result) for result in answer.results]
+
+
+def test_all_versions_are_searched(world: World) -> None:
+    """The newest by default, any day on request; frames are part of their page, and a page that is gone is found by date only."""
+    world.page("/a", "<title>Menu</title><p>tea and scones</p><iframe src=/f></iframe>")
+    world.page("/f", "<p>open on mondays</p>")
+    world.page("/b", "<p>tea leaves</p>")
+    world.add("Create Sentinel a Using {/a} Frames 2 Monitor all words Fetch every 8 hours Tags food")
+    world.add("Create Sentinel b Using {/b} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        begun = world.clock.now()
+        assert 0 < await index(world)
+        assert ["a", "b"] == sorted(one["sentinels"][0] for one in await find(world, monitor, "tea"))
+        assert ["a"] == [one["sentinels"][0] for one in await find(world, monitor, "mondays scones")]
+        assert [[[0, 3], [8, 14]]] == [one["marks"] for one in await find(world, monitor, "tea scones")]
+        world.page("/a", "<title>Menu</title><p>coffee and cake</p><iframe src=/f></iframe>")
+        world.server.pages.pop("/b")
+        await world.pass_time(monitor, 8 * HOUR)
+        await index(world)
+        assert [] == await find(world, monitor, "tea")
+        assert ["b", "a"] == [one["sentinels"][0] for one in await find(world, monitor, "tea", at=begun + 1)]
+        (record,) = await find(world, monitor, "cake", changed_since=begun)
+        assert ["Menu", "1.2", None] == [record["title"], record["version"], record["until"]]
+        assert [] == await find(world, monitor, "cake", tag="drink")
+        assert 1 == len(await find(world, monitor, "cake tag:food kind:html site:127.0.0.1"))
+        world.page("/b", "<p>tea leaves</p>")
+        await world.pass_time(monitor, DAY)
+        await index(world)
+        assert ["b"] == [one["sentinels"][0] for one in await find(world, monitor, "tea")]
+
+    play(world, story)
+
+
+def test_nobody_finds_what_is_not_theirs(world: World) -> None:
+    """Neither pages nor counts, sites, snippets; pages with a secret are their owner's alone, whoever else sees their sentinel."""
+    world.page("/secret", "<title>Secret</title><p>one cookie 1</p>")
+
+    async def story(people: People) -> None:
+        async def found(who: str, text: str = "one") -> list[str]:
+            answer = await people.ask(who, "GET", f"/api/v1/search?{urlencode({'q': text})}")
+            said = json.loads(answer.body)
+            screen = (await people.ask(who, "GET", f"/search?{urlencode({'q': text})}")).body.decode()
+            names = sorted(name for item in said["items"] for name in item["sentinels"])
+            assert len(said["items"]) == said["count"] == sum(said["sites"].values()) == sum(said["kinds"].values())
+            assert names == sorted(name for name in ("annas", "common", "hidden") if f"/sentinels/{name}" in screen)
+            return names
+
+        world.add(
+            'Create Sentinel hidden Using {/secret} Monitor all words Fetch every 1 hour Header "Cookie" "a=b" Tags hers'
+        )
+        anna = world.read(accounts.named, "anna")
+        world.write(lambda c: sentinels.give(c, sentinels.find(c, "hidden").id, anna.id))
+        world.write(lambda c: c.execute("UPDATE page SET owner_id = :id WHERE owner_id IS NOT NULL", id=anna.id))
+        await world.pass_time(people.monitor, HOUR)
+        await index(world)
+        assert [["annas", "common"], ["annas", "common", "hidden"], ["common"]] == [
+            await found(who) for who in ("ada", "anna", "bob")
+        ]
+        assert [] == await found("bob", "cookie")
+        world.write(accounts.share, anna.id, "hers")
+        assert ["annas", "common"] == await found("bob")
+        assert [] == await found("ada", "cookie")
+        pages = [one["page"] for one in (await people.ask("anna", "GET", "/api/v1/search?q=one")).json()["items"]]
+        opened = {
+            who: sorted([(await people.ask(who, "GET", f"/search/{page}/open")).status for page in pages])
+            for who in ("anna", "bob", "ada")
+        }
+        assert {"anna": [303, 303, 303], "bob": [303, 303, 404], "ada": [303, 303, 404]} == opened
+        leads = await people.ask("anna", "GET", f"/search/{pages[0]}/open?q=one&rank=1")
+        assert "no-referrer" == leads.headers["referrer-policy"]
+        assert leads.headers["location"].startswith("http://127.0.0.1:")
+
+    def told(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, told)
+
+
+def test_what_was_removed_is_nowhere(world: World) -> None:
+    """An account takes its pages out of the index; no file of the directory holds a word of them."""
+    world.page("/a", "<title>Quokkatitle</title><p>one xylophonic</p>")
+
+    async def story(people: People) -> None:
+        world.page("/a", "<title>Quokkatitle</title><p>one vuvuzelas</p>")
+        await world.pass_time(people.monitor, HOUR)
+        await index(world)
+        assert 1 == len((await people.ask("anna", "GET", "/api/v1/search?q=vuvuzelas")).json()["items"])
+        world.write(leaving.remove, "anna", world.clock.now())
+        assert [] == (await people.ask("ada", "GET", "/api/v1/search?q=vuvuzelas")).json()["items"]
+        await index(world)
+        for path in world.directory.glob("search.db*"):
+            held = path.read_bytes()
+            assert not [
+                word for word in (b"xylophonic", b"vuvuzelas", b"quokkatitle", b"Quokka", b"xylo") if word in held
+            ]
+
+    def told(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, told)
+
+
+def test_the_search_screen(world: World) -> None:
+    """A form without scripts; what pages say cannot act; each hit is marked, each facet a link; a bad question is answered."""
+    world.page("/a", HOSTILE)
+
+    async def story(people: People) -> None:
+        async def see(query: str) -> str:
+            answer = await people.ask("ada", "GET", f"/search?{query}")
+            assert 200 == answer.status
+            return answer.body.decode()
+
+        assert "not in the index yet" in await see("")
+        world.page("/a", HOSTILE)
+        await world.pass_time(people.monitor, HOUR)
+        await index(world)
+        shown = await see("q=apple")
+        assert "<mark>apple</mark> &lt;script&gt;alert(1)" in shown
+        assert "\u202e" not in shown
+        assert "alert(1)</script>" not in shown
+        assert "Fruit &lt;b&gt;" in shown or "Fruit &amp;" in shown
+        assert 'href="/search?q=apple&amp;time=today"' in shown
+        assert "Nothing found" in await see("q=apple&site=example.org")
+        assert "no date" in await see("q=apple&at=never")
+        assert "say a word" in await see("q=-apple")
+        assert "Nothing found" in await see("q=apple&at=1999-01-01")
+        assert 200 == (await people.ask("ada", "GET", "/search?q=apple&p=99&time=x&kind=html")).status
+
+    def told(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, told)

@@ -1,0 +1,81 @@
+"""Queries: what somebody typed, as what is looked for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.errors import UsageError
+from tidings.search.query import Phrase, Query, holds, is_of_site, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("price list", "list price"),
+        ('"Price List" -shoes', '"price list" -shoes'),
+        ("price OR tariff fee", "fee price OR tariff"),
+        ("shop*", "shop*"),
+        ("non-stop", '"non stop"'),
+        ("東京", '"東 京"'),
+        ("http://example.org/a", '"http example org a"'),
+        ("OR a", "a"),
+        ("b AND a", "a b"),
+        ('"unfinished phrase', '"unfinished phrase"'),
+    ],
+)
+def test_queries_mean(text, said):
+    """Words in any order, phrases, one of several, none of these, beginnings; whatever is no operator is a word."""
+    assert said == str(parse(text))
+
+
+def test_filters_are_no_words():
+    """Only those that there are; a filter with another name is a word like any other."""
+    found = parse("site:example.org tag:money kind:pdf price note:that")
+
+    assert {"site": "example.org", "tag": "money", "kind": "pdf"} == found.filters
+    assert 'price "note that"' == " ".join(str(group[0]) for group in found.groups)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "say a word"),
+        ("-only -these", "say a word"),
+        ("site:example.org", "say a word"),
+        ("x" * 1001, "1,000 characters"),
+        (" ".join(f"w{n}" for n in range(33)), "32 words"),
+        ("a kind:song", "html, feed"),
+    ],
+)
+def test_what_asks_for_nothing_is_refused(text, why):
+    """With what can be done."""
+    with pytest.raises(UsageError, match=why):
+        parse(text)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_query_or_refused(text):
+    """And is then the same query when it is read again as it is spelled."""
+    try:
+        found = parse(text)
+    except UsageError:
+        return
+
+    assert str(found) == str(parse(str(found)))
+
+
+def test_phrases_are_counted():
+    """Overlapping ones too; a beginning ends anywhere in the last word."""
+    terms = ["a", "a", "a", "bee"]
+
+    assert 2 == holds(Phrase(("a", "a")), terms)
+    assert 1 == holds(Phrase(("a", "b"), is_prefix=True), terms)
+    assert 0 == holds(Phrase(("b",)), terms)
+    assert ("a", "bee") == Query(((Phrase(("a", "bee")), Phrase(("a",))),)).terms
+
+
+def test_sites_hold_those_below_them():
+    """`www.` is no other site; a name that only ends alike is."""
+    assert is_of_site("www.example.org", "example.org")
+    assert is_of_site("docs.example.org", "www.example.org")
+    assert not is_of_site("notexample.org", "example.org")
