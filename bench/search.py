@@ -1,6 +1,8 @@
-"""The search index on real documents that change: bytes, seconds of an addition, of a rebuild, latency of real queries.
+"""The search index on real documents that change: bytes, seconds of an addition, of a rebuild,
+latency of real queries.
 
-`PYTHONPATH=. python bench/search.py [--pages 50000]`. The documents are `evolving_collection`, the queries
+`PYTHONPATH=. python bench/search.py [--pages 50000]`. The documents are `evolving_collection`, the
+queries
 `queries_matching`, drawn by their frequency: real ones, which were not issued against these
 documents. The 50,000 pages are 250 words each, cut from these documents.
 """
@@ -99,9 +101,8 @@ def measure(rows: list[Entry], texts: list[str], name: str, *, at: int | None = 
         cuts = statistics.quantiles(took, n=100)
         print(f"{name}: {len(rows):,} versions, {many:,} texts, {newest:,} pages, {text / 1e6:.0f} MB of text")
         print(f"  {size / len(rows):,.0f} bytes a version ({size / 1e6:.0f} MB, of which texts {kept / 1e6:.0f} MB)")
-        print(
-            f"  rebuilt in {whole:.1f} s without reading pages; {1e3 * cuts[49]:.1f} ms a version, p99 {1e3 * cuts[98]:.1f}"
-        )
+        median, late = 1e3 * cuts[49], 1e3 * cuts[98]
+        print(f"  rebuilt in {whole:.1f} s without reading pages; {median:.1f} ms a version, p99 {late:.1f}")
         latency(index, texts, f"  {name}, now")
         if at is not None:
             latency(index, texts, f"  {name}, on a day", at=at)

@@ -1,4 +1,6 @@
-"""Promise: whatever is watched can be searched, as it is and as it was; nobody finds what is not shown to them, and what was removed is nowhere."""
+"""Promise: whatever is watched can be searched, as it is and as it was; nobody finds what is not
+shown to them, and what was removed is nowhere.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ async def find(world: World, monitor: Monitor, text: str, **given: Any) -> list[
 
 
 def test_all_versions_are_searched(world: World) -> None:
-    """The newest by default, any day on request; frames are part of their page, and a page that is gone is found by date only."""
+    """The newest by default, any day on request; frames are part of their page, and a page that is
+    gone is found by date only.
+    """
     world.page("/a", "<title>Menu</title><p>tea and scones</p><iframe src=/f></iframe>")
     world.page("/f", "<p>open on mondays</p>")
     world.page("/b", "<p>tea leaves</p>")
@@ -68,7 +72,9 @@ def test_all_versions_are_searched(world: World) -> None:
 
 
 def test_nobody_finds_what_is_not_theirs(world: World) -> None:
-    """Neither pages nor counts, sites, snippets; pages with a secret are their owner's alone, whoever else sees their sentinel."""
+    """Neither pages nor counts, sites, snippets; pages with a secret are their owner's alone,
+    whoever else sees their sentinel.
+    """
     world.page("/secret", "<title>Secret</title><p>one cookie 1</p>")
 
     async def story(people: People) -> None:
@@ -81,9 +87,8 @@ def test_nobody_finds_what_is_not_theirs(world: World) -> None:
             assert names == sorted(name for name in ("annas", "common", "hidden") if f"/sentinels/{name}" in screen)
             return names
 
-        world.add(
-            'Create Sentinel hidden Using {/secret} Monitor all words Fetch every 1 hour Header "Cookie" "a=b" Tags hers'
-        )
+        hidden = 'Create Sentinel hidden Using {/secret} Monitor all words Fetch every 1 hour Header "Cookie" "a=b"'
+        world.add(f"{hidden} Tags hers")
         anna = world.read(accounts.named, "anna")
         world.write(lambda c: sentinels.give(c, sentinels.find(c, "hidden").id, anna.id))
         world.write(lambda c: c.execute("UPDATE page SET owner_id = :id WHERE owner_id IS NOT NULL", id=anna.id))
@@ -137,7 +142,9 @@ def test_what_was_removed_is_nowhere(world: World) -> None:
 
 
 def test_the_search_screen(world: World) -> None:
-    """A form without scripts; what pages say cannot act; each hit is marked, each facet a link; a bad question is answered."""
+    """A form without scripts; what pages say cannot act; each hit is marked, each facet a link; a
+    bad question is answered.
+    """
     world.page("/a", HOSTILE)
 
     async def story(people: People) -> None:

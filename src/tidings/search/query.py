@@ -1,4 +1,4 @@
-"""What somebody looks for, read from what they typed.
+"""What somebody searches for, read from what they typed.
 
 ```
 price list            both words, in any place
@@ -74,7 +74,9 @@ class Query:
 
 
 def parse(text: str) -> Query:
-    """Return the query that a text means. Raises `UsageError` for one that asks for nothing, or too much."""
+    """Return the query that a text means. Raises `UsageError` for one that asks for nothing, or too
+    much.
+    """
     if len(text) > LONGEST:
         raise UsageError(f"a query has {LONGEST:,} characters at most, and this one has {len(text):,}")
     groups: list[list[Phrase]] = []
@@ -108,7 +110,7 @@ def parse(text: str) -> Query:
 
 def _check(query: Query) -> None:
     if not query.groups:
-        raise UsageError('say a word to look for, such as: price, or "price list"')
+        raise UsageError('say a word to search for, such as: price, or "price list"')
     if len(query.terms) > MOST_TERMS:
         raise UsageError(f"a query has {MOST_TERMS} words at most, and this one has {len(query.terms)}")
     if (kind := query.filters.get("kind", KINDS[0])) not in KINDS:

@@ -1,4 +1,6 @@
-"""Scores: how well a text answers terms, by BM25 (as SQLite's FTS5 counts it) and by TF-IDF (002 §5.2)."""
+"""Scores: how well a text answers terms, by BM25 (as SQLite's FTS5 counts it) and by TF-IDF (002
+§5.2).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ LEAST_IDF: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What is known of all texts: how many there are, how many terms each has on average, and in how many of them each term stands."""
+    """What is known of all texts: how many there are, how many terms each has on average, and in
+    how many of them each term stands.
+    """
 
     documents: int
     mean_length: float
@@ -26,7 +30,8 @@ def bm25(counts: Mapping[str, float], length: int, known: Statistics) -> float:
     """Return the BM25 score of a text; greater is better.
 
     Args:
-        counts: How often each term, or phrase, stands in the text; weighted, if places weigh differently.
+        counts: How often each term, or phrase, stands in the text; weighted, if places weigh
+        differently.
         length: How many terms the text has.
         known: What is known of all texts.
     """

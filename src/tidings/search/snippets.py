@@ -1,4 +1,4 @@
-"""Snippets: the lines of a text that answer a query best, cut, with what was looked for marked."""
+"""Snippets: the lines of a text that answer a query best, cut, with what was searched for marked."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     from tidings.search.query import Phrase
 
 Stretch = tuple[str, bool]
-"""A piece of a text, and whether it was looked for."""
+"""A piece of a text, and whether it was searched for."""
 
 MOST: Final = 240
 """Characters of a snippet, about."""
 _LINES: Final = 2
 """Lines of which a snippet is made, at most."""
-_LOOKED_AT: Final = 200
+_WEIGHED: Final = 200
 """Lines with a term that are weighed against each other."""
 _LONGEST_LINE: Final = 4_000
-"""Characters of a line in which something is looked for; of a longer one, from the first hit on."""
+"""Characters of a line in which something is searched for; of a longer one, from the first hit on.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,12 @@ class _Line:
 
 
 def snippet(text: str, phrases: Sequence[Phrase], *, most: int = MOST) -> list[Stretch]:
-    """Return what of a text answers phrases, in stretches; its beginning where none of them stands in it.
+    """Return what of a text answers phrases, in stretches; its beginning where none of them stands
+    in it.
 
     Args:
         text: The text, in lines.
-        phrases: What is looked for.
+        phrases: What is searched for.
         most: How many characters are shown, about.
     """
     lines = _lines(text, phrases)
@@ -84,13 +86,13 @@ def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
         here = _line(cut, phrases)
         if here.hits:
             found.append(here)
-            if len(found) >= _LOOKED_AT:
+            if len(found) >= _WEIGHED:
                 break
     return found
 
 
 def _plain(line: str) -> str:
-    """Return a line in which each of its terms can be looked for as a piece of text."""
+    """Return a line in which each of its terms can be searched for as a piece of text."""
     known = folded(line)
     if known.isascii():
         return known
@@ -113,7 +115,9 @@ def _line(text: str, phrases: Sequence[Phrase]) -> _Line:
 
 
 def _cut(line: _Line, most: int) -> list[Stretch]:
-    """Return a line in stretches, cut at spaces around the place that holds most of what is looked for."""
+    """Return a line in stretches, cut at spaces around the place that holds most of what is looked
+    for.
+    """
     text = line.text
     start, end = 0, len(text)
     if end > most:
@@ -137,7 +141,9 @@ def _cut(line: _Line, most: int) -> list[Stretch]:
 
 
 def _at_space(text: str, place: int, towards: int) -> int:
-    """Return the nearest place of a space from `place` on towards another, `place` itself if there is none."""
+    """Return the nearest place of a space from `place` on towards another, `place` itself if there
+    is none.
+    """
     step = 1 if towards >= place else -1
     for at in range(place, towards, step):
         if text[at].isspace():

@@ -1,4 +1,4 @@
-"""Queries: what somebody typed, as what is looked for."""
+"""Queries: what somebody typed, as what is searched for."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,9 @@ from tidings.search.query import Phrase, Query, holds, is_of_site, parse
     ],
 )
 def test_queries_mean(text, said):
-    """Words in any order, phrases, one of several, none of these, beginnings; whatever is no operator is a word."""
+    """Words in any order, phrases, one of several, none of these, beginnings; whatever is no
+    operator is a word.
+    """
     assert said == str(parse(text))
 
 

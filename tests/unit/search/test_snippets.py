@@ -16,7 +16,9 @@ TEXT = "Welcome to the shop\nOur Café is open\nEspresso costs 2.80\n東京の�
 
 
 def test_the_line_that_answers_is_shown():
-    """With what was looked for marked, as it is written on the page; a second line if it has what the first lacks."""
+    """With what was searched for marked, as it is written on the page; a second line if it has what
+    the first lacks.
+    """
     assert "Our [Café] is open" == spell(snippet(TEXT, parse("cafe").phrases))
     assert "[Espresso] costs 2.80 … Our [Café] is open" == spell(snippet(TEXT, parse("espresso cafe").phrases))
     assert "[東京]の天気は晴れ" == spell(snippet(TEXT, parse("東京").phrases))
@@ -25,7 +27,7 @@ def test_the_line_that_answers_is_shown():
 
 
 def test_a_text_that_answers_elsewhere_shows_its_beginning():
-    """Its title may hold what was looked for."""
+    """Its title may hold what was searched for."""
     assert "Welcome to the shop Our Café is open Espresso…" == spell(snippet(TEXT, parse("zebra").phrases, most=46))
     assert [("A [b]", False)] == marked("A [b]", parse("zebra").phrases)
 

@@ -19,13 +19,17 @@ from tidings.search.terms import line_of_terms, places_of_terms, terms_of
     ],
 )
 def test_terms(text, terms):
-    """Case and the marks of Latin letters mean nothing, other letters keep theirs, numbers are whole."""
+    """Case and the marks of Latin letters mean nothing, other letters keep theirs, numbers are
+    whole.
+    """
     assert terms == terms_of(text)
 
 
 @given(st.text(max_size=60))
 def test_a_term_has_a_place(text):
-    """Term by term in their places, and all at once, a text has the same terms; none has a space or a quotation mark."""
+    """Term by term in their places, and all at once, a text has the same terms; none has a space or
+    a quotation mark.
+    """
     found = [term for _, _, term in places_of_terms(text)]
 
     assert line_of_terms(text).split() == found

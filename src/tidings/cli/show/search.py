@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print what is found; 1 if nothing is."""
     if not arguments.query and not arguments.rebuild:
-        raise UsageError("say what to look for: tidings search WORDS")
+        raise UsageError("say what to search for: tidings search WORDS")
     return asyncio.run(_run(arguments, settings))
 
 
@@ -118,5 +118,7 @@ def _print(answer: Answer, *, at: str | None) -> None:
 
 
 def _spell(stretches: Sequence[Stretch]) -> str:
-    """Return stretches as one text; what was looked for stands in square brackets where it cannot be bold."""
+    """Return stretches as one text; what was searched for stands in square brackets where it cannot
+    be bold.
+    """
     return "".join(f"[{piece}]" if is_hit else piece for piece, is_hit in stretches)

@@ -1,4 +1,5 @@
-"""Who asks, what they may see of what the index answers, and what of it is shown: results, snippets, facets.
+"""Who asks, what they may see of what the index answers, and what of it is shown: results,
+snippets, facets.
 
 A page is shown to whoever sees a sentinel that watches it; one that was fetched with a secret or a
 login only to the owner of these, and of the installation's own to those who see all. What is not
@@ -47,7 +48,8 @@ class Wanted:
     """What is asked: words, and what narrows them; an empty field narrows nothing.
 
     `at` is a date in the past, `changed_since` the earliest instant of the change, both in µs.
-    `viewer` is the owner who asks, None for one who sees all; `reader` whose secret pages are shown.
+    `viewer` is the owner who asks, None for one who sees all; `reader` whose secret pages are
+    shown.
     """
 
     text: str
@@ -65,7 +67,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A page that answers, with the version whose text does so and what of it is shown; `rank` counts from 1."""
+    """A page that answers, with the version whose text does so and what of it is shown; `rank`
+    counts from 1.
+    """
 
     rank: int
     page: FindablePage
@@ -77,7 +81,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found: how much in all, the part that is shown, and how it is spread over sites, times and kinds."""
+    """What was found: how much in all, the part that is shown, and how it is spread over sites,
+    times and kinds.
+    """
 
     query: Query
     count: int
@@ -153,7 +159,9 @@ def _show(
 
 
 def _weigh(index: SearchIndex, query: Query, hits: Sequence[Hit]) -> list[Hit]:
-    """Return texts of a day in the past by one measure: those that pages have still, and those they had, were scored apart."""
+    """Return texts of a day in the past by one measure: those that pages have still, and those they
+    had, were scored apart.
+    """
     known = find.statistics(index, query.phrases)
     first, rest = hits[:RESCORED], hits[RESCORED:]
     texts = find.texts(index, [hit.id for hit in first])
@@ -209,7 +217,7 @@ def record(result: Result) -> dict[str, Any]:
 
 
 def _marks(stretches: Sequence[Stretch]) -> list[list[int]]:
-    """Return where in a snippet what was looked for stands: from and up to, in characters."""
+    """Return where in a snippet what was searched for stands: from and up to, in characters."""
     marks, at = [], 0
     for piece, is_hit in stretches:
         if is_hit:

@@ -42,7 +42,7 @@ AFTER_FAULT_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A version to be added, with the bodies of which it is made; none where its text is not news."""
+    """A version to be added, with the bodies it is made of; none where its text is not news."""
 
     row: NumberedVersion
     url: str
@@ -81,7 +81,8 @@ class Indexer:
         return await asyncio.to_thread(self._behind)
 
     async def catch_up(self, heard: Callable[[int], None] | None = None) -> int:
-        """Add all that is not in the index yet and remove what is not stored any more; return how many versions were added.
+        """Add all that is not in the index yet and remove what is not stored any more; return how
+        many versions were added.
 
         Raises `StoreError` if the index cannot be written.
         """
@@ -124,7 +125,9 @@ class Indexer:
     # -- one round ---------------------------------------------------------------------------------
 
     def _recognise(self) -> None:
-        """Begin anew where the index is of another database, or of one that was put back from a copy."""
+        """Begin anew where the index is of another database, or of one that was put back from a
+        copy.
+        """
         source = self._database.read(indexed.source)
         if self._index.known("source") != source:
             self._index.begin(source)
@@ -135,7 +138,7 @@ class Indexer:
         return self._database.read(indexed.count_after, cursor)
 
     async def _add(self) -> int:
-        """Add some versions; return how many were looked at, 0 once there are no more."""
+        """Add some versions; return how many were read, 0 once there are no more."""
         cursor, found = await asyncio.to_thread(self._next)
         if not found:
             return 0
@@ -162,7 +165,9 @@ class Indexer:
         return answer.value
 
     def _clean(self) -> None:
-        """Remove the texts of versions that are not stored any more; pages that are gone, or back, are so in the index too."""
+        """Remove the texts of versions that are not stored any more; pages that are gone, or back,
+        are so in the index too.
+        """
         counts, gone = self._database.read(indexed.collected), self._database.read(indexed.gone)
         known, removed = self._index.collected(), 0
         for page_id, collected in counts.items():
@@ -180,7 +185,9 @@ class Indexer:
 
 
 def _bodies(c: Connection, archive: Archive, row: NumberedVersion) -> _Version:
-    """Return a version with what it is made of; without where it has gone meanwhile, is damaged, or nobody watches its page."""
+    """Return a version with what it is made of; without where it has gone meanwhile, is damaged, or
+    nobody watches its page.
+    """
     identity = pages.identity(c, row.page_id)
     if not row.is_watched or not row.text_changed:
         return _Version(row, identity.given, ())

@@ -1,4 +1,6 @@
-"""The text of a version for the index, read in the process where pages are read: named here, done there."""
+"""The text of a version for the index, read in the process where pages are read: named here, done
+there.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from tidings.detection.job.contract import Body
 
 MOST_CHARACTERS: Final = 1_000_000
-"""Characters of a text that are looked through, and of those that are shown."""
+"""Characters of a text that are searched, and of those that are shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,6 @@
-"""What the search index follows: versions by their numbers, what was let go of, which pages are gone."""
+"""What the search index follows: versions by their numbers, what was let go of, which pages are
+gone.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""The index of texts: a file of its own beside the database, made of what is stored there and made anew whenever it is not sound."""
+"""The index of texts: a file of its own beside the database, made of what is stored there and made
+anew whenever it is not sound.
+"""

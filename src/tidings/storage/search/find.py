@@ -33,7 +33,9 @@ _THEN: Final = (
 
 
 class Hit(NamedTuple):
-    """A text that fits: its number, whose it is, its score (greater is better), since when the page says so (µs)."""
+    """A text that fits: its number, whose it is, its score (greater is better), since when the page
+    says so (µs).
+    """
 
     id: int
     page_id: int
@@ -63,7 +65,7 @@ def find(
 
     Args:
         index: The index.
-        query: What is looked for; its filters are not heeded here.
+        query: What is searched for; its filters are not heeded here.
         at: The texts that pages had at this instant (µs); None: those they have now.
         changed_since: Only texts that replaced others at this instant (µs) or later; None: any.
     """
@@ -86,7 +88,9 @@ def texts(index: SearchIndex, ids: Collection[int]) -> Mapping[int, FoundText]:
 
 
 def statistics(index: SearchIndex, phrases: Sequence[Phrase]) -> Statistics:
-    """Return what is known of the texts that pages have now, and in how many of them each phrase stands."""
+    """Return what is known of the texts that pages have now, and in how many of them each phrase
+    stands.
+    """
     with index.reading() as run:
         documents, length = run("SELECT count(*), avg(length) FROM doc WHERE until IS NULL").fetchone()
         return Statistics(documents, length or 0.0, {str(phrase): _frequency(run, phrase) for phrase in phrases})

@@ -1,8 +1,10 @@
-"""`search.db`: the terms of every stored text, by SQLite's FTS5, and the texts that snippets are cut from.
+"""`search.db`: the terms of every stored text, by SQLite's FTS5, and the texts that snippets are
+cut from.
 
 It is derived: whatever is wrong with it, it is removed and made anew. With PostgreSQL it is a file
 of the data directory too. `newest` has the texts that pages have now, `past` those they had; a text
-of several versions is one. Both tables have no content of their own: to take a text out of them, its
+of several versions is one. Both tables have no content of their own: to take a text out of them,
+its
 terms are given again, cut by the rules of which `user_version` speaks.
 """
 
@@ -101,7 +103,9 @@ class SearchIndex:
             self._make()
 
     def _make(self, *, source: str | None = None) -> None:
-        """Make the tables; those of other rules go first, and those that are there where it shall be empty."""
+        """Make the tables; those of other rules go first, and those that are there where it shall
+        be empty.
+        """
         run = self._raw.execute
         run("BEGIN IMMEDIATE")
         if source is not None or run("PRAGMA user_version").fetchone()[0] != _VERSION:
@@ -145,7 +149,9 @@ class SearchIndex:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Any]:
-        """Give what runs statements on one unmoving state; raises `StoreStalledError` if the file cannot be read."""
+        """Give what runs statements on one unmoving state; raises `StoreStalledError` if the file
+        cannot be read.
+        """
         with self._lock, self._translated():
             self._follow_file()
             self._raw.execute("BEGIN")
@@ -175,7 +181,7 @@ class SearchIndex:
         except sqlite3.Error as error:
             raise _translate(error, self.path) from error
 
-    # -- what is known ---------------------------------------------------------------------------------
+    # -- what is known -----------------------------------------------------------------------------
 
     def known(self, name: str) -> str:
         """Return what was noted under a name, "" if nothing was."""
@@ -183,7 +189,9 @@ class SearchIndex:
             return _known(run, name)
 
     def collected(self) -> dict[int, int]:
-        """Return how many versions of each page had been let go of when it was last compared with what is stored."""
+        """Return how many versions of each page had been let go of when it was last compared with
+        what is stored.
+        """
         with self.reading() as run:
             return dict(run("SELECT id, collected FROM page").fetchall())
 
@@ -204,7 +212,7 @@ class SearchIndex:
             every = run("SELECT count(*) FROM doc").fetchone()[0]
             return every, run("SELECT count(*) FROM doc WHERE until IS NULL").fetchone()[0]
 
-    # -- writing -----------------------------------------------------------------------------------------
+    # -- writing -----------------------------------------------------------------------------------
 
     def begin(self, source: str) -> None:
         """Empty the index, to be made from the versions of a database."""
@@ -219,7 +227,8 @@ class SearchIndex:
             self._raw.execute("VACUUM")
 
     def put(self, entries: Sequence[Entry], *, cursor: int, moved_to: int) -> bool:
-        """Add versions in their order; return False, having done nothing, if somebody else has added some meanwhile.
+        """Add versions in their order; return False, having done nothing, if somebody else has
+        added some meanwhile.
 
         Args:
             entries: The versions.
@@ -235,7 +244,8 @@ class SearchIndex:
             return True
 
     def keep_only(self, page_id: int, seqs: Collection[int], *, collected: int) -> int:
-        """Remove the texts of a page of which no version is stored any more; return how many they were.
+        """Remove the texts of a page of which no version is stored any more; return how many they
+        were.
 
         Args:
             page_id: The page.
@@ -262,7 +272,9 @@ class SearchIndex:
             _retire(run, page_id, at)
 
     def revive(self, page_id: int, seq: int) -> None:
-        """Let a text be the one that a page has now: it is back, and its newest version is number `seq`."""
+        """Let a text be the one that a page has now: it is back, and its newest version is number
+        `seq`.
+        """
         with self._writing() as run:
             row = run(
                 "SELECT id FROM doc WHERE page_id = ? AND seq <= ? AND last_seq >= ?", (page_id, seq, seq)

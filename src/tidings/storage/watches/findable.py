@@ -26,7 +26,7 @@ _OPEN = "(p.owner_id IS NULL OR p.owner_id IN (:reader, :also))"
 
 @dataclass(frozen=True, slots=True)
 class FindablePage:
-    """A page that somebody may find: its address as given, and the sentinels by which he sees it."""
+    """A page that somebody may find: its address as given, and the sentinels that show it."""
 
     id: int
     url: str
@@ -48,7 +48,8 @@ def of(
     Args:
         page_ids: The pages.
         viewer: The owner who asks, None for one who sees all.
-        reader: Whose secrets he may see pages with; who sees all sees those of the installation, too.
+        reader: Whose secrets he may see pages with; who sees all sees those of the installation,
+        too.
         sentinel: Only pages of the sentinel of this name; "" for any.
         tag: Only pages of sentinels with this tag; "" for any.
         ended: Whether sentinels count that have ended, and pages that they watch no more.

@@ -68,7 +68,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def open_page(request: Request, desk: Desk) -> Response:
-    """Lead to a page that was found; where it is, nobody learns what was looked for."""
+    """Lead to a page that was found; where it is, nobody learns what was searched for."""
     page_id, asker = request.path_params["page"], request.state.asker
     is_number = page_id.isascii() and page_id.isdecimal() and len(page_id) < 19
     ids = [int(page_id)] if is_number else []
@@ -95,7 +95,9 @@ def _wanted(given: dict[str, str], request: Request, now: Instant, number: int) 
 
 
 def _shown(result: Result, given: dict[str, str]) -> dict[str, Any]:
-    """Return a result as the screen shows it; a text of the past leads to itself, one of today to its page."""
+    """Return a result as the screen shows it; a text of the past leads to itself, one of today to
+    its page.
+    """
     hit = result.hit
     stored = f"/api/v1/pages/{hit.page_id}/versions/{hit.seq}/text"
     opened = f"/search/{hit.page_id}/open?{urlencode({'q': given['q'], 'rank': result.rank})}"
