@@ -118,7 +118,7 @@ def test_nobody_finds_what_is_not_theirs(world: World) -> None:
 
 
 def test_what_was_removed_is_nowhere(world: World) -> None:
-    """An account takes its pages out of the index; no file of the directory holds a word of them."""
+    """An account takes its pages out of the index; no file holds a word of them."""
     world.page("/a", "<title>Quokkatitle</title><p>one xylophonic</p>")
 
     async def story(people: People) -> None:

@@ -2,9 +2,8 @@
 
 A term is a token whose case is folded, and whose marks are left out where the rest is ASCII: `Café`
 and `cafe` are one term, and so are `STRASSE` and `Straße`. Each character of Chinese, Japanese and
-Thai is a token of its own, so that a word of several is searched for as a phrase. No term holds
-white
-space or a quotation mark.
+Thai is a token of its own, so that a word of several is searched for as a phrase. No term
+holds white space or a quotation mark.
 """
 
 from __future__ import annotations
