@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from tidings.web.inside import Inside
 
 Role = Literal["reader", "editor", "admin"]
-Who = Literal["anybody", "readers", "editors", "admins", "hook", "hub"]
-"""`readers`, `editors` and `admins` have at least that role; `hook` checks its own token by itself,
-`hub` the one in its address and what it signs; `anybody` is told nothing that matters.
+Who = Literal["anybody", "readers", "markers", "editors", "admins", "hook", "hub"]
+"""`readers`, `editors` and `admins` have at least that role; `markers` are editors, and readers with
+an account, whose marks in the inbox are their own; `hook` checks its own token by itself, `hub` the
+one in its address and what it signs; `anybody` is told nothing that matters.
 """
 RANKS: Final[Mapping[str, int]] = {"reader": 0, "editor": 1, "admin": 2}
 _ROLES: Final[Mapping[str, Role]] = {"read": "reader", "edit": "editor", "admin": "admin"}
-_NEEDED: Final[Mapping[str, Role]] = {"readers": "reader", "editors": "editor", "admins": "admin"}
+_NEEDED: Final[Mapping[str, Role]] = {"readers": "reader", "markers": "editor", "editors": "editor", "admins": "admin"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Asker:
 
     def may(self, who: Who) -> bool:
         """Say whether the role is enough for an entrance."""
+        if who == "markers" and self.owner_id != OWNER:
+            return True
         return who not in _NEEDED or RANKS[self.role] >= RANKS[_NEEDED[who]]
 
     def may_alter(self, owner_id: int) -> bool:
@@ -206,7 +209,8 @@ def check_role(asker: Asker, who: Who, inside: Inside) -> None:
         message = "the token lets you read only" if asker.is_named else "the token is missing or is another"
         hint = "log in again with serve.edit_token as the password"
         raise ProblemError(HTTPStatus.UNAUTHORIZED, message, hint=hint, headers=REALM)
-    message = f"this is for {who}, and you are {'an' if asker.role[0] in 'ae' else 'a'} {asker.role} here"
+    wanted = "editors" if who == "markers" else who
+    message = f"this is for {wanted}, and you are {'an' if asker.role[0] in 'ae' else 'a'} {asker.role} here"
     hint = "`tidings token add NAME --scope SCOPE` makes a token that may do more"
     raise ProblemError(HTTPStatus.FORBIDDEN, message, hint=hint)
 

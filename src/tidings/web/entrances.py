@@ -37,7 +37,7 @@ Answer = Callable[["Request", "Inside"], Awaitable["Response"]]
 @dataclass(frozen=True, slots=True)
 class Entrance:
     """A path, how it is asked for, who may, and what answers; `is_of_all`: only for those who see
-    the sentinels of all owners.
+    the sentinels of all owners; `refuse` answers those who are known and may not.
     """
 
     path: str
@@ -45,6 +45,7 @@ class Entrance:
     who: Who
     answer: Answer
     is_of_all: bool = False
+    refuse: Callable[[Request, ProblemError], Awaitable[Response]] | None = None
 
 
 def entrances() -> tuple[Entrance, ...]:
@@ -89,9 +90,12 @@ def screens(desk: Desk) -> tuple[Entrance, ...]:
 
         return answered
 
+    async def refuse(request: Request, problem: ProblemError) -> Response:
+        return await desk.problem(request, problem)
+
     return (
         Entrance("/static/{hash}/{name}", "GET", "anybody", at(render.static)),
-        *(Entrance(path, method, who, at(answer)) for path, method, who, answer in SCREENS),
+        *(Entrance(path, method, who, at(answer), refuse=refuse) for path, method, who, answer in SCREENS),
     )
 
 
@@ -152,22 +156,26 @@ def _admitting(entrance: Entrance, inside: Inside) -> Endpoint:
                 headers={"retry-after": "5"},
             )
         request.state.asker = LOCAL
-        if entrance.who in {"readers", "editors", "admins"}:
-            request.state.asker = await _admitted(request, entrance, inside)
+        if entrance.who not in {"anybody", "hook", "hub"}:
+            request.state.asker = asker = await asker_of(request, inside)
+            try:
+                await _check(request, entrance, inside, asker)
+            except ProblemError as problem:
+                if entrance.refuse is None or problem.status == HTTPStatus.UNAUTHORIZED:
+                    raise
+                return await entrance.refuse(request, problem)
         return await entrance.answer(request, inside)
 
     return enter
 
 
-async def _admitted(request: Request, entrance: Entrance, inside: Inside) -> Asker:
-    """Return who asks. Raises `ProblemError` unless the role is enough and the objects of the path
-    are the asker's to see.
+async def _check(request: Request, entrance: Entrance, inside: Inside, asker: Asker) -> None:
+    """Raise `ProblemError` unless the role is enough and the objects of the path are the asker's to
+    see.
     """
-    asker = await asker_of(request, inside)
     check_role(asker, entrance.who, inside)
     if entrance.is_of_all and not asker.sees_all:
         message = "this shows the sentinels of all users, and you see your own"
         raise ProblemError(HTTPStatus.FORBIDDEN, message, hint="/api/v1/events has the changes of yours")
-    alters = request.method not in READING
+    alters = request.method not in READING and entrance.who != "markers"
     await inside.store.read(check_objects, asker, request.path_params, alters=alters)
-    return asker

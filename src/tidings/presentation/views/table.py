@@ -146,7 +146,8 @@ def _row(line: Line) -> str:
             )
     cells = " → ".join(shown) if len(shown) > 1 else "".join(shown)
     place, name, unit = (escaped(cut(one_line(text), 200)) for text in (line.place, line.name, line.unit))
+    head = f'<th scope="row" class="b" dir="auto">{place}</th>' if place else "<td></td>"
     return (
-        f'<tr><th scope="row" class="b" dir="auto">{place}</th><td dir="auto">{name}</td><td dir="auto">{cells}</td>'
+        f'<tr>{head}<td dir="auto">{name}</td><td dir="auto">{cells}</td>'
         f'<td class="r nw">{escaped(line.difference)}</td><td class="soft">{unit}</td></tr>'
     )

@@ -49,7 +49,7 @@ _LATE = (
 )
 _BRIEF = (
     "SELECT subscription.sentinel_id, page.id, page.given, page.health = 'ok', page.polls, page.last_seq, page.changed_at"
-    " FROM subscription JOIN page ON page.id = subscription.page_id WHERE subscription.left_at IS NULL ORDER BY subscription.id"
+    " FROM subscription JOIN page ON page.id = subscription.page_id"
 )
 _EXPECTED = (
     "SELECT subscription.sentinel_id, page.id, subscription.label, subscription.taken <> '[]',"
@@ -160,9 +160,17 @@ def count(c: Connection) -> int:
     return int(c.value(f"SELECT count(*) FROM page WHERE {_WATCHED}"))
 
 
-def briefs(c: Connection) -> list[Brief]:
-    """Return each page of each sentinel as lists show it, in the order in which they were named."""
-    return readable(c.rows(_BRIEF), _to_brief, "page")
+def briefs(c: Connection, *, sentinel_id: int | None = None) -> list[Brief]:
+    """Return each page of each sentinel, or of one, as lists show it, in the order in which they
+    were named.
+    """
+    conditions = ["subscription.left_at IS NULL"]
+    if sentinel_id is None:
+        rows = c.rows(select(_BRIEF, conditions, "ORDER BY subscription.id"))
+    else:
+        conditions.append("subscription.sentinel_id = :id")
+        rows = c.rows(select(_BRIEF, conditions, "ORDER BY subscription.id"), id=sentinel_id)
+    return readable(rows, _to_brief, "page")
 
 
 def expected(c: Connection, *, sentinel_id: int | None = None) -> list[Expected]:

@@ -237,10 +237,12 @@ def tags(c: Connection, *, viewer: int | None = None) -> list[str]:
     return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]
 
 
-def names(c: Connection) -> list[str]:
-    """Return the names that are taken, in alphabetical order."""
-    rows = c.rows("SELECT name FROM sentinel WHERE dropped = 0")
-    return sorted(row[0] for row in rows)
+def names(c: Connection, *, viewer: int | None = None) -> list[str]:
+    """Return the names that are taken by sentinels that `viewer` sees (None: all), in alphabetical
+    order.
+    """
+    text = select("SELECT s.name FROM sentinel s", ["s.dropped = 0", *seen_by(viewer)])
+    return sorted(row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer})))
 
 
 def is_overtaken(c: Connection, step: SentinelMove) -> bool:

@@ -84,9 +84,11 @@ def span(duration: Duration) -> str:
 
 
 def ago(instant: Instant | None, now: Instant) -> str:
-    """Return `3 min ago`, `in 9 s`, or `never`."""
+    """Return `3 min ago`, `in 9 s`, `just now`, or `never`."""
     if instant is None:
         return "never"
+    if instant <= now < instant + SECOND:
+        return "just now"
     return f"in {span(instant - now)}" if instant > now else f"{span(now - instant)} ago"
 
 

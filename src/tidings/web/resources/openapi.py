@@ -83,7 +83,7 @@ def _operation(one: Operation, known: dict[int, Any], components: dict[str, Any]
         "tags": [one.path.split("/")[3]],
         "parameters": [*map(_path_parameter, _PARAMETER.findall(one.path)), *_query_parameters(one, components)],
         "responses": _responses(one, known),
-        "x-role": one.who.removesuffix("s"),
+        "x-role": "reader" if one.who == "markers" else one.who.removesuffix("s"),
     }
     if one.who == "anybody":
         made["security"] = []

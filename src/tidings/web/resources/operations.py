@@ -128,13 +128,13 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         changes.listing, shapes.ChangePage, shapes.ChangeQuery,
     ),
     Operation(
-        "POST", "/api/v1/changes/marks", "editors", "mark_changes", "Mark many as read or kept",
+        "POST", "/api/v1/changes/marks", "markers", "mark_changes", "Mark many as read or kept",
         changes.mark_many, shapes.Marked, body=shapes.MarkMany,
     ),
     Operation(
         "POST",
         "/api/v1/changes/all-read",
-        "editors",
+        "markers",
         "mark_all_read",
         "Mark all that is unread as read",
         changes.mark_all_read,
@@ -142,7 +142,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     ),
     Operation("GET", "/api/v1/changes/{id}", "readers", "get_change", "A change", changes.get, shapes.Change),
     Operation(
-        "PATCH", "/api/v1/changes/{id}", "editors", "mark_change", "Mark one as read or kept",
+        "PATCH", "/api/v1/changes/{id}", "markers", "mark_change", "Mark one as read or kept",
         changes.mark, shapes.Change, body=shapes.Mark,
     ),
     Operation(

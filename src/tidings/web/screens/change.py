@@ -49,16 +49,12 @@ class _Found:
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return the comparison of a change, in one of its views; which marks it as read."""
+    """Return the comparison of a change, in one of its views; the script of the screen marks it as read."""
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
     change = found.item.change
     record = change_record(change.row, sentinel=change.sentinel, url=change.url)
-    if found.item.read_at is None:
-        await desk.store.write(
-            inbox.mark, [change.row.id], at=desk.clock.wall(), is_read=True, reader=request.state.asker.owner_id
-        )
     old, new = _chosen(request, change.row.from_seq, "from"), _chosen(request, change.row.to_seq, "to")
     zone = spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))
     whens = {one.seq: spell.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
@@ -85,6 +81,7 @@ async def show(request: Request, desk: Desk) -> Response:
         old=old,
         new=new,
         is_kept=found.item.kept_at is not None,
+        is_read=found.item.read_at is not None,
         is_quiet=change.row.quiet,
         masked=change.row.found.masked,
         sent=found.sent,
@@ -92,7 +89,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Keep a change, or mark it as unread."""
+    """Keep a change, or mark it as read or unread."""
     change_id = str(request.path_params["id"])
     form = await forms.sent(request)
     reader = request.state.asker.owner_id
@@ -102,6 +99,8 @@ async def act(request: Request, desk: Desk) -> Response:
             await desk.store.write(inbox.mark, [change_id], at=now, is_kept=True, reader=reader)
         case "let go":
             await desk.store.write(inbox.mark, [change_id], at=now, is_kept=False, reader=reader)
+        case "read":
+            await desk.store.write(inbox.mark, [change_id], at=now, is_read=True, reader=reader)
         case "unread":
             await desk.store.write(inbox.mark, [change_id], at=now, is_read=False, reader=reader)
             return back(request, "/")

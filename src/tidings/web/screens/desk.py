@@ -110,8 +110,11 @@ class Desk:
         health = await self.health()
         if asker.sees_all:
             return health
-        names = {row.name for row in await self.store.read(sentinels.listing, viewer=asker.viewer)}
-        return Health(tuple(one for one in health.troubles if names.intersection(one.sentinels)))
+        names = set(await self.store.read(sentinels.names, viewer=asker.viewer))
+        seen = (
+            replace(one, sentinels=tuple(name for name in one.sentinels if name in names)) for one in health.troubles
+        )
+        return Health(tuple(one for one in seen if one.sentinels))
 
     def is_first_code(self, text: str) -> bool:
         """Say whether a text is the code that makes the first account, and still good."""

@@ -102,7 +102,8 @@ async def act(request: Request, desk: Desk) -> Response:
         await desk.store.write(say, found.owner.name, proposal.text, desk.statement_settings, now)
     except TidingsError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
-    await desk.store.write(inbox.mark, [found.change.row.id], at=now, is_read=True)
+    reader = request.state.asker.owner_id
+    await desk.store.write(inbox.mark, [found.change.row.id], at=now, is_read=True, reader=reader)
     desk.forget_health()
     return RedirectResponse(f"/sentinels/{quote(found.owner.name)}?undo={found.owner.revision}", HTTPStatus.SEE_OTHER)
 

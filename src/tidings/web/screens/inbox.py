@@ -189,7 +189,7 @@ def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _Found:
         {shown: inbox.count(c, _every(asked, shown)) for shown in inbox.SHOWN},
         {page_id: pages.state(c, page_id).title for page_id in page_ids},
         dict(beat.read(c, page_ids, now)),
-        sorted(row.name for row in sentinels.listing(c, viewer=asked.viewer)),
+        sentinels.names(c, viewer=asked.viewer),
         sentinels.tags(c, viewer=asked.viewer),
         inbox.kinds(c, viewer=asked.viewer),
         polls.spent(c, midnight),

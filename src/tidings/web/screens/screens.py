@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     Row = tuple[
         str,
         Literal["GET", "POST"],
-        Literal["anybody", "readers", "editors", "admins"],
+        Literal["anybody", "readers", "markers", "editors", "admins"],
         Callable[[Request, Desk], Awaitable[Response]],
     ]
 
 SCREENS: Final[tuple[Row, ...]] = (
     ("/", "GET", "readers", inbox.show),
-    ("/inbox", "POST", "editors", inbox.act),
-    ("/inbox/all-read", "POST", "editors", inbox.all_read),
+    ("/inbox", "POST", "markers", inbox.act),
+    ("/inbox/all-read", "POST", "markers", inbox.all_read),
     ("/changes/{id}", "GET", "readers", change.show),
-    ("/changes/{id}", "POST", "editors", change.act),
+    ("/changes/{id}", "POST", "markers", change.act),
     ("/changes/{id}/rendered", "GET", "readers", change.rendered),
     ("/changes/{id}/fewer", "GET", "readers", fewer.show),
     ("/changes/{id}/fewer", "POST", "editors", fewer.act),

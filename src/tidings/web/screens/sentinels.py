@@ -17,7 +17,8 @@ from tidings.service.sentinels import register
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import estimates, pages
-from tidings.storage.watches import requests, sentinels, subscriptions
+from tidings.storage.watches import requests, sentinel_table, sentinels, subscriptions
+from tidings.storage.watches.sentinel_table import Wanted
 from tidings.web.access import check_objects
 from tidings.web.markup import beat, forms
 from tidings.web.problems import ProblemError
@@ -34,12 +35,16 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.pages import Brief
     from tidings.storage.observed.polls import Beats
+    from tidings.storage.watches.sentinel_table import Lives
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.web.screens.desk import Desk
 
 PAGE: Final = 50
 SORTS: Final = ("name", "last")
 STATES: Final = {"all": "All", "need": "Need attention", "paused": "Paused", "ended": "Ended"}
+LIVES: Final[Mapping[str, Lives]] = {"all": "living", "need": "living", "paused": "paused", "ended": "ended"}
+MOST_NEEDY: Final = 200
+"""Sentinels that need attention of which the tags are coloured."""
 ACTS: Final = {"pause": "disable", "enable": "enable"}
 
 
@@ -154,29 +159,19 @@ def _read(
     health: Health,
     viewer: int | None,
 ) -> dict[str, Any]:
-    every = sentinels.listing(c, ended=True, viewer=viewer)
-    living = [row for row in every if row.state != "ended"]
-    watched: dict[int, list[Brief]] = {}
-    for page in pages.briefs(c):
-        watched.setdefault(page.sentinel_id, []).append(page)
     need = {name for trouble in health.troubles if trouble.severity != "note" for name in trouble.sentinels}
-    by_state = {
-        "all": living,
-        "need": [row for row in living if row.name in need],
-        "paused": [row for row in living if row.state == "disabled"],
-        "ended": [row for row in every if row.state == "ended"],
-    }
-    tags: dict[str, list[str]] = {}
-    for row in living:
-        for tag in row.tags:
-            tags.setdefault(tag, []).append(row.name)
-    rows = [row for row in by_state[wanted["s"]] if _matches(row, wanted, watched.get(row.id, ()))]
-    if wanted["sort"] == "name":
-        rows.sort(key=lambda row: row.name.lower())
-    else:
-        rows.sort(key=lambda row: -max((_changed(page) for page in watched.get(row.id, ())), default=0))
-    shown = rows[(number - 1) * PAGE : number * PAGE]
-    page_ids = {page.page_id for row in shown for page in watched.get(row.id, ())[:5]}
+    matching = sentinel_table.keys(
+        c,
+        Wanted(LIVES[wanted["s"]], wanted["tag"], wanted["q"], "name" if wanted["sort"] == "name" else "last", viewer),
+    )
+    if wanted["s"] == "need":
+        matching = [(id_, name) for id_, name in matching if name in need]
+    shown = [sentinels.get(c, id_) for id_, _ in matching[(number - 1) * PAGE : number * PAGE]]
+    watched = {row.id: pages.briefs(c, sentinel_id=row.id) for row in shown}
+    page_ids = {page.page_id for row in shown for page in watched[row.id][:5]}
+    states = sentinel_table.states(c, viewer=viewer)
+    tags = sentinel_table.tags(c, viewer=viewer)
+    bad = sentinel_table.tags_of(c, sorted(need)[:MOST_NEEDY])
     beats = beat.read(c, page_ids, now)
     every_page = [page.page_id for row in shown for page in watched.get(row.id, ())]
     learned = estimates.load(c, settings.schedule.policy, every_page)
@@ -195,22 +190,17 @@ def _read(
             for row in shown
         ],
         "first": (number - 1) * PAGE + 1,
-        "matching": len(rows),
+        "matching": len(matching),
         "page_size": PAGE,
-        "state_counts": {name: len(of_state) for name, of_state in by_state.items()},
-        "tags": sorted(
-            ((tag, len(names), bool(need.intersection(names))) for tag, names in tags.items()),
-            key=lambda one: (not one[2], -one[1], one[0]),
-        )[:12],
-        "pages": sum(len(of_one) for of_one in watched.values()),
+        "state_counts": {
+            "all": sum(many for state, many in states.items() if state != "ended"),
+            "need": len(need),
+            "paused": states.get("disabled", 0),
+            "ended": states.get("ended", 0),
+        },
+        "tags": sorted(((tag, many, tag in bad) for tag, many in tags.items()), key=lambda one: not one[2])[:12],
+        "pages": sentinel_table.pages(c, viewer=viewer),
     }
-
-
-def _matches(row: SentinelRow, wanted: Mapping[str, str], watched: Sequence[Brief]) -> bool:
-    if wanted["tag"] and wanted["tag"] not in row.tags:
-        return False
-    text = wanted["q"].lower()
-    return not text or text in row.name.lower() or any(text in page.given.lower() for page in watched)
 
 
 def _changed(page: Brief) -> Instant:

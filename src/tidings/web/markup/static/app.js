@@ -2,7 +2,8 @@
 (() => {
   const $ = (s, p = document) => [...p.querySelectorAll(s)];
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (zone && !document.cookie.includes("tidings-zone=" + zone)) document.cookie = "tidings-zone=" + zone + ";path=/;max-age=31536000;samesite=strict";
+  const isNew = zone && !document.cookie.includes("tidings-zone=" + zone);
+  if (isNew) document.cookie = "tidings-zone=" + zone + ";path=/;max-age=31536000;samesite=strict";
 
   // Unread changes, as they come: in the title, in the menu, and as a line above the inbox
   let shown = Number(document.body.dataset.unread);
@@ -12,6 +13,7 @@
     let badge = entry.querySelector("b");
     if (!badge) { badge = document.createElement("b"); badge.className = "sea"; entry.append(" ", badge); }
     badge.textContent = unread || "";
+    if (unread) { const said = document.createElement("span"); said.className = "sr"; said.textContent = " unread"; badge.append(said); }
     const fresh = unread - shown;
     let line = document.querySelector("[data-fresh]");
     if (fresh > 0 && location.pathname === "/") {
@@ -22,7 +24,7 @@
     }
   };
   const foot = document.querySelector("[data-live]");
-  const said = foot.textContent;
+  let said = foot.textContent;
   const source = new EventSource("/live");
   source.addEventListener("unread", e => { foot.textContent = said; tell(Number(e.data)); });
   source.onerror = () => { foot.textContent = "Not live: the service does not answer. Reload to try again."; };
@@ -39,6 +41,16 @@
     tell(shown);
     if (at) document.getElementById(at)?.classList.add("current");
   };
+  if (isNew && !foot.dataset.live && location.pathname !== "/new") put(location.href).then(() => { foot.textContent = said = "Times in " + zone; });
+
+  // What is opened is read: a form is sent, since to ask for a page alone changes nothing
+  const reads = document.querySelector("[data-reads]");
+  if (reads) fetch(location.pathname, { method: "POST", body: new URLSearchParams({ act: "read" }), redirect: "manual", keepalive: true }).then(answer => {
+    if (answer.type !== "opaqueredirect") return;
+    shown = Math.max(0, shown - 1);
+    tell(shown);
+    reads.value = "unread"; reads.textContent = "Unread";
+  });
   addEventListener("submit", e => {
     const form = e.target;
     if (!form.matches("[data-items]") || form.method !== "post") return;

@@ -1,0 +1,234 @@
+"""Take a picture of every screen of a service that has watched a small town for ten days, wide and
+narrow, light and dark; say what axe finds on each, what the browser's console says, and how many
+bytes were sent.
+
+`PYTHONPATH=. python bench/screens.py FOLDER [AXE] [NAME…]`: `AXE` is a file `axe.min.js` (MPL-2.0,
+no dependency: e.g. out of the wheel of axe-playwright-python), `-` for none; `NAME…` are the
+screens to take, all unless told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.async_api import Browser, async_playwright
+
+from tests.acceptance.test_screens import face
+from tests.fakes import Page, WebServer
+from tests.people import PASSWORD, kept_password
+from tests.screens import serve
+from tests.world import World
+from tidings.clock import HOUR
+from tidings.fetching.browser.chromium import find
+from tidings.service.people import accounts as accounts_of
+from tidings.service.people import tokens
+from tidings.settings import FetchSettings
+
+DAYS: Final = 10
+SIZES: Final = {"1280": (1280, 900), "390": (390, 844)}
+OFFER: Final = (
+    '<title>Fellmark gooseneck kettle</title><script type="application/ld+json">{{"@type":"Product","name":"Kettle",'
+    '"offers":{{"price":"{}","priceCurrency":"EUR"}}}}</script><h1>Kettle</h1><p>Price {} EUR, in stock.</p>'
+)
+ARTICLE: Final = (
+    "<title>Ferry timetable</title><h1>Ferry to Hallig Süd</h1><h2>Weekdays</h2><p>The ferry leaves at {} from pier {}. Tickets are sold"
+    " on board.</p><h2>Fares</h2><p>Adults pay {} EUR, children half of it. Dogs travel free.</p><h2>Notes</h2>{}"
+    "<p>In heavy weather the ferry does not leave. Please ask the harbour master by telephone.</p>"
+)
+TABLE: Final = (
+    "<title>Rates</title><h1>Exchange rates</h1><table><tr><th>currency<th>buy<th>sell<tr><td>USD<td>{}<td>{}"
+    "<tr><td>GBP<td>0.8{}<td>0.86<tr><td>CHF<td>0.94<td>0.97</table>"
+)
+HOSTILE: Final = (
+    "<title>&lt;script&gt;alert(1)&lt;/script&gt;\u202e drow</title><p>{} &lt;img src=x onerror=alert(2)&gt;"
+)
+JAPANESE: Final = '<html lang="ja"><title>図書館のお知らせ</title><h1>開館時間</h1><p>図書館は午前{}時から午後八時まで開いています。</p>'
+FEED: Final = '<?xml version="1.0"?><rss version="2.0"><channel><title>Harbour news</title>{}</channel></rss>'
+STATEMENTS: Final = (
+    "Create Sentinel kettle Using {/kettle} Monitor price Fetch every 6 hours Tags money, home",
+    "Create Sentinel ferry Using {/ferry} Monitor all words Fetch every 4 hours Tags travel Notify by webhook {/hook}",
+    "Create Sentinel rates Using {/rates} Monitor table 1 Fetch every 6 hours Tags money",
+    "Create Sentinel hostile Using {/hostile} Monitor all words Fetch every 12 hours",
+    "Create Sentinel library Using {/library} Monitor any change Fetch every 12 hours",
+    "Create Sentinel news Using {/feed} Monitor items Fetch every 6 hours Tags travel",
+    "Create Sentinel board Using {/board} Monitor any change Fetch on change",
+    "Create Sentinel lost Using {/lost} Monitor any change Fetch every 12 hours Tags travel",
+    "Create Sentinel still Using {/still} Monitor any change Fetch on change",
+    "Create Sentinel resting Using {/still} Monitor links Fetch every 12 hours",
+)
+
+
+def town(world: World, hour: int) -> None:
+    """Let the pages be as they are so many hours after the start."""
+    price = f"{129 - 5 * (hour // 50 % 4)}.00"
+    world.page("/kettle", OFFER.format(price, price))
+    notes = "<p>On Sunday the pier is closed.</p>" if hour // 60 % 2 else ""
+    world.page("/ferry", ARTICLE.format(f"{8 + hour // 24 % 3}:15", 1 + hour // 36 % 3, 12 + hour // 70, notes))
+    world.page("/rates", TABLE.format(f"1.0{hour // 30 % 9}", f"1.1{hour // 30 % 9}", hour // 55 % 9))
+    world.page("/hostile", HOSTILE.format(f"&lt;b&gt;{hour // 48}&lt;/b&gt;"))
+    world.page("/library", JAPANESE.format(8 + hour // 72))
+    items = [
+        f"<item><title>Boat {n} has come in</title><link>https://x.example/{n}</link><guid>{n}</guid></item>"
+        for n in range(hour // 20)
+    ]
+    world.page("/feed", FEED.format("".join(reversed(items))), headers={"Content-Type": "application/rss+xml"})
+    world.page(
+        "/board",
+        f"<title>Bus board</title><h1>Departures</h1><p>Line {1 + hour // 9 % 7} leaves at {8 + hour // 9 % 12}:40</p>",
+    )
+    world.page("/still", "<title>Rules of the harbour</title><h1>Rules</h1><p>No fishing here.</p>")
+    if hour < 150:
+        world.page("/lost", "<title>Old pier</title><p>Here stands the old pier.</p>")
+    else:
+        world.server.pages["/lost"] = Page(b"gone", status=500)
+
+
+def paths(changes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each screen: its name and its address."""
+    yield from (("inbox", "/"), ("inbox-all", "/?s=all"), ("inbox-nothing", "/?s=all&q=nowhere"))
+    for view in ("only", "page", "two", "rendered"):
+        yield f"change-{view}", f"/changes/{changes['ferry']}?view={view}"
+    yield from (("change-table", f"/changes/{changes['rates']}"), ("change-hostile", f"/changes/{changes['hostile']}"))
+    yield from (("change-feed", f"/changes/{changes['news']}"), ("change-price", f"/changes/{changes['kettle']}"))
+    yield from (
+        ("fewer-noise", f"/changes/{changes['ferry']}/fewer"),
+        ("fewer-size", f"/changes/{changes['board']}/fewer?how=size"),
+    )
+    yield from (
+        ("sentinels", "/sentinels"),
+        ("sentinels-tag", "/sentinels?tag=travel"),
+        ("sentinels-nothing", "/sentinels?q=nowhere"),
+    )
+    for name in ("kettle", "ferry", "board", "lost", "library"):
+        yield f"sentinel-{name}", f"/sentinels/{name}"
+    yield from (
+        ("new", "/new"),
+        ("new-tried", "/new?url={/ferry}&monitor=all+words"),
+        ("new-wrong", "/new?text=Create+Sentinel+a+Using+b+Monitor+c"),
+    )
+    yield from (
+        ("plan", "/plan"),
+        ("plan-what-if", "/plan?budget=2000"),
+        ("health", "/health"),
+        ("health-machine", "/health?machine=1"),
+    )
+    yield from (("settings", "/settings"), ("problem", "/sentinels/nobody"), ("first-account", "/login"))
+
+
+class Pictures:
+    """Takes pictures of screens and notes what is found on them."""
+
+    def __init__(self, browser: Browser, folder: Path, axe: str) -> None:
+        self.browser, self.folder, self.axe = browser, folder, axe
+        self.findings = 0
+
+    async def take(self, name: str, url: str, cookies: list[Any]) -> None:
+        """Take one screen in both sizes and both themes."""
+        for size, (width, height) in SIZES.items():
+            for theme in ("light", "dark"):
+                context = await self.browser.new_context(
+                    viewport={"width": width, "height": height}, color_scheme=theme, timezone_id="Europe/Berlin"
+                )
+                await context.add_cookies(cookies)
+                page = await context.new_page()
+                said: list[str] = []
+                page.on(
+                    "console",
+                    lambda message, said=said: (
+                        said.append(message.text) if message.type in ("error", "warning") else None
+                    ),
+                )
+                await page.goto(url)
+                for summary in await page.locator("details.fold > summary").all():
+                    await summary.click()
+                await page.screenshot(path=self.folder / f"{name}-{size}-{theme}.png", full_page=True)
+                wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                if wide > 0:
+                    said.append(f"scrolls sideways by {wide} px")
+                said += await self._axe(page)
+                sent = await page.evaluate(
+                    "performance.getEntries().filter(e => e.encodedBodySize).map(e => [e.name.slice(0, 60), e.encodedBodySize])"
+                )
+                self.findings += len(said)
+                if size == "1280" and theme == "light":
+                    print(f"{name}: {sum(size for _, size in sent):,} bytes sent, {sent[0][1]:,} of them the screen")
+                for line in said:
+                    print(f"  {name} {size} {theme}: {line}")
+                await context.close()
+
+    async def _axe(self, page: Any) -> list[str]:
+        if not self.axe:
+            return []
+        await page.evaluate(self.axe)
+        found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"axe {one['impact']}: {one['id']}: {one['help']}: {json.dumps([n['html'][:160] for n in one['nodes'][:3]])}"
+            for one in found["violations"]
+        ]
+
+
+async def run(folder: Path, axe: str, names: set[str]) -> int:
+    """Play the ten days and take the pictures; return how much was found."""
+    with tempfile.TemporaryDirectory() as place, WebServer() as web:
+        world = World(Path(place) / "data", web)
+        world.receiver("/hook", statuses=lambda n: 200 if n < 5 else 500)
+        async with (
+            async_playwright() as driver,
+            world.monitor() as monitor,
+            face(world, monitor) as app,
+            serve(app) as url,
+        ):
+            browser = await driver.chromium.launch(
+                executable_path=find(FetchSettings()), args=["--no-sandbox", "--disable-gpu"]
+            )
+            pictures = Pictures(browser, folder, axe)
+            if not names or "empty" in names:
+                await pictures.take("empty", url, [])
+            town(world, 0)
+            for text in STATEMENTS:
+                world.add(text)
+            for hour in range(0, 24 * DAYS, 2):
+                town(world, hour)
+                await world.pass_time(monitor, 2 * HOUR)
+            changes = {one["sentinel"]: one["id"] for one in world.changes()}
+            for name, path in paths(changes):
+                if not names or any(name.startswith(one) for one in names):
+                    await pictures.take(name, url + world.text(path), [])
+            if not names or names & {"login", "users"}:
+                world.write(
+                    lambda c: [
+                        accounts_of.add(c, n, r, kept_password(), at=world.clock.wall())
+                        for n, r in (("ada", "admin"), ("rita", "reader"))
+                    ]
+                )
+                world.write(lambda c: tokens.add(c, "dashboard", "read", at=world.clock.wall()))
+                await pictures.take("login", f"{url}/login", [])
+                context = await browser.new_context()
+                page = await context.new_page()
+                await page.goto(f"{url}/login")
+                await page.fill("[name=name]", "ada")
+                await page.fill("[name=password]", PASSWORD)
+                await page.click("button.primary")
+                await page.wait_for_url(f"{url}/")
+                cookies = await context.cookies()
+                await pictures.take("users", f"{url}/users", cookies)
+            await browser.close()
+            return pictures.findings
+
+
+def main(folder: str, axe: str = "-", *names: str) -> int:
+    """Take them."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    found = asyncio.run(run(Path(folder), "" if axe == "-" else Path(axe).read_text(encoding="utf-8"), set(names)))
+    print(f"{found} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

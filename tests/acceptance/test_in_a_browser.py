@@ -1,0 +1,335 @@
+"""Promise: with a mouse, with the keyboard alone, and without JavaScript, everybody gets from an address to the first change, and
+does with changes and sentinels what the screens offer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.acceptance.test_screens import face
+from tests.browsers import need_chromium
+from tests.people import PASSWORD, kept_password
+from tests.screens import serve
+from tests.world import World
+from tidings.clock import DAY, HOUR
+from tidings.fetching.browser.chromium import find
+from tidings.service.people import accounts as accounts_of
+from tidings.service.run.monitor import Monitor
+from tidings.settings import FetchSettings
+from tidings.storage.watches import deliveries, sentinels
+
+WORDS = "Create Sentinel {0} Using {{/{0}}} Monitor all words Fetch every 1 hour"
+
+
+@pytest.fixture(autouse=True)
+def on_sqlite(request: pytest.FixtureRequest) -> None:
+    """Screens read either database by the same text; a browser sees no difference."""
+    if request.node.callspec.params["make_world"] == "postgresql":
+        pytest.skip("a browser sees no difference")
+
+
+@dataclass
+class Visit:
+    """Somebody in a browser, before a service whose time the test moves; `clicks` are counted."""
+
+    world: World
+    monitor: Monitor
+    url: str
+    page: Page
+    clicks: int = 0
+    said: list[str] = field(default_factory=list)
+
+    async def go(self, path: str) -> None:
+        """Write an address."""
+        await self.page.goto(self.url + path)
+
+    async def click(self, name: str, *, role: str = "button") -> None:
+        """Click what has that name."""
+        self.clicks += 1
+        await self.page.get_by_role(role, name=name, exact=True).first.click()  # type: ignore[arg-type]
+
+    async def sees(self, text: str) -> None:
+        """Wait until a text is on the screen."""
+        await self.page.locator("main").get_by_text(text).locator("visible=true").first.wait_for()
+
+    async def words(self) -> str:
+        """Return what the screen says."""
+        return " ".join((await self.page.locator("main").inner_text()).split())
+
+    async def passes(self, duration: int = HOUR) -> None:
+        """Let time pass for the service."""
+        await self.world.pass_time(self.monitor, duration)
+
+    async def says(self, name: str, *texts: str) -> None:
+        """Let a page hold each text for an hour."""
+        for text in texts:
+            self.world.page(f"/{name}", f"<title>{name.title()}</title><h1>Board</h1><p>{text}</p>")
+            await self.passes()
+
+
+class Tab:
+    """One browser for all tests, and the loop in which it is driven."""
+
+    def __init__(self) -> None:
+        self.runner = asyncio.Runner()
+        self.browser = self.runner.run(self._start())
+
+    async def _start(self) -> Browser:
+        self._driver = await async_playwright().start()
+        return await self._driver.chromium.launch(
+            executable_path=find(FetchSettings()), args=["--no-sandbox", "--disable-gpu"]
+        )
+
+    async def _end(self) -> None:
+        await self.browser.close()
+        await self._driver.stop()
+
+    def close(self) -> None:
+        """End it."""
+        self.runner.run(self._end())
+        self.runner.close()
+
+    @contextlib.asynccontextmanager
+    async def visit(self, world: World, **options: Any) -> AsyncIterator[Visit]:
+        """Open the service in a window of its own; what its console says against the screens fails the test."""
+        async with world.monitor() as monitor, face(world, monitor) as app, serve(app) as url:
+            context = await self.browser.new_context(**{"timezone_id": "Europe/Berlin", **options})
+            context.set_default_timeout(20_000)
+            visit = Visit(world, monitor, url, await context.new_page())
+            visit.page.on("console", lambda line: visit.said.append(line.text) if line.type == "error" else None)
+            visit.page.on("pageerror", lambda error: visit.said.append(str(error)))
+            try:
+                yield visit
+            finally:
+                await context.close()
+        assert [] == [line for line in visit.said if "the server responded with a status of" not in line]
+
+    def play(self, world: World, story: Callable[[Visit], Coroutine[Any, Any, None]], **options: Any) -> None:
+        """Play a story."""
+
+        async def act() -> None:
+            async with self.visit(world, **options) as visit:
+                await story(visit)
+
+        self.runner.run(act())
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Tab]:
+    need_chromium()
+    tab = Tab()
+    yield tab
+    tab.close()
+
+
+def test_five_clicks_lead_from_nothing_to_the_first_change(tab: Tab, world: World) -> None:
+    """An address is pasted, what would be watched is seen before it is saved, and the change is seen and compared."""
+    world.page("/shop", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
+
+    async def story(visit: Visit) -> None:
+        await visit.go("/")
+        await visit.page.get_by_label("Address of a page").fill(world.text("{/shop}"))
+        await visit.click("Show what is on it")
+        await visit.sees("Price 129 EUR")
+        assert [] == world.read(sentinels.names)
+        await visit.click("Watch it")
+        await visit.page.wait_for_url("**/sentinels/*")
+        await visit.passes()
+        world.page("/shop", "<title>Kettle</title><h1>Offer</h1><p>Price 109 EUR</p>")
+        await visit.passes(DAY)
+        await visit.click("Inbox 1 unread", role="link")
+        await visit.page.locator(".item h4 a").first.click()
+        visit.clicks += 1
+        await visit.sees("109")
+        assert 4 == visit.clicks
+        assert "129" in await visit.words()
+
+    tab.play(world, story)
+
+
+def test_a_change_is_compared_read_kept_and_narrowed_and_that_is_undone(tab: Tab, world: World) -> None:
+    """*Not relevant* shows what it would have hidden before it is done; one button takes it back."""
+    world.add(WORDS.format("board"))
+
+    async def story(visit: Visit) -> None:
+        await visit.says(
+            "board", "Line 5 leaves at 9:40", "Line 5 leaves at 9:41", "Line 6 leaves at 9:41", "Line 6 leaves at 9:55"
+        )
+        await visit.go("/")
+        await visit.page.locator(".item h4 a").first.click()
+        await visit.page.get_by_role("button", name="Unread").wait_for()  # it was marked as read by opening it
+        await visit.click("Two pages", role="link")
+        await visit.sees("Version 3")
+        await visit.click("Not relevant", role="link")
+        await visit.sees("It would have hidden 2 of 3 changes in 30 days")
+        before = world.sentinel("board").text
+        await visit.click("Leave it out")
+        await visit.sees("The sentinel says something else now")
+        assert "Exclude regex" in world.sentinel("board").text
+        await visit.click("Undo")
+        await visit.page.get_by_text("says something else now").wait_for(state="detached")
+        assert before == world.sentinel("board").text
+        await visit.go("/")
+        assert "Unread 2" in await visit.words()
+
+    tab.play(world, story)
+
+
+def test_many_are_paused_and_tagged_at_once_and_a_dead_letter_is_sent_again(tab: Tab, world: World) -> None:
+    """Sentinels are selected in their table; health offers what was not delivered."""
+    hook = world.receiver(statuses=lambda n: 500)
+    for name in ("one", "two", "three"):
+        world.page(f"/{name}", f"<p>{name} 1</p>")
+        world.add(WORDS.format(name) + (f" Notify by webhook {hook}" if name == "one" else ""))
+
+    async def story(visit: Visit) -> None:
+        await visit.passes()
+        await visit.says("one", "something else")
+        await visit.go("/sentinels")
+        for name in ("one", "two"):
+            await visit.page.get_by_label(f"Select {name}", exact=True).check()
+        await visit.page.locator("summary", has_text="Tags").click()
+        await visit.page.get_by_label("Tags", exact=True).fill("money, home")
+        await visit.click("Set for the selected")
+        await visit.page.get_by_role("group", name="Tags").wait_for()
+        assert [{"money", "home"}, {"money", "home"}, set()] == [
+            set(world.sentinel(name).tags) for name in ("one", "two", "three")
+        ]
+        await visit.page.get_by_label("Select all shown").check()
+        await visit.click("Pause")
+        await visit.sees("Paused 3")
+        await visit.passes(4 * DAY)
+        (dead,) = world.read(deliveries.listing, dead=True)
+        world.receiver()
+        await visit.go("/health")
+        await visit.click("Send again")
+        await visit.page.get_by_text("Undelivered").wait_for(state="detached")
+        await visit.passes()
+        assert "delivered" == world.read(deliveries.get, dead.id).status
+
+    tab.play(world, story)
+
+
+def test_people_sign_in_and_a_reader_changes_nothing(tab: Tab, world: World) -> None:
+    """A reader sees no button that alters a sentinel, has marks of his own, and is refused at the addresses of editors."""
+    world.add(WORDS.format("board"))
+    for name, role in (("ada", "admin"), ("rita", "reader")):
+        world.write(accounts_of.add, name, role, kept_password(), at=world.clock.wall())
+
+    async def story(visit: Visit) -> None:
+        await visit.says("board", "one", "two")
+        await visit.go("/sentinels/board")
+        await visit.page.get_by_label("Name").fill("rita")
+        await visit.page.get_by_label("Password").fill("wrong")
+        await visit.click("Sign in")
+        await visit.sees("Wrong name or password")
+        await visit.page.get_by_label("Password").fill(PASSWORD)
+        await visit.click("Sign in")
+        await visit.page.wait_for_url("**/sentinels/board")
+        assert 0 == await visit.page.locator("main button").count()
+        await visit.go("/")
+        await visit.page.locator(".item").first.hover()
+        await visit.click("Read")
+        await visit.sees("All read")
+        await visit.go("/new")
+        await visit.sees("this is for editors")
+        await visit.click("Sign out rita")
+        await visit.page.get_by_label("Name").fill("ada")
+        await visit.page.get_by_label("Password").fill(PASSWORD)
+        await visit.click("Sign in")
+        await visit.sees("two")
+        await visit.go("/users")
+        await visit.sees("rita")
+
+    tab.play(world, story)
+
+
+def test_the_keyboard_is_enough(tab: Tab, world: World) -> None:
+    """Move, select, keep, open, go back, find and make: no mouse."""
+    world.add(WORDS.format("board"))
+
+    async def story(visit: Visit) -> None:
+        await visit.says("board", "one", "two", "three", "four")
+        press = visit.page.keyboard.press
+        await visit.go("/")
+        await press("Tab")
+        assert "Skip to content" == await visit.page.evaluate("document.activeElement.textContent")
+        await press("Enter")
+        await press("j")
+        await press("j")
+        await press("f")
+        await visit.page.get_by_role("link", name="Kept 1").wait_for()
+        await press("j")
+        await press("m")
+        await visit.page.get_by_role("link", name="Unread 1").wait_for()
+        await press("j")
+        await press("o")
+        await visit.page.wait_for_url("**/changes/*")
+        await press("g")
+        await press("s")
+        await visit.page.wait_for_url("**/sentinels")
+        await press("/")
+        await visit.page.keyboard.type("three")
+        await press("Enter")
+        await visit.page.wait_for_url("**q=three*")
+        await press("Escape")
+        await visit.page.evaluate("document.activeElement.blur()")
+        await press("+")
+        await visit.page.wait_for_url("**/new")
+        assert "url" == await visit.page.evaluate("document.activeElement.name")
+
+    tab.play(world, story)
+
+
+def test_all_of_it_works_without_javascript(tab: Tab, world: World) -> None:
+    """Make, read, keep, narrow, pause: links and forms alone."""
+    world.page("/board", "<title>Board</title><p>Line 5 leaves at 9:40</p>")
+
+    async def story(visit: Visit) -> None:
+        await visit.go(f"/new?url={world.text('{/board}')}&monitor=all+words")
+        await visit.sees("Line 5 leaves at 9:40")
+        await visit.click("Watch it")
+        (name,) = world.read(sentinels.names)
+        await visit.passes()
+        world.page("/board", "<title>Board</title><p>Line 5 leaves at 9:50</p>")
+        await visit.passes(DAY)
+        await visit.go("/")
+        await visit.page.locator(".item h4 a").first.click()
+        for view in ("Changes only", "Two pages", "Rendered"):
+            await visit.click(view, role="link")
+            assert "true" == await visit.page.get_by_role("link", name=view).get_attribute("aria-current")
+        await visit.click("Read")
+        await visit.click("Keep")
+        await visit.page.get_by_role("button", name="Kept").wait_for()
+        await visit.click("Not relevant", role="link")
+        await visit.click("Leave it out")
+        await visit.click("Undo")
+        await visit.click("Pause")
+        await visit.sees("paused")
+        assert "disabled" == world.sentinel(name).state
+        await visit.go("/")
+        await visit.sees("All read")
+
+    tab.play(world, story, java_script_enabled=False)
+
+
+def test_times_are_those_of_the_readers_zone_from_the_first_screen_on(tab: Tab, world: World) -> None:
+    """The browser says where it is, and the screen is put in place in its time."""
+    world.add(WORDS.format("board"))
+
+    async def story(visit: Visit) -> None:
+        await visit.says("board", "one", "two")
+        await visit.go("/")
+        await visit.page.get_by_text("Times in Asia/Tokyo").wait_for()
+        stamp = await visit.page.locator(".item time").first.get_attribute("datetime")
+        assert stamp is not None
+        assert stamp.endswith("+09:00")
+
+    tab.play(world, story, timezone_id="Asia/Tokyo")

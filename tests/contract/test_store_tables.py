@@ -1,0 +1,66 @@
+"""Sentinels as a table shows them, on both databases: which fit, in which order, how many there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stores import World
+from tidings.storage.people import accounts
+from tidings.storage.watches import sentinel_table, sentinels
+from tidings.storage.watches.sentinel_table import Wanted
+
+
+def fill(world: World) -> int:
+    """Make three sentinels, of which bob owns `beta`, and end a fourth; return bob's number."""
+    for name, page in (("Gamma", "c"), ("alpha", "a"), ("beta", "b"), ("over", "a")):
+        world.watch(name, page)
+    bob = world.write(lambda c: accounts.add(c, "bob", "editor", "x", at=world.at))
+    world.write(lambda c: sentinels.give(c, sentinels.find(c, "beta").id, bob.id))
+    world.write(sentinels.drop, sentinels_id(world, "over"), world.at)
+    for key, at in (("a", 3), ("b", 9)):
+        world.write(
+            lambda c, key=key, at=at: c.execute(
+                "UPDATE page SET last_seq = 2, changed_at = :at WHERE key = :key", at=at, key=key
+            )
+        )
+    return int(bob.id)
+
+
+def sentinels_id(world: World, name: str) -> int:
+    """Return the id of a sentinel."""
+    return int(world.read(sentinels.find, name).id)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (Wanted(), ["Gamma", "alpha", "beta"]),
+        (Wanted(order="name"), ["alpha", "beta", "Gamma"]),
+        (Wanted(order="last"), ["beta", "alpha", "Gamma"]),
+        (Wanted(lives="ended"), ["over"]),
+        (Wanted(lives="all", order="name"), ["alpha", "beta", "Gamma", "over"]),
+        (Wanted(lives="paused"), []),
+        (Wanted(text="GAM"), ["Gamma"]),
+        (Wanted(text="%"), []),
+        (Wanted(tag="tag"), ["Gamma", "alpha", "beta"]),
+        (Wanted(tag="other"), []),
+    ],
+)
+def test_what_fits_stands_in_the_order_that_is_asked_for(world: World, wanted: Wanted, names: list[str]) -> None:
+    """By name without regard to case, by the last change of a page, or as they were made."""
+    fill(world)
+
+    assert names == [name for _, name in world.read(sentinel_table.keys, wanted)]
+
+
+def test_counts_and_names_are_of_what_is_seen(world: World) -> None:
+    """Nobody learns from a number or a name what is another's."""
+    bob = fill(world)
+    anna = world.write(lambda c: accounts.add(c, "anna", "editor", "x", at=world.at)).id
+
+    assert [3, 3, 2] == [len(world.read(sentinel_table.keys, Wanted(viewer=who))) for who in (None, bob, anna)]
+    assert [3, 2] == [world.read(sentinel_table.states, viewer=who)["enabled"] for who in (bob, anna)]
+    assert [{"tag": 3}, {"tag": 2}] == [world.read(sentinel_table.tags, viewer=who) for who in (bob, anna)]
+    assert [3, 2] == [world.read(sentinel_table.pages, viewer=who) for who in (bob, anna)]
+    assert ["Gamma", "alpha"] == world.read(sentinels.names, viewer=anna)
+    assert {"tag"} == world.read(sentinel_table.tags_of, ["beta", "over", "nobody"])
