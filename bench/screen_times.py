@@ -1,5 +1,5 @@
-"""How long the service takes for each screen and list of a installation with many sentinels, best and
-median of some calls within this process, once all that is kept for seconds is at hand and once not.
+"""How long the service takes for each screen and list of an installation with many sentinels: least
+CPU, least and median wall time of some calls within this process, in ms.
 
 `PYTHONPATH=. python bench/screen_times.py [--sentinels 5000] [--profile PATH]`
 """
@@ -27,14 +27,17 @@ from tidings.service.people import tokens
 from tidings.storage.watches import sentinels
 
 PATHS: Final = (
-    "/sentinels", "/sentinels?sort=name", "/sentinels?p=50", "/sentinels?tag=t3", "/sentinels?q=page_49", "/sentinels?s=need",
+    "/sentinels", "/sentinels?sort=name", "/sentinels?p=50", "/sentinels?tag=t3", "/sentinels?q=page_49",
+    "/sentinels?s=need",
     "/", "/plan", "/health", "/sentinels/page_7", "/api/v1/sentinels", "/api/v1/sentinels?limit=500", "/api/v1/changes",
 )  # fmt: skip
 CALLS: Final = 7
 
 
 def fill(world: World, many: int) -> dict[str, dict[str, str]]:
-    """Make the sentinels, of which one in ten is anna's; most of their pages were polled and some changed. Return headers."""
+    """Make the sentinels, of which one in ten is anna's; some of their pages have changed. Return
+    the headers of two people.
+    """
     texts = (
         f"Create Sentinel page_{n} Using {{/page/{n}}} Monitor all words Fetch every 1 day Tags t{n % 17}"
         for n in range(many)
@@ -80,9 +83,8 @@ async def run(world: World, headers: dict[str, dict[str, str]], profiled: str) -
                     await ask(app, path, headers=given)
                     profile.disable()
                     pstats.Stats(profile).sort_stats("cumulative").print_stats(45)
-                print(
-                    f"{who:5} {path:32} {answer.status} CPU {min(cpu):6.1f} ms, wall {min(taken):6.1f}, median {statistics.median(taken):6.1f}"
-                )
+                said = f"CPU {min(cpu):6.1f} ms, wall {min(taken):6.1f}, median {statistics.median(taken):6.1f}"
+                print(f"{who:5} {path:32} {answer.status} {said}")
 
 
 def main() -> None:

@@ -37,8 +37,9 @@ OFFER: Final = (
     '"offers":{{"price":"{}","priceCurrency":"EUR"}}}}</script><h1>Kettle</h1><p>Price {} EUR, in stock.</p>'
 )
 ARTICLE: Final = (
-    "<title>Ferry timetable</title><h1>Ferry to Hallig Süd</h1><h2>Weekdays</h2><p>The ferry leaves at {} from pier {}. Tickets are sold"
-    " on board.</p><h2>Fares</h2><p>Adults pay {} EUR, children half of it. Dogs travel free.</p><h2>Notes</h2>{}"
+    "<title>Ferry timetable</title><h1>Ferry to Hallig Süd</h1><h2>Weekdays</h2><p>The ferry leaves at {} from pier {}."
+    " Tickets are sold on board.</p><h2>Fares</h2><p>Adults pay {} EUR, children half of it. Dogs travel free.</p>"
+    "<h2>Notes</h2>{}"
     "<p>In heavy weather the ferry does not leave. Please ask the harbour master by telephone.</p>"
 )
 TABLE: Final = (
@@ -48,7 +49,7 @@ TABLE: Final = (
 HOSTILE: Final = (
     "<title>&lt;script&gt;alert(1)&lt;/script&gt;\u202e drow</title><p>{} &lt;img src=x onerror=alert(2)&gt;"
 )
-JAPANESE: Final = '<html lang="ja"><title>図書館のお知らせ</title><h1>開館時間</h1><p>図書館は午前{}時から午後八時まで開いています。</p>'
+JAPANESE: Final = '<html lang="ja"><title>図書館</title><h1>開館時間</h1><p>図書館は午前{}時から午後八時まで。</p>'
 FEED: Final = '<?xml version="1.0"?><rss version="2.0"><channel><title>Harbour news</title>{}</channel></rss>'
 STATEMENTS: Final = (
     "Create Sentinel kettle Using {/kettle} Monitor price Fetch every 6 hours Tags money, home",
@@ -152,12 +153,11 @@ class Pictures:
                 if wide > 0:
                     said.append(f"scrolls sideways by {wide} px")
                 said += await self._axe(page)
-                sent = await page.evaluate(
-                    "performance.getEntries().filter(e => e.encodedBodySize).map(e => [e.name.slice(0, 60), e.encodedBodySize])"
-                )
+                entries = "performance.getEntries().map(e => e.encodedBodySize || 0)"
+                sent = [size for size in await page.evaluate(entries) if size]
                 self.findings += len(said)
                 if size == "1280" and theme == "light":
-                    print(f"{name}: {sum(size for _, size in sent):,} bytes sent, {sent[0][1]:,} of them the screen")
+                    print(f"{name}: {sum(sent):,} bytes sent, {sent[0]:,} of them the screen")
                 for line in said:
                     print(f"  {name} {size} {theme}: {line}")
                 await context.close()
@@ -168,7 +168,7 @@ class Pictures:
         await page.evaluate(self.axe)
         found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         return [
-            f"axe {one['impact']}: {one['id']}: {one['help']}: {json.dumps([n['html'][:160] for n in one['nodes'][:3]])}"
+            f"axe {one['impact']}: {one['id']}: {json.dumps([node['html'][:160] for node in one['nodes'][:3]])}"
             for one in found["violations"]
         ]
 

@@ -1,5 +1,5 @@
-"""Promise: with a mouse, with the keyboard alone, and without JavaScript, everybody gets from an address to the first change, and
-does with changes and sentinels what the screens offer.
+"""Promise: with a mouse, with the keyboard alone, and without JavaScript, everybody gets from an
+address to the first change, and does with changes and sentinels what the screens offer.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Tab:
 
     @contextlib.asynccontextmanager
     async def visit(self, world: World, **options: Any) -> AsyncIterator[Visit]:
-        """Open the service in a window of its own; what its console says against the screens fails the test."""
+        """Open the service in a window of its own; an error on its console fails the test."""
         async with world.monitor() as monitor, face(world, monitor) as app, serve(app) as url:
             context = await self.browser.new_context(**{"timezone_id": "Europe/Berlin", **options})
             context.set_default_timeout(20_000)
@@ -130,7 +130,7 @@ def tab() -> Iterator[Tab]:
 
 
 def test_five_clicks_lead_from_nothing_to_the_first_change(tab: Tab, world: World) -> None:
-    """An address is pasted, what would be watched is seen before it is saved, and the change is seen and compared."""
+    """An address is pasted, shown before it is saved, and the change is seen."""
     world.page("/shop", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
 
     async def story(visit: Visit) -> None:
@@ -155,7 +155,7 @@ def test_five_clicks_lead_from_nothing_to_the_first_change(tab: Tab, world: Worl
 
 
 def test_a_change_is_compared_read_kept_and_narrowed_and_that_is_undone(tab: Tab, world: World) -> None:
-    """*Not relevant* shows what it would have hidden before it is done; one button takes it back."""
+    """*Not relevant* shows first what it would have hidden; one button takes it back."""
     world.add(WORDS.format("board"))
 
     async def story(visit: Visit) -> None:
@@ -218,7 +218,7 @@ def test_many_are_paused_and_tagged_at_once_and_a_dead_letter_is_sent_again(tab:
 
 
 def test_people_sign_in_and_a_reader_changes_nothing(tab: Tab, world: World) -> None:
-    """A reader sees no button that alters a sentinel, has marks of his own, and is refused at the addresses of editors."""
+    """A reader sees no button that alters a sentinel and has marks of his own."""
     world.add(WORDS.format("board"))
     for name, role in (("ada", "admin"), ("rita", "reader")):
         world.write(accounts_of.add, name, role, kept_password(), at=world.clock.wall())

@@ -1,4 +1,4 @@
-"""Sentinels as a table shows them, on both databases: which fit, in which order, how many there are."""
+"""Sentinels as a table shows them, on both databases: which fit, in which order, how many."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fill(world: World) -> int:
     for key, at in (("a", 3), ("b", 9)):
         world.write(
             lambda c, key=key, at=at: c.execute(
-                "UPDATE page SET last_seq = 2, changed_at = :at WHERE key = :key", at=at, key=key
+                "UPDATE page SET last_seq = 2, changed_at = :at WHERE key = :key", at=at, key=f"key-{key}"
             )
         )
     return int(bob.id)
