@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.stores import World
+from tidings.storage.db.connection import Connection
 from tidings.storage.people import accounts
 from tidings.storage.watches import sentinel_table, sentinels
 from tidings.storage.watches.sentinel_table import Wanted
@@ -17,13 +18,14 @@ def fill(world: World) -> int:
     bob = world.write(lambda c: accounts.add(c, "bob", "editor", "x", at=world.at))
     world.write(lambda c: sentinels.give(c, sentinels.find(c, "beta").id, bob.id))
     world.write(sentinels.drop, sentinels_id(world, "over"), world.at)
-    for key, at in (("a", 3), ("b", 9)):
-        world.write(
-            lambda c, key=key, at=at: c.execute(
-                "UPDATE page SET last_seq = 2, changed_at = :at WHERE key = :key", at=at, key=f"key-{key}"
-            )
-        )
+    world.write(change)
     return int(bob.id)
+
+
+def change(c: Connection) -> None:
+    """Let two pages have changed, `b` after `a`."""
+    for key, at in (("key-a", 3), ("key-b", 9)):
+        c.execute("UPDATE page SET last_seq = 2, changed_at = :at WHERE key = :key", at=at, key=key)
 
 
 def sentinels_id(world: World, name: str) -> int:
