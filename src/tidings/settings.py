@@ -247,6 +247,11 @@ class SearchSettings:
     index: bool = _setting(
         True, "whether a running service keeps the search index; else `tidings search` brings it up to date itself"
     )
+    log: bool = _setting(
+        True,
+        "whether it is counted, on this machine, what is searched for on the screen and by `tidings search`, and which"
+        " results are opened",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ shown to them, and what was removed is nowhere.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 from urllib.parse import urlencode
@@ -16,6 +17,7 @@ from tidings.service.run.indexer import open_indexer
 from tidings.service.run.monitor import Monitor
 from tidings.service.search import asking
 from tidings.storage.people import accounts
+from tidings.storage.search.log import SearchLog
 from tidings.storage.watches import sentinels
 
 HOSTILE = "<title>Fruit <b>&amp;</b></title><p>apple &lt;script&gt;alert(1)&lt;/script&gt; \u202e pear</p>"
@@ -168,6 +170,51 @@ def test_the_search_screen(world: World) -> None:
         assert "say a word" in await see("q=-apple")
         assert "Nothing found" in await see("q=apple&at=1999-01-01")
         assert 200 == (await people.ask("ada", "GET", "/search?q=apple&p=99&time=x&kind=html")).status
+
+    def told(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, told)
+
+
+def test_what_is_searched_for_is_counted_here_and_nowhere_else(world: World) -> None:
+    """By owner, on the screen; opened results by rank; no request carries it; an account takes its
+    own along; it can be switched off.
+    """
+
+    async def story(people: People) -> None:
+        await index(world)
+        seen = len(world.server.seen)
+        for who, text in (("anna", "one"), ("anna", "One"), ("bob", "xylophone"), ("bob", "-")):
+            assert 200 == (await people.ask(who, "GET", f"/search?{urlencode({'q': text})}")).status
+        (item, *_) = (await people.ask("anna", "GET", "/api/v1/search?q=one")).json()["items"]
+        await people.ask("anna", "GET", f"/search/{item['page']}/open?rank=2")
+        with contextlib.closing(SearchLog(world.directory)) as log:
+            assert [("one", 2), ("xylophone", 1)] == [(q.text, q.searches) for q in log.queries(at=world.clock.now())]
+            assert {2: 1} == log.clicks()
+        exported = (await people.ask("ada", "GET", "/api/v1/users/bob/export")).json()
+        assert [{"query": "xylophone", "searches": 1}] == exported["searches"]
+        assert 200 == (await people.ask("ada", "DELETE", "/api/v1/users/bob")).status
+        assert b"xylophone" not in (world.directory / "searches.db").read_bytes()
+        world.page("/a", "<p>one 7</p>")
+        await world.pass_time(people.monitor, HOUR)
+        sent = [(one.path, one.headers) for one in world.server.seen[seen:]]
+        assert sent
+        assert not [one for one in sent if "xylophone" in str(one)]
+
+    def told(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, told)
+
+
+def test_nothing_is_counted_where_that_is_switched_off(world: World) -> None:
+    """No file is made."""
+    world.flags["search.log"] = "false"
+
+    async def story(people: People) -> None:
+        assert 200 == (await people.ask("ada", "GET", "/search?q=one")).status
+        assert not (world.directory / "searches.db").exists()
 
     def told(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)

@@ -17,6 +17,8 @@ from tidings.storage.people import accounts as rows
 from tidings.storage.people.accounts import ROLES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tidings.settings import Settings
     from tidings.storage.db.database import Database
 
@@ -42,18 +44,18 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     kept = accounts.hash_of(_password(arguments.name)) if action in {"add", "password"} else ""
     database = open_database(settings, create=action == "add")
     try:
-        return _do(database, arguments, kept)
+        return _do(database, arguments, kept, settings.data)
     finally:
         database.close()
 
 
-def _do(database: Database, arguments: argparse.Namespace, kept: str) -> int:
+def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path) -> int:
     name, now = arguments.name, SystemClock().now()
     match arguments.action:
         case "list":
             return _list(database, as_json=arguments.json)
         case "export":
-            write_json(database.read(leaving.export, name))
+            write_json(database.read(leaving.export, name, data=data, now=now))
             return 0
         case "add":
             database.write(accounts.add, name, arguments.role, kept, at=now)
@@ -65,7 +67,9 @@ def _do(database: Database, arguments: argparse.Namespace, kept: str) -> int:
             database.write(accounts.set_password, name, kept)
             said = f"{name} has another password and signs in anew"
         case "remove":
+            owner_id = database.read(rows.named, name).id
             count = database.write(leaving.remove, name, now)
+            leaving.forget_searches(data, owner_id)
             many = f"{count} sentinel{'' if count == 1 else 's'}"
             said = f"{name} is removed, with {many}; `tidings gc` frees what they stored"
         case what:

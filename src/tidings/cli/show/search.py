@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import add_limit
@@ -15,6 +16,8 @@ from tidings.service.run.indexer import open_indexer
 from tidings.service.search import asking
 from tidings.service.show.finding import spell_count
 from tidings.storage.db.database import open_database
+from tidings.storage.search.log import SearchLog
+from tidings.storage.watches.events import OWNER
 from tidings.storage.write.store import Store
 
 if TYPE_CHECKING:
@@ -73,11 +76,18 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             answer = await asking.ask(store, index, _wanted(arguments, settings), now=SystemClock().now())
         finally:
             await store.close()
+        if settings.search.log:
+            _note(answer, settings)
     for result in answer.results if arguments.json else ():
         write_json(asking.record(result))
     if not arguments.json:
         _print(answer, at=arguments.at)
     return 0 if answer.results else 1
+
+
+def _note(answer: Answer, settings: Settings) -> None:
+    with contextlib.closing(SearchLog(settings.data)) as log:
+        log.note_search(str(answer.query), owner_id=OWNER, at=SystemClock().now())
 
 
 def _wanted(arguments: argparse.Namespace, settings: Settings) -> Wanted:

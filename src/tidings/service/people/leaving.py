@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from tidings.service.people import accounts as accounts_of
 from tidings.service.people import tokens as tokens_of
 from tidings.service.show.records import change_record, sentinel_record
 from tidings.storage.people import accounts, erase, tokens
+from tidings.storage.search.log import SearchLog, has_log
 from tidings.storage.watches import changes, sentinels, subscriptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tidings.model.interval import Instant
     from tidings.storage.db.connection import Connection
     from tidings.storage.people.accounts import AccountRow
+    from tidings.storage.search.log import LoggedQuery
     from tidings.storage.watches.sentinels import SentinelRow
 
 
-def export(c: Connection, name: str) -> dict[str, Any]:
-    """Return all that is kept of an account. Raises `UnknownNameError`."""
+def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, Any]:
+    """Return all that is kept of an account. Raises `UnknownNameError`.
+
+    Args:
+        name: The name of the account.
+        data: The data directory, in which the log of searches is.
+        now: As of when these count (µs).
+    """
     row = accounts.named(c, name)
     own = _own(c, row)
     found = [one for sentinel in own for one in changes.listing(c, sentinel=sentinel.name, quiet=True)]
@@ -28,6 +39,7 @@ def export(c: Connection, name: str) -> dict[str, Any]:
         "tokens": [tokens_of.record(one, user=row.name) for one in tokens.listing(c, owner_id=row.id)],
         "sentinels": [sentinel_record(one) for one in own],
         "changes": [change_record(one.row, sentinel=one.sentinel, url=one.url) for one in found],
+        "searches": [{"query": one.text, "searches": one.searches} for one in _searches(data, row.id, now)],
         "marks": [{"change": id_, "read": read, "kept": kept} for id_, read, kept in erase.marks(c, row.id)],
     }
 
@@ -51,6 +63,20 @@ def remove(c: Connection, name: str, now: Instant) -> int:
         erase.empty_sentinel(c, sentinel.id)
     erase.empty_account(c, row.id)
     return len(own)
+
+
+def forget_searches(data: Path, owner_id: int) -> None:
+    """Remove what an account searched for from the log of a data directory."""
+    if has_log(data):
+        with contextlib.closing(SearchLog(data)) as log:
+            log.erase(owner_id=owner_id)
+
+
+def _searches(data: Path, owner_id: int, now: Instant) -> list[LoggedQuery]:
+    if not has_log(data):
+        return []
+    with contextlib.closing(SearchLog(data)) as log:
+        return log.queries(at=now, owner_id=owner_id)
 
 
 def _own(c: Connection, row: AccountRow) -> list[SentinelRow]:

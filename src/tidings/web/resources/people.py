@@ -54,14 +54,17 @@ async def alter_user(call: Call) -> Any:
 
 async def remove_user(call: Call) -> Any:
     """Remove an account with all that is only its own."""
-    count = await call.write(leaving.remove, call.named("user"), call.desk.clock.wall())
+    row = await call.read(accounts.named, call.named("user"))
+    count = await call.write(leaving.remove, row.name, call.desk.clock.wall())
+    await asyncio.to_thread(leaving.forget_searches, call.desk.settings.data, row.id)
     call.desk.forget_health()
     return {"sentinels": count}
 
 
 async def export_user(call: Call) -> Any:
     """Return all that is kept of an account."""
-    return await call.read(leaving.export, call.named("user"))
+    desk = call.desk
+    return await call.read(leaving.export, call.named("user"), data=desk.settings.data, now=desk.clock.wall())
 
 
 async def list_tokens(call: Call) -> Any:

@@ -396,7 +396,9 @@ class ChangePage(Given):
 
 
 class FoundPage(Given):
-    """A page that says what was looked for; `marks` are the places of that in the snippet, in characters."""
+    """A page that says what was looked for; `marks` are the places of that in the snippet, in
+    characters.
+    """
 
     record: Literal["result"]
     rank: int
@@ -538,6 +540,7 @@ class Export(User):
     tokens: list[dict[str, Any]]
     sentinels: list[dict[str, Any]]
     changes: list[dict[str, Any]]
+    searches: list[dict[str, Any]]
     marks: list[dict[str, Any]]
 
 

@@ -26,6 +26,7 @@ from tidings.service.on_demand.compare import Comparisons
 from tidings.service.on_demand.simulation import simulate
 from tidings.storage.db.database import open_database
 from tidings.storage.search.index import SearchIndex
+from tidings.storage.search.log import SearchLog
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
 from tidings.web.markup import spell
@@ -85,6 +86,7 @@ class Desk:
         self.store = Store(database)
         self.comparisons = Comparisons(self.store.read, settings, dialect=database.dialect)
         self._index: SearchIndex | None = None
+        self._log: SearchLog | None = None
         self._simulating: ProcessPoolExecutor | None = None
         self._health = Health()
         self._read_at = float("-inf")
@@ -94,9 +96,17 @@ class Desk:
         await self.comparisons.close()
         if self._simulating is not None:
             self._simulating.shutdown(cancel_futures=True)
-        if self._index is not None:
-            self._index.close()
+        for opened in (self._index, self._log):
+            if opened is not None:
+                opened.close()
         await self.store.close()
+
+    @property
+    def log(self) -> SearchLog | None:
+        """Return the log of searches, None where nothing is to be counted."""
+        if self._log is None and self.settings.search.log:
+            self._log = SearchLog(self.settings.data)
+        return self._log
 
     @property
     def index(self) -> SearchIndex:

@@ -156,7 +156,9 @@ async def act_on_users(request: Request, desk: Desk) -> Response:
                     kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
                 await desk.store.write(accounts_of.set_password, name, kept)
             case "remove":
+                row = await desk.store.read(accounts.named, name)
                 await desk.store.write(leaving.remove, name, now)
+                await asyncio.to_thread(leaving.forget_searches, desk.settings.data, row.id)
             case "revoke":
                 await desk.store.write(tokens.revoke, form.one("token"))
             case _:

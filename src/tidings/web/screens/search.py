@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
@@ -40,6 +41,9 @@ async def show(request: Request, desk: Desk) -> Response:
         try:
             wanted = _wanted(given, request, now, number)
             answer = await asking.ask(desk.store, desk.index, wanted, now=now)
+            if number == 1 and desk.log is not None:
+                said = str(answer.query)
+                await asyncio.to_thread(desk.log.note_search, said, owner_id=asker.owner_id, at=now)
         except UsageError as error:
             problem = str(error)
     behind = await asking.behind(desk.store, desk.index) if asker.sees_all else 0
@@ -55,7 +59,7 @@ async def show(request: Request, desk: Desk) -> Response:
         here="search",
         wanted=given,
         answer=answer,
-        results=[_shown(result, given) for result in answer.results] if answer else [],
+        results=[_shown(result) for result in answer.results] if answer else [],
         problem=problem,
         behind=behind,
         times=list(asking.TIMES),
@@ -76,6 +80,10 @@ async def open_page(request: Request, desk: Desk) -> Response:
     url = seen[ids[0]].url if seen else ""
     if not _is_web(url):
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such page")
+    rank = request.query_params.get("rank", "")
+    log = desk.log if request.method == "GET" else None
+    if log is not None and rank.isascii() and rank.isdecimal() and len(rank) < 5:
+        await asyncio.to_thread(log.note_click, int(rank), owner_id=asker.owner_id)
     return RedirectResponse(url, HTTPStatus.SEE_OTHER, {"referrer-policy": "no-referrer", "cache-control": "no-store"})
 
 
@@ -94,13 +102,13 @@ def _wanted(given: dict[str, str], request: Request, now: Instant, number: int) 
     )
 
 
-def _shown(result: Result, given: dict[str, str]) -> dict[str, Any]:
+def _shown(result: Result) -> dict[str, Any]:
     """Return a result as the screen shows it; a text of the past leads to itself, one of today to
     its page.
     """
     hit = result.hit
     stored = f"/api/v1/pages/{hit.page_id}/versions/{hit.seq}/text"
-    opened = f"/search/{hit.page_id}/open?{urlencode({'q': given['q'], 'rank': result.rank})}"
+    opened = f"/search/{hit.page_id}/open?{urlencode({'rank': result.rank})}"
     return {
         "title": spell.stretches(result.title),
         "link": opened if hit.is_newest and _is_web(result.page.url) else stored,

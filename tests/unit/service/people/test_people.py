@@ -94,7 +94,7 @@ def test_who_leaves_is_exported_whole_and_leaves_nothing(world):
         await world.settle(monitor)
         world.page("/hers", page.format(secret, "two"))
         await world.pass_time(monitor, HOUR)
-        exported = world.read(leaving.export, "anna")
+        exported = world.read(leaving.export, "anna", data=world.settings.data, now=world.clock.wall())
         assert [secret] == [one["name"] for one in exported["sentinels"]]
         assert 1 == len(exported["changes"])
         assert 1 == world.write(leaving.remove, "anna", world.clock.wall())

@@ -1,0 +1,84 @@
+"""`tidings queries`: what was searched for on this machine; import another log, erase this one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import add_limit, read_text
+from tidings.cli.output import add_json, table, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.search.query_log import LEAST_CLICKS
+from tidings.service.search import workload as workloads
+from tidings.service.show.finding import spell_count
+from tidings.storage.search.index import SearchIndex
+from tidings.storage.search.log import SearchLog, has_log
+from tidings.storage.watches.events import OWNER
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+
+ACTIONS = ("list", "import", "erase")
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("action", nargs="?", choices=ACTIONS, default="list")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="of import: a CSV with query and frequency, or one query a line"
+    )
+    add_limit(parser, 50, "the N that count most")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do one of the three."""
+    if (arguments.action == "import") != (arguments.file is not None):
+        needs = "needs a FILE" if arguments.action == "import" else "takes no file"
+        raise UsageError(f"tidings queries {arguments.action} {needs}")
+    if arguments.action != "import" and not has_log(settings.data):
+        if not arguments.json:
+            write_line("nothing was searched for yet")
+        return 0
+    rows = list(workloads.rows_of(read_text(arguments.file))) if arguments.action == "import" else []
+    if not settings.data.is_dir():
+        raise UsageError(f"there is no data directory {settings.data}; `tidings add URL` makes one")
+    log = SearchLog(settings.data)
+    try:
+        match arguments.action:
+            case "import":
+                count = log.bring(rows, owner_id=OWNER, at=SystemClock().now())
+                write_line(f"{spell_count(count, 'query', 'queries')} counted")
+            case "erase":
+                write_line(f"{spell_count(log.erase(), 'query', 'queries')} forgotten")
+            case _:
+                _list(log, settings, limit=arguments.limit, as_json=arguments.json)
+    finally:
+        log.close()
+    return 0
+
+
+def _list(log: SearchLog, settings: Settings, *, limit: int, as_json: bool) -> None:
+    index = SearchIndex(settings.data)
+    try:
+        found = workloads.workload(index, log, at=SystemClock().now())
+    finally:
+        index.close()
+    shown = found.queries[:limit]
+    if as_json:
+        for one in shown:
+            record = {"record": "query", "query": one.logged.text, "searches": one.logged.searches}
+            write_json({**record, "counts": one.logged.weight, "score": one.score, "kept": one.is_kept})
+        return
+    rows = [
+        (f"{one.logged.searches:,}", f"{one.logged.weight:.1f}", "yes" if one.is_kept else "no", one.logged.text)
+        for one in shown
+    ]
+    table(rows, ("SEARCHES", "COUNTS", "OF THESE PAGES", "QUERY"))
+    fitted = (
+        "fitted" if found.clicks >= LEAST_CLICKS else f"usual; it is fitted from {LEAST_CLICKS:,} opened results on"
+    )
+    opened = spell_count(found.clicks, "result")
+    write_line()
+    write_line(f"{opened} opened; what stands at rank r is read r^-{found.exponent:.2f} ({fitted})")

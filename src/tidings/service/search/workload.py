@@ -1,0 +1,96 @@
+"""The workload: what people search for here, how much it counts, and how deep results are read (002
+§3, §5.2).
+
+It is read from the log of searches; queries that are of no watched page are left out of it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tidings.errors import UsageError
+from tidings.search.query import parse
+from tidings.search.query_log import knee, viewing_exponent
+from tidings.storage.search import find
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.storage.search.index import SearchIndex
+    from tidings.storage.search.log import LoggedQuery, SearchLog
+
+MOST_QUERIES: Final = 2_000
+"""Queries that are weighed, those that count most: each is asked of the index."""
+MOST_TIMES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedQuery:
+    """A query of the log: the sum of the scores of all pages that answer it, and whether that is
+    above the knee.
+    """
+
+    logged: LoggedQuery
+    score: float
+    is_kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """All queries that were weighed, the clicks that were counted, and the exponent of the viewing
+    curve.
+    """
+
+    queries: Sequence[WeighedQuery]
+    clicks: int
+    exponent: float
+
+
+def workload(index: SearchIndex, log: SearchLog, *, at: Instant) -> Workload:
+    """Return the workload as of an instant (µs)."""
+    logged = log.queries(at=at)[:MOST_QUERIES]
+    scores = [_score(index, one.text) for one in logged]
+    least = knee(scores)
+    clicks = log.clicks()
+    weighed = [
+        WeighedQuery(one, score, is_kept=score > 0 and score >= least)
+        for one, score in zip(logged, scores, strict=True)
+    ]
+    return Workload(weighed, sum(clicks.values()), viewing_exponent(clicks))
+
+
+def _score(index: SearchIndex, text: str) -> float:
+    try:
+        query = parse(text)
+    except UsageError:  # a log of other rules
+        return 0.0
+    return sum(hit.score for hit in find.find(index, query))
+
+
+def rows_of(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the queries of a CSV with the columns `query` and `frequency`, or of a list with one
+    query a line.
+
+    Raises `UsageError` for a line that is neither, with its number.
+    """
+    lines = text.splitlines()
+    has_head = bool(lines) and {"query", "frequency"} <= set(next(csv.reader(lines[:1])))
+    if not has_head:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield _spelled(line, number), 1
+        return
+    for number, row in enumerate(csv.DictReader(lines), 2):
+        times = (row["frequency"] or "").strip()
+        if not times.isdecimal() or not 0 < int(times) <= MOST_TIMES:
+            raise UsageError(f"line {number}: frequency is a number from 1 to {MOST_TIMES:,}; found {times[:40]!r}")
+        yield _spelled(row["query"] or "", number), int(times)
+
+
+def _spelled(text: str, number: int) -> str:
+    try:
+        return str(parse(text))
+    except UsageError as error:
+        raise UsageError(f"line {number}: {error}") from error

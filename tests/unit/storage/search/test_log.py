@@ -1,0 +1,50 @@
+"""The log of searches: counted, faded, brought, erased."""
+
+import pytest
+
+from tidings.clock import DAY
+from tidings.search.query_log import HALF_LIFE
+from tidings.storage.search.log import FILE, LoggedQuery, SearchLog, has_log
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Give an empty log."""
+    made = SearchLog(tmp_path)
+    yield made
+    made.close()
+
+
+def test_searches_are_counted_and_fade(log):
+    """Of all owners together or of one; what is ten half lives old is forgotten."""
+    log.note_search("tea", owner_id=1, at=0)
+    log.note_search("tea", owner_id=2, at=HALF_LIFE)
+    log.note_search("milk", owner_id=2, at=HALF_LIFE, times=3)
+
+    assert [LoggedQuery("milk", 3, 3.0), LoggedQuery("tea", 2, 1.5)] == log.queries(at=HALF_LIFE)
+    assert [LoggedQuery("tea", 1, 0.5)] == log.queries(at=HALF_LIFE, owner_id=1)
+    assert ["milk", "tea"] == [one.text for one in log.queries(at=10 * HALF_LIFE + DAY)]
+    assert [1] == [one.searches for one in log.queries(at=0) if one.text == "tea"]
+
+
+def test_clicks_are_counted_by_rank(log):
+    """A rank that is none is not."""
+    for rank in (1, 1, 2, 0, 5_000):
+        log.note_click(rank, owner_id=1)
+
+    assert {1: 2, 2: 1} == log.clicks()
+
+
+def test_what_is_erased_is_in_no_file(log, tmp_path):
+    """Of one owner or of all."""
+    log.bring([("xylophone", 2), ("quokka", 1)], owner_id=2, at=0)
+    log.note_search("vuvuzela", owner_id=1, at=0)
+    log.note_click(1, owner_id=2)
+
+    assert 2 == log.erase(owner_id=2)
+    assert {} == log.clicks()
+    assert ["vuvuzela"] == [one.text for one in log.queries(at=0)]
+    assert not [word for word in (b"xylophone", b"quokka") if word in (tmp_path / FILE).read_bytes()]
+    assert 1 == log.erase()
+    assert b"vuvuzela" not in (tmp_path / FILE).read_bytes()
+    assert has_log(tmp_path)
