@@ -15,7 +15,7 @@ from tidings.language.verify import KnownSentinel, joins_answers
 from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
-from tidings.model.watch.asking import Asking, Header, Login, Value
+from tidings.model.watch.asking import Asking, BrowserStep, Header, Login, Value
 from tidings.model.watch.commands import url_of
 from tidings.model.watch.extract import HIDDEN
 from tidings.model.watch.interest import EXTREMES, FORMS
@@ -278,6 +278,19 @@ values = visible.map(Value) | st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,12}", fu
 )
 
 
+places = {
+    "language": st.sampled_from(["css", "xpath", "text"]),
+    "place": st.sampled_from(["#a", 'a[href="/b"]', "More …"]),
+}
+browser_steps = st.one_of(
+    st.builds(BrowserStep, st.sampled_from(["click", "wait", "scroll"]), **places),
+    st.builds(BrowserStep, st.just("fill"), value=st.builds(Value, st.just("name"), st.booleans()), **places),
+    st.builds(BrowserStep, st.just("select"), value=st.builds(Value, st.just('L "2"')), **places),
+    st.builds(BrowserStep, st.just("press"), value=st.just(Value("Enter"))),
+    st.builds(BrowserStep, st.just("press"), value=st.just(Value("Control+A")), **places),
+    st.builds(BrowserStep, st.just("wait"), wait=st.just(2_000_000)),
+    st.just(BrowserStep("scroll")),
+)
 logins = st.builds(
     Login,
     st.sampled_from(["https://shop.example/login", "http://127.0.0.1:8080/in?a=%22"]),
@@ -293,6 +306,7 @@ def askings(draw: st.DrawFn) -> Asking:
     """Draw how a page is asked for."""
     body = draw(st.none() | values)
     render = draw(st.sampled_from(["", "browser"]))
+    steps = draw(st.lists(browser_steps, max_size=3).map(tuple)) if render else ()
     return Asking(
         method=draw(st.sampled_from(["GET", "POST", "QUERY"])),
         body=body,
@@ -301,6 +315,7 @@ def askings(draw: st.DrawFn) -> Asking:
         trust=draw(st.sampled_from(["", "ca.pem", 'my "ca".pem'])),
         proxy=draw(st.sampled_from([None, Value("http://proxy.example:3128"), Value("way-out", is_secret=True)])),
         login=draw(st.none() | logins),
+        steps=steps,
         render=render,
         screenshot=bool(render) and draw(st.booleans()),
         frames=draw(st.integers(0, 2)),

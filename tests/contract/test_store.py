@@ -44,7 +44,7 @@ from tidings.model.observed.unit import (
     Unit,
 )
 from tidings.model.observed.version import Blob, Digest, Member, NewBody, Version
-from tidings.model.watch.asking import Header, Value
+from tidings.model.watch.asking import BrowserStep, Header, Value
 from tidings.model.watch.sentinel import State
 from tidings.service.poll.keep import keeping
 from tidings.storage.db import instance, leases
@@ -200,6 +200,11 @@ def test_a_page_identity_comes_back_and_is_made_once(world: World):
         trust="ca.pem",
         proxy=Value("http://p.example"),
         headers=(Header("Accept", Value("x")), Header("B", Value("y", is_secret=True))),
+        steps=(
+            BrowserStep("fill", "css", "#q", Value("pw", is_secret=True)),
+            BrowserStep("click", "text", "Go"),
+            BrowserStep("wait", wait=2 * SECOND),
+        ),
     )
     first = world.write(pages.ensure, identity)
 

@@ -35,13 +35,24 @@ def shop() -> WebServer:
 
 def test_the_sentinel_is_one():
     """It is read without a problem or a warning, and asks for a browser and pictures."""
-    (text,) = blocks("sentinel")
+    text, stepping = blocks("sentinel")
     parsed = parse(text)
     (sentinel,) = parsed.statements
 
     assert isinstance(sentinel, Sentinel)
     assert ((), ()) == (parsed.problems, parsed.warnings)
     assert ("browser", True) == (sentinel.asking.render, sentinel.asking.screenshot)
+    assert [] == [*parse(stepping).problems, *parse(stepping).warnings]
+
+
+def test_each_step_of_the_table_is_one():
+    """What stands there in code is read."""
+    rows = re.findall(r"^\| (`(?:click|fill|select|press|wait|scroll)[^|]*) \|", TEXT, flags=re.MULTILINE)
+    steps = [step for row in rows for step in re.findall(r"`([^`]+)`", row)]
+    head = "Create Sentinel a Using https://a.example/ Monitor all words Render browser"
+
+    assert 10 == len(steps)
+    assert () == parse(f"{head} steps ({', '.join(steps)})").problems
 
 
 def test_the_settings_are_settings(tmp_path):
@@ -84,7 +95,7 @@ def test_the_page_is_watched_as_it_says():
 def test_the_commands_run(tmp_path, monkeypatch, capsys):
     """Added, looked at, listed with its picture, and the picture written."""
     need_chromium()
-    (text,) = blocks("sentinel")
+    text, _ = blocks("sentinel")
     monkeypatch.chdir(tmp_path)
     for name, value in {
         "TIDINGS_DATA": str(tmp_path / "data"),

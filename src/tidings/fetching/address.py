@@ -19,7 +19,7 @@ from tidings.errors import AddressError, UsageError
 from tidings.fetching import files
 from tidings.model.observed.page import PageIdentity
 from tidings.model.watch import commands
-from tidings.model.watch.asking import PLAIN, Asking, Header, Login, Value
+from tidings.model.watch.asking import PLAIN, Asking, BrowserStep, Header, Login, Value
 
 MAX_URL_LENGTH = 8_192
 """Characters of a rebuilt URL; longer request lines are refused by most servers."""
@@ -155,7 +155,9 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     is_owned = any(h.value.is_secret or h.name == "cookie" for h in headers) or any(
         value is not None and value.is_secret for value in (asking.body, asking.proxy)
     )
-    is_owned = is_owned or asking.login is not None
+    is_owned = is_owned or asking.login is not None or _types_secret(asking)
+    if _types_secret(asking) and not is_safe_for_passwords(rebuilt):
+        _refuse(url, "a secret is typed into https pages only", "write https://")
     owner = owner_id if is_owned else None
     body = hashlib.sha256(_spelled(asking.body).encode()).hexdigest() if asking.body is not None else ""
     spelled = [(header.name, _spelled(header.value)) for header in headers]
@@ -164,6 +166,8 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
         identity += [asking.trust, _spelled(asking.proxy) if asking.proxy is not None else ""]
     if asking.login is not None:
         identity.append(_checked_login(asking.login))
+    if asking.steps:
+        identity.append([_spelled_step(step) for step in asking.steps])
     text = json.dumps(identity, ensure_ascii=True, separators=(",", ":"))
     return PageIdentity(
         key=hashlib.sha256(text.encode()).hexdigest(),
@@ -178,6 +182,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
         trust=asking.trust,
         proxy=asking.proxy,
         login=asking.login,
+        steps=asking.steps,
         owner_id=owner,
     )
 
@@ -188,6 +193,15 @@ def is_safe_for_passwords(url: str) -> bool:
     host = parts.host.strip("[]")
     is_loopback = host in {"localhost", "::1"} or (is_ipv4(host) and host.startswith("127."))
     return parts.scheme == "https" or is_loopback
+
+
+def _types_secret(asking: Asking) -> bool:
+    return any(step.value is not None and step.value.is_secret for step in asking.steps)
+
+
+def _spelled_step(step: BrowserStep) -> list[object]:
+    value = "" if step.value is None else _spelled(step.value)
+    return [step.verb, step.language, step.place, value, step.wait]
 
 
 def _checked_login(login: Login) -> list[object]:

@@ -29,7 +29,7 @@ from tidings.language.problems import Problem
 from tidings.language.write.printer import to_text
 from tidings.model.interval import Duration
 from tidings.model.outside import CreateEvent, EventSource, Origin
-from tidings.model.watch.asking import Login, Value
+from tidings.model.watch.asking import BrowserStep, Login, StepVerb, Value
 from tidings.model.watch.commands import url_of
 from tidings.model.watch.interest import (
     EXTREMES,
@@ -224,6 +224,24 @@ def login(form: str, user: str, *, secret: str, success: str = "", via: Sequence
         via: Further addresses to which the form may send the password, and where it may lead.
     """
     return Login(form, Value(user), secret, success, tuple(via))
+
+
+def step(
+    verb: StepVerb, place: str = "", value: str = "", *, by: str = "css", secret: str = "", wait: Duration = 0
+) -> BrowserStep:
+    """Return what is done in the browser before a page is read, for `Asking.steps`.
+
+    Args:
+        verb: `click`, `fill`, `select`, `press`, `wait` or `scroll`.
+        place: Where, in the language `by`: `css`, `xpath` or `text`; "" for the whole page.
+        value: What is typed, chosen or pressed.
+        by: The language of `place`.
+        secret: The name of the secret that is typed instead of `value`.
+        wait: How long a step waits that waits for no place (µs).
+    """
+    needs_value = verb in {"fill", "select", "press"}
+    given = Value(secret or value, is_secret=bool(secret)) if needs_value else None
+    return BrowserStep(verb, by if place else "", place, given, wait)
 
 
 def command(*argv: str) -> str:

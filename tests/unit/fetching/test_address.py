@@ -12,7 +12,7 @@ from yarl import URL
 
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
-from tidings.model.watch.asking import Asking, Header, Value
+from tidings.model.watch.asking import Asking, BrowserStep, Header, Value
 
 REBUILT = [
     ("https://example.com", "https://example.com/"),
@@ -200,6 +200,8 @@ def test_pages_are_the_same_if_and_only_if_their_requests_are():
         address.identify(url, Asking(body=Value("q"))).key,
         address.identify(url, Asking(body=Value("q", is_secret=True))).key,
         address.identify(url, Asking(render="browser")).key,
+        address.identify(url, Asking(render="browser", steps=(BrowserStep("click", "css", "#more"),))).key,
+        address.identify(url, Asking(render="browser", steps=(BrowserStep("click", "css", "#less"),))).key,
         address.identify(url, Asking(frames=1)).key,
         address.identify(url, Asking(headers=(Header("Accept-Language", Value("de")),))).key,
         address.identify(url, Asking(headers=(Header("Accept-Language", Value("en")),))).key,
@@ -246,6 +248,17 @@ def test_headers_that_break_or_frame_a_request_are_refused(name, value):
     """Line ends, non-ASCII and the headers that Tidings makes itself cannot be set (H-031, H-032)."""
     with pytest.raises(UsageError, match="header"):
         address.identify("http://example.com/", Asking(headers=(Header(name, Value(value)),)))
+
+
+def test_a_secret_is_typed_on_pages_that_come_by_https():
+    """Such a page belongs to whoever owns the secret; this machine needs no https."""
+    typing = Asking(render="browser", steps=(BrowserStep("fill", "css", "#pw", Value("pw", is_secret=True)),))
+
+    assert [7, 7] == [
+        address.identify(url, typing, owner_id=7).owner_id for url in ("https://example.com/", "http://127.0.0.1/")
+    ]
+    with pytest.raises(AddressError, match="a secret is typed into https pages only"):
+        address.identify("http://example.com/", typing)
 
 
 def test_refusal_never_shows_a_password_or_a_query():

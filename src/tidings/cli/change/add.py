@@ -66,6 +66,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument("--login-success", metavar="CSS", help="what only a logged-in page has, e.g. a.logout")
     parser.add_argument("--password", metavar="SECRET", help="the secret that holds the password of --user")
     parser.add_argument("--render", action="store_true", help="watch what a browser shows once scripts have run")
+    parser.add_argument(
+        "--step",
+        action="append",
+        default=[],
+        metavar="STEP",
+        help="what a browser does first, e.g. 'click \"#more\"' (implies --render); can be given again",
+    )
     parser.add_argument("--no-check", action="store_true", help="do not check new pages now; the service does")
     parser.add_argument("--no-test", action="store_true", help="send no test message to --notify")
     add_json(parser)
@@ -119,6 +126,7 @@ def _of_url(arguments: argparse.Namespace) -> list[str]:
         "login_form",
         "login_success",
         "render",
+        "step",
         "every",
         "notify",
         "name",

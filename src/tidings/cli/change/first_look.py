@@ -99,7 +99,9 @@ def _asked(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, 
         clauses.append(("--login-form", f"Login form {quoted(arguments.login_form)} {user}{found}"))
     elif login:
         clauses.append(("--user", f'Header "Authorization" secret "{login}"'))
-    if arguments.render:
+    if arguments.step:
+        clauses.append(("--step", f"Render browser steps ({', '.join(arguments.step)})"))
+    elif arguments.render:
         clauses.append(("--render", "Render browser"))
     if arguments.tag:
         clauses.append(("--tag", f"Tags {', '.join(map(quoted, arguments.tag))}"))

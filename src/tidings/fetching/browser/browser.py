@@ -11,13 +11,13 @@ import contextlib
 import time
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tidings.clock import SECOND
 from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.fetching.browser.chromium import Chromium, lack
-from tidings.fetching.browser.parts import BYTES_A_PAGE, Load, PartFetcher
+from tidings.fetching.browser.parts import BYTES_A_PAGE, HTML, Load, PartFetcher
 from tidings.fetching.failure import FetchError
 from tidings.fetching.guard import Guard, HomeGuard
 from tidings.fetching.http import answers
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from tidings.fetching.browser.visit import MainAnswer, VisitResult
     from tidings.fetching.fetcher import Permit
     from tidings.settings import FetchSettings
-
-HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-"""Types that a browser shows as a page; all others come as the client fetched them."""
 
 
 class Browser:
@@ -100,6 +97,7 @@ class Browser:
             most_requests=self._settings.browser_requests,
             most_bytes=BYTES_A_PAGE * self._settings.max_body_bytes,
             seconds=seconds,
+            jar=outcome.cookies if request.steps else None,
         )
         try:
             load.route = by.route_for(request)
@@ -108,7 +106,7 @@ class Browser:
             async with asyncio.timeout(left):
                 seen, document, hops = await self._follow(request, load, outcome)
         except TimeoutError:
-            error = FetchError("net", f"the page did not come to rest in a browser within {seconds:g} s")
+            error = FetchError("net", f"{load.doing}the page did not come to rest in a browser within {seconds:g} s")
             if load.loading:
                 error = FetchError("busy", f"the page still says {load.loading!r} after {seconds:g} s in a browser")
             return _failed(error, outcome, load)
@@ -149,7 +147,7 @@ class Browser:
             async with self._chromium.context(**self._options(request)) as context:
                 seen = await visit.see(context)
             if not seen.moved_to:
-                return seen, document, hops
+                return seen, seen.document or document, hops
             hops.append(document.url)
             if len(hops) > self._settings.max_redirects or _rebuilt(seen.moved_to) in hops:
                 raise FetchError("redirect", "the page's scripts send it on without end")

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Final
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
 from tidings.fetching.failure import FetchError
-from tidings.fetching.http import answers, redirects
+from tidings.fetching.http import answers, cookies, redirects
 from tidings.fetching.http.decoders import Decoder
 from tidings.fetching.http.journey import REPEATABLE, DialTarget, Journey, target_of
 from tidings.fetching.http.routes import DIRECT, Route
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.model.observed.outcome import FetchRequest, Validators
+from tidings.model.secret import Cookie
 from tidings.settings import FetchSettings
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from tidings.fetching.fetcher import Permit
     from tidings.fetching.http.client import Client
 
+HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+"""Types that a browser shows as a page; all others come as the client fetched them."""
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})
 MOST_BODY_BYTES: Final = 1_000_000
 """Largest body that a page's script may send."""
@@ -65,6 +68,10 @@ class Load:
     `request` is the page's; `home` are the hosts that the page is at home at: there its parts may be asked by `inner`, the client
     that fetched it. It has `seconds` in all, until `ends_at` on the loop's clock. `loading` is what the page says that is only loading.
     `requests`, `wire_bytes` and `decoded_bytes` count the parts alone.
+
+    Where steps are done on the page, `jar` has the cookies that were set on the way (None: cookies
+    are forgotten), and once a secret was typed nobody but the origin `locked` is asked;
+    `doing` is the step under way.
     """
 
     request: FetchRequest
@@ -80,6 +87,9 @@ class Load:
     requests: int = 0
     wire_bytes: int = 0
     decoded_bytes: int = 0
+    jar: tuple[Cookie, ...] | None = None
+    locked: str = ""
+    doing: str = ""
     _origins: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     def count(self) -> None:
@@ -151,6 +161,8 @@ class PartFetcher:
         except AddressError as error:
             raise FetchError("address", str(error)) from None
         while True:
+            if load.locked and address.parse(url).origin != load.locked:
+                raise FetchError("address", f"after a secret was typed only {load.locked} is asked")
             target = target_of(url)
             await self._obey_robots(load, url, target)
             answer = await self._once(load, url, target, method, headers or {}, body)
@@ -216,12 +228,16 @@ class PartFetcher:
                 route=load.route,
                 body=body,
                 cookies=load.request.cookies,
+                jar=load.jar or (),
             )
             return await client.exchange(journey, target, theirs, functools.partial(self._read, load))
 
     async def _read(
         self, load: Load, journey: Journey, response: aiohttp.ClientResponse
     ) -> PartAnswer | tuple[int, str]:
+        if load.jar is not None:
+            lines = response.headers.getall("Set-Cookie", ())
+            load.jar = cookies.merged(load.jar, lines, journey.url, now=self._outer.clock.wall())
         if response.status in answers.REDIRECTS:
             return response.status, redirects.target(journey.url, response.headers.getall("Location", ()))
         encoding = answers.content_encoding(response.headers)

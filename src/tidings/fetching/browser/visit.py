@@ -12,6 +12,7 @@ import contextlib
 import importlib.resources
 import json
 import logging
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -20,9 +21,11 @@ from playwright.async_api import Error as BrowserError
 from tidings.clock import Instant
 from tidings.errors import BudgetError
 from tidings.fetching import address
-from tidings.fetching.browser.parts import Load, PartAnswer, PartFetcher
+from tidings.fetching.browser.parts import HTML, Load, PartAnswer, PartFetcher
+from tidings.fetching.browser.steps import Typed, play
 from tidings.fetching.failure import FetchError
 from tidings.fetching.http import answers
+from tidings.model.secret import Secret
 
 log = logging.getLogger("tidings.fetching.browser.browser")
 
@@ -42,14 +45,16 @@ LOADING_EVERY_SECONDS: Final = 0.5
 STUCK_SECONDS: Final = 3.0
 """A page that asks for nothing for so long and is not loaded never will be: a script has stopped its loading."""
 LOOK_EVERY_SECONDS: Final = 0.1
+EVALUATIONS: Final = 20
+"""How often a page that steps lead elsewhere is asked again."""
 
 VIEW_WIDTH, VIEW_HEIGHT = 1_280, 1_024
 MOST_PICTURE_HEIGHT: Final = 8_000
 MOST_PICTURE_BYTES: Final = 2_000_000
 PICTURE_QUALITIES: Final = (80, 40)
 
-Treatment = Literal["ask", "blank", "move", "refuse"]
-"""What becomes of a request: asked for; answered with an image of nothing; the page goes elsewhere; refused."""
+Treatment = Literal["ask", "blank", "move", "follow", "refuse"]
+"""What becomes of a request: asked for; answered with an image of nothing; the page goes elsewhere, or is followed there; refused."""
 
 _ASKED = frozenset({"script", "stylesheet", "xhr", "fetch"})
 _SEEN = frozenset({"image", "font", "document"})
@@ -122,14 +127,18 @@ class MainAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VisitResult:
-    """What a visit brought: the page as HTML in UTF-8 and, if asked for, its picture; or `moved_to`, where a script sends it."""
+    """What a visit brought: the page as HTML in UTF-8 and, if asked for, its picture; or `moved_to`, where a script sends it.
+
+    `document` is what the page was answered with, another one if steps led to another page.
+    """
 
     html: bytes = b""
     picture: bytes = b""
     moved_to: str = ""
+    document: MainAnswer | None = None
 
 
-def treatment(resource: str, method: str, *, is_page: bool, pictures: bool) -> Treatment:
+def treatment(resource: str, method: str, *, is_page: bool, pictures: bool, steps: bool = False) -> Treatment:
     """Return what becomes of a request that is not the page's first: `resource` is the browser's word, `is_page` its main frame.
 
     Args:
@@ -137,7 +146,10 @@ def treatment(resource: str, method: str, *, is_page: bool, pictures: bool) -> T
         method: The method of the request.
         is_page: Whether it is the main frame's.
         pictures: Whether pictures are loaded.
+        steps: Whether steps are done on the page, so that it is followed where they lead, forms too.
     """
+    if is_page and steps:
+        return "follow" if method in {"GET", "POST"} else "refuse"
     if is_page:
         return "move" if method == "GET" else "refuse"
     if resource in _ASKED or (pictures and resource in _SEEN):
@@ -158,6 +170,11 @@ class Visit:
         self._max_bytes = max_bytes
         self._now = now
         self._host = address.host_of(document.url)
+        self._steps = load.request.steps
+        self._typed = Typed()
+        self._had: dict[str, PartAnswer] = {}
+        self._next: PartAnswer | None = None
+        self._is_stepping = False
         self._is_served = False
         self._under_way = 0
         self._stirred_at = 0.0
@@ -175,24 +192,46 @@ class Visit:
         """
         try:
             await self._open(context)
-            resting = asyncio.ensure_future(self._rest())
-            ended = asyncio.ensure_future(self._ended.wait())
-            try:
-                await asyncio.wait({resting, ended}, return_when=asyncio.FIRST_COMPLETED)
-                if not self._ended.is_set():
-                    await resting
-            finally:
-                for task in (resting, ended):
-                    task.cancel()
-                await asyncio.gather(resting, ended, return_exceptions=True)
-            if self._fault is not None:
-                raise self._fault
+            await self._unless_ended(self._rest())
             if self._moved_to:
                 return VisitResult(moved_to=self._moved_to)
-            return VisitResult(await self._html(), await self._picture() if self._pictures else b"")
+            if self._steps:
+                self._is_stepping = True
+                await self._unless_ended(play(self._page, self._load, settle=self._rest, lock=self._lock))
+            html = await self._html()
+            return VisitResult(html, await self._picture() if self._pictures else b"", document=self._document)
+        except FetchError as error:
+            if not self._typed:
+                raise
+            raise FetchError(
+                error.kind, self._typed.masked(str(error)), status=error.status, retry_after=error.retry_after
+            ) from None
         finally:
             for task in self._tasks:
                 task.cancel()
+
+    async def _unless_ended(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something until the visit ends. Raises what ended it."""
+        doing = asyncio.ensure_future(work)
+        ended = asyncio.ensure_future(self._ended.wait())
+        try:
+            await asyncio.wait({doing, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if not self._ended.is_set():
+                await doing
+        finally:
+            for task in (doing, ended):
+                task.cancel()
+            await asyncio.gather(doing, ended, return_exceptions=True)
+        if self._fault is not None:
+            raise self._fault
+
+    def _lock(self, secret: Secret) -> None:
+        """From here on nobody but the page's own origin is asked. Raises `FetchError` if that is not where the secret belongs."""
+        home, here = address.parse(self._load.request.url).origin, address.parse(self._document.url).origin
+        if here != home:
+            raise FetchError("request", f"the page is at {here}; a secret is typed at {home} only")
+        self._typed.add(secret)
+        self._load.locked = home
 
     # -- the page ------------------------------------------------------------------------------------------------------------------
 
@@ -246,7 +285,7 @@ class Visit:
 
     async def _html(self) -> bytes:
         html = await self._evaluate(f"({_script()})({self._max_bytes})")
-        data = html.encode() if isinstance(html, str) else b""
+        data = self._typed.masked(html).encode() if isinstance(html, str) else b""
         if not isinstance(html, str) or len(data) > self._max_bytes:
             raise FetchError("size", f"the page as a browser shows it is larger than {self._max_bytes:,} bytes")
         return data
@@ -269,6 +308,17 @@ class Visit:
 
     async def _evaluate(self, expression: str) -> Any:
         """Evaluate in a world of our own, which no script of the page can reach."""
+        for _ in range(EVALUATIONS):
+            try:
+                return await self._evaluate_once(expression)
+            except BrowserError:  # the page that was asked has made way for another
+                if not self._is_stepping:
+                    raise
+                self._world = 0
+                await asyncio.sleep(LOOK_EVERY_SECONDS)
+        raise FetchError("request", "the page did not come to rest after the step")
+
+    async def _evaluate_once(self, expression: str) -> Any:
         if not self._world:
             frame = (await self._cdp.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
             made = await self._cdp.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "tidings"})
@@ -306,7 +356,17 @@ class Visit:
                 status=self._document.status, headers=_handed_on(self._document.headers), body=self._document.body
             )
             return
-        match treatment(request.resource_type, request.method, is_page=is_page, pictures=self._pictures):
+        if self._typed and (
+            self._typed.is_in(url) or (is_page and request.method == "GET" and self._typed.is_in(request.url))
+        ):
+            self._end(FetchError("request", "the page writes the typed secret into an address"))
+            await route.abort("blockedbyclient")
+            return
+        match treatment(
+            request.resource_type, request.method, is_page=is_page, pictures=self._pictures, steps=self._is_stepping
+        ):
+            case "follow":
+                await self._follow(route, request)
             case "ask":
                 await self._ask(route, request)
             case "blank":
@@ -331,17 +391,49 @@ class Visit:
             return None
         return frame.parent_frame is None
 
+    async def _follow(self, route: Any, request: Any) -> None:
+        """Let a step lead the page to another one, which is asked for as its parts are."""
+        part, self._next = self._next, None
+        if part is None:
+            try:
+                part = await self._task(self._part(request))
+                _check_document(part, self._now)
+            except (FetchError, BudgetError, UnicodeDecodeError) as error:
+                fault = (
+                    error
+                    if not isinstance(error, UnicodeDecodeError)
+                    else FetchError("request", "the form sends a file")
+                )
+                self._end(fault)
+                await route.abort("failed")
+                return
+            if part.hops:  # the browser has to know where the page is
+                self._next = part
+                await route.abort("aborted")
+                self._soon(self._page.goto(part.url, wait_until="commit", timeout=0))
+                return
+        self._world = 0
+        self._document = MainAnswer(part.url, part.status, dict(part.headers), part.body)
+        self._host = address.host_of(part.url)
+        await route.fulfill(status=part.status, headers=_handed_on(part.headers), body=part.body)
+
+    def _part(self, request: Any) -> Coroutine[Any, Any, PartAnswer]:
+        sent = request.post_data_buffer
+        return self._parts.ask(
+            self._load,
+            request.url,
+            method=request.method,
+            headers=request.headers,
+            body=None if sent is None else sent.decode("utf-8"),
+        )
+
     async def _ask(self, route: Any, request: Any) -> None:
+        had = self._had.get(request.url) if self._typed and request.method == "GET" else None
+        if had is not None:  # nothing new is said to anybody
+            await route.fulfill(status=had.status, headers=_handed_on(had.headers), body=had.body)
+            return
         try:
-            sent = request.post_data_buffer
-            asking = self._parts.ask(
-                self._load,
-                request.url,
-                method=request.method,
-                headers=request.headers,
-                body=None if sent is None else sent.decode("utf-8"),
-            )
-            part = await self._task(asking)
+            part = await self._task(self._part(request))
         except (FetchError, BudgetError, UnicodeDecodeError) as error:
             self._judge(request, error)
             await route.abort("failed")
@@ -350,6 +442,8 @@ class Visit:
             await route.abort("failed")
             raise
         self._doubt(request, part)
+        if self._steps and not self._typed and request.method == "GET":
+            self._had[request.url] = part
         await route.fulfill(status=part.status, headers=_handed_on(part.headers), body=part.body)
 
     def _judge(self, request: Any, error: Exception) -> None:
@@ -374,6 +468,8 @@ class Visit:
             return False
 
     def _end(self, fault: FetchError | BudgetError) -> None:
+        if isinstance(fault, FetchError) and self._load.doing:
+            fault = FetchError(fault.kind, f"{self._load.doing}{fault}", retry_after=fault.retry_after)
         self._fault = self._fault or fault
         self._ended.set()
 
@@ -405,6 +501,15 @@ def _of_part(url: str, error: FetchError) -> FetchError:
     return FetchError(
         error.kind, f"a part of the page could not be had, {shown}: {error}", retry_after=error.retry_after
     )
+
+
+def _check_document(part: PartAnswer, now: Instant) -> None:
+    """Raise `FetchError` unless a step may lead to this answer."""
+    if part.status not in answers.WHOLE:
+        raise answers.failure_of(part.status, answers.multi(part.headers), now=now)
+    media = part.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media and media not in HTML:
+        raise FetchError("request", f"the step leads to something that is no page: {media[:60]}")
 
 
 def _handed_on(headers: dict[str, str] | Any) -> dict[str, str]:

@@ -90,7 +90,7 @@ class Client:
             first=request.url,
             body=request.body,
             cookies=request.cookies,
-            keeps_cookies=request.login is not None,
+            keeps_cookies=request.login is not None or bool(request.steps),
             origins=request.origins,
         )
         try:

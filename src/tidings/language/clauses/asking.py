@@ -25,7 +25,18 @@ from tidings.language.clauses.clause import (
 from tidings.language.clauses.selection import read_selector
 from tidings.language.verify import check_address
 from tidings.model.interval import Duration, spell_duration
-from tidings.model.watch.asking import LONGEST_TIMEOUT, Asking, Header, Login, Value
+from tidings.model.watch.asking import (
+    LONGEST_TIMEOUT,
+    LONGEST_WAIT,
+    MOST_STEPS,
+    Asking,
+    BrowserStep,
+    Header,
+    Login,
+    Render,
+    StepVerb,
+    Value,
+)
 
 Node = Tree[Token]
 
@@ -36,6 +47,7 @@ _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}")
 _SECRET = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _UNTIL_SET = "pages that need it are in error until it is"
+_KEY = re.compile(r"(?:(?:Control|Shift|Alt|Meta)\+){0,3}(?:[A-Z][A-Za-z]{1,15}\d{0,2}|[!-~])")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -150,10 +162,43 @@ def read_frames(node: Node, clause: Clause) -> int:
     return int(number)
 
 
-def read_render(node: Node, _clause: Clause) -> tuple[str, bool]:
-    """Return `browser`, and whether a picture of each version is kept."""
+def read_render(node: Node, clause: Clause) -> Render:
+    """Return `browser`, whether a picture of each version is kept, and the steps."""
     words = {child.type for child in node.children if isinstance(child, Token)}
-    return "browser", "SCREENSHOT" in words
+    found = parts_of(node).get("browser_steps")
+    nodes = [] if found is None else [child for child in found.children if isinstance(child, Tree)]
+    if len(nodes) > MOST_STEPS:
+        place = first(nodes[MOST_STEPS]).start_pos
+        raise clause.fail(place, "E41", f"there are {len(nodes)} steps", expected=f"at most {MOST_STEPS}")
+    return "browser", "SCREENSHOT" in words, tuple(_step(step, clause) for step in nodes)
+
+
+def _step(node: Node, clause: Clause) -> BrowserStep:
+    """Return one step; E41 for what no browser can do."""
+    head = cast("Token", node.children[0])
+    verb = cast("StepVerb", head.type.lower())
+    parts = parts_of(node)
+    language, place = "", ""
+    if "spot" in parts:
+        text = last(parts["spot"])
+        words = [child.type.lower() for child in parts["spot"].children if isinstance(child, Token)]
+        language, place = words[0] if len(words) > 1 else "css", unquoted(text)
+        if not place.strip() or _CONTROL.search(place):
+            raise clause.fail(text.start_pos, "E41", "this names no place of a page", hint=f'{verb} css "#more"')
+    if verb in {"fill", "select"}:
+        return BrowserStep(verb, language, place, _value(node, clause))
+    if verb == "press":
+        key = next(child for child in node.children if isinstance(child, Token) and child.type == "STRING")
+        if not _KEY.fullmatch(unquoted(key)):
+            raise clause.fail(key.start_pos, "E41", f"{key[:40]} is no key", expected='such as "Enter" or "Tab"')
+        return BrowserStep(verb, language, place, Value(unquoted(key)))
+    if verb == "wait" and "duration" in parts:
+        duration = read_positive_duration(parts["duration"], clause)
+        if duration > LONGEST_WAIT:
+            expected = f"at most {spell_duration(LONGEST_WAIT)}"
+            raise clause.fail(first(parts["duration"]).start_pos, "E14", "a step waits too long", expected=expected)
+        return BrowserStep(verb, wait=duration)
+    return BrowserStep(verb, language, place)
 
 
 def read_robots(node: Node, clause: Clause) -> str:
@@ -221,7 +266,7 @@ def asking(base: Asking, values: Mapping[str, Any]) -> Asking:
     if "header" in values:
         given["headers"] = values["header"]
     if "render" in values:
-        given["render"], given["screenshot"] = values["render"]
+        given["render"], given["screenshot"], given["steps"] = values["render"]
     if "robots" in values:
         given["robots_ignored"] = values["robots"]
     if "body" in values and "method" not in values and base.method == "GET":

@@ -69,7 +69,7 @@ def meaning_of(sentinel: Sentinel, word: str) -> Any:
         case "header":
             return asked.headers
         case "render":
-            return asked.render, asked.screenshot
+            return asked.render, asked.screenshot, asked.steps
         case "robots":
             return asked.robots_ignored
     return getattr(asked, word)

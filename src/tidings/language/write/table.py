@@ -73,7 +73,7 @@ NOTHING: Mapping[str, Any] = {
     "body": None,
     "login": None,
     "frames": 0,
-    "render": ("", False),
+    "render": ("", False, ()),
     "timeout": None,
     "trust": "",
     "proxy": None,

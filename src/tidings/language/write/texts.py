@@ -12,7 +12,7 @@ from tidings.language.hours import clock_text, clocks_text, days_text
 from tidings.language.write.table import NOTHING
 from tidings.model.interval import spell_duration
 from tidings.model.outside import EventSource
-from tidings.model.watch.asking import Header, Login, Value
+from tidings.model.watch.asking import BrowserStep, Header, Login, Render, Value
 from tidings.model.watch.commands import argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import Selector
@@ -226,9 +226,27 @@ def _proxy(value: Value) -> str:
     return _value(value) if value.is_secret else value.text
 
 
-def _render(render: tuple[str, bool]) -> str:
-    browser, screenshot = render
-    return f"{browser}{' screenshot' if screenshot else ''}"
+def _render(render: Render) -> str:
+    browser, screenshot, steps = render
+    done = f" steps ({', '.join(map(step_text, steps))})" if steps else ""
+    return f"{browser}{' screenshot' if screenshot else ''}{done}"
+
+
+def step_text(step: BrowserStep) -> str:
+    """Return how the language writes a step in the browser."""
+    place = f"{step.language} {quoted(step.place)}" if step.place else ""
+    value = "" if step.value is None else _value(step.value)
+    match step.verb:
+        case "fill" | "select":
+            return f"{step.verb} {place} with {value}"
+        case "press":
+            return f"press {value} in {place}" if place else f"press {value}"
+        case "wait":
+            return f"wait for {place}" if place else f"wait {spell_duration(step.wait)}"
+        case "scroll":
+            return f"scroll to {place or 'end'}"
+        case "click":
+            return f"click {place}"
 
 
 def _spaced(text: str) -> str:

@@ -354,10 +354,14 @@ def _render(node: Node) -> Segments:
     if not is_mapping(node):
         yield scalar(node)
         return
-    found = fields(node, ("browser", "screenshot"))
+    found = fields(node, ("browser", "screenshot", "steps"))
     yield "browser"
     if "screenshot" in found and is_true(found["screenshot"]):
         yield " screenshot"
+    if "steps" in found:
+        yield " steps ("
+        yield from joined(found["steps"])
+        yield ")"
 
 
 def _robots(node: Node) -> Segments:

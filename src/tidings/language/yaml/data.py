@@ -10,9 +10,9 @@ from tidings.language.expressions import condition_text, number_text
 from tidings.language.hours import clock_text, days_text
 from tidings.language.write.printer import clauses_of
 from tidings.language.write.table import GATHERED, NOTHING
-from tidings.language.write.texts import channel_text, compare_text, lasting_text, rate_text
+from tidings.language.write.texts import channel_text, compare_text, lasting_text, rate_text, step_text
 from tidings.model.interval import spell_duration
-from tidings.model.watch.asking import Header, Login, Value
+from tidings.model.watch.asking import Header, Login, Render, Value
 from tidings.model.watch.commands import argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
@@ -248,8 +248,11 @@ def _header(header: Header) -> Data:
     return {"name": header.name, ("secret" if header.value.is_secret else "value"): header.value.text}
 
 
-def _render(render: tuple[str, bool]) -> Data:
-    browser, screenshot = render
+def _render(render: Render) -> Data:
+    browser, screenshot, steps = render
+    if steps:
+        pictures = {"screenshot": True} if screenshot else {}
+        return {"browser": True, **pictures, "steps": [step_text(step) for step in steps]}
     return f"{browser} screenshot" if screenshot else browser
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from tidings.model.interval import Duration, Instant
 from tidings.model.secret import Cookie, Secret
+from tidings.model.watch.asking import StepVerb
 
 ErrorKind = Literal[
     "net",
@@ -73,6 +74,21 @@ class FormLogin:
     via: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PlayedStep:
+    """A step in the browser with its secret put in; `text` is how the language writes it.
+
+    `place` is a selector with its language before it (`css=#more`), empty for the whole page;
+    `wait` is in µs.
+    """
+
+    text: str
+    verb: StepVerb
+    place: str = ""
+    value: str | Secret = ""
+    wait: Duration = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest:
     """One page to be asked for; `url` is already rebuilt (contracts §3). `validators` make it conditional.
@@ -81,6 +97,7 @@ class FetchRequest:
     elsewhere they would say nothing of the page. Headers, body and `cookies` (those that fit each request) are for the origin of `url`
     alone. `timeout` is the time for all of it (µs; None: the setting), `trust` the path of a PEM file. `render` is `browser` for a page
     as a browser shows it, with a picture of it if `screenshot` is set; then validators are not used.
+    `steps` are done in the browser before the page is read.
     `login` is done first where it has to be; `origins` are those to which redirects may lead (None:
     any).
     Without `obey_robots` nobody asks for robots.txt; with `robots_ignored` it is read, for its Crawl-delay alone, at the page's own host.
@@ -100,6 +117,7 @@ class FetchRequest:
     robots_ignored: bool = False
     render: str = ""
     screenshot: bool = False
+    steps: tuple[PlayedStep, ...] = ()
     login: FormLogin | None = None
     origins: frozenset[str] | None = None
 

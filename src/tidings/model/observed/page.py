@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
-from tidings.model.watch.asking import Header, Login, Value
+from tidings.model.watch.asking import BrowserStep, Header, Login, Value
 
 Health = Literal["ok", "shaky", "error"]
 MOVED_SIGHTS: Final = 3
@@ -35,6 +35,7 @@ class PageIdentity:
     trust: str = ""
     proxy: Value | None = None
     login: Login | None = None
+    steps: tuple[BrowserStep, ...] = ()
     owner_id: int | None = None
 
 

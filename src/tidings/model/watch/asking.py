@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from tidings.model.interval import Duration
 
@@ -43,6 +43,32 @@ class Login:
     via: tuple[str, ...] = ()
 
 
+StepVerb = Literal["click", "fill", "select", "press", "wait", "scroll"]
+MOST_STEPS = 20
+LONGEST_WAIT: Duration = 60_000_000
+"""The longest time (µs) that one step may wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserStep:
+    """What is done in the browser before a page is read (`Render browser steps (…)`).
+
+    `place` is where, in the `language` `css`, `xpath` or `text`; both are empty for the whole page.
+    `value` is what is typed, chosen or pressed. `wait` is how long a step waits (µs) that waits for
+    no place.
+    """
+
+    verb: StepVerb
+    language: str = ""
+    place: str = ""
+    value: Value | None = None
+    wait: Duration = 0
+
+
+Render = tuple[str, bool, tuple[BrowserStep, ...]]
+"""What `Render` says: `browser` or nothing, whether a picture is kept, the steps."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
     """How the pages of a sentinel are asked for.
@@ -50,7 +76,8 @@ class Asking:
     `timeout` is the time for all of a request (µs; None: the setting), `trust` the path of a PEM file with the certificates to
     trust, `render` is `browser` or empty, `screenshot` keeps a picture of each rendered version. `frames` is how deep frames are
     followed (sentinels §5.4): 0 framesets only, 1 nothing, 2 the page and all its frames. `robots_ignored` is why
-    robots.txt is not obeyed, empty if it is. `login` is how to log in first, None if nobody has to.
+    robots.txt is not obeyed, empty if it is. `login` is how to log in first, None if nobody has to. `steps` are
+    done in the browser before the page is read.
     """
 
     method: str = "GET"
@@ -61,6 +88,7 @@ class Asking:
     proxy: Value | None = None
     render: str = ""
     screenshot: bool = False
+    steps: tuple[BrowserStep, ...] = ()
     frames: int = 0
     robots_ignored: str = ""
     login: Login | None = None
@@ -93,10 +121,16 @@ class Asks(Protocol):
         """Return the login."""
         ...
 
+    @property
+    def steps(self) -> tuple[BrowserStep, ...]:
+        """Return what is done in the browser."""
+        ...
+
 
 def secret_names(asks: Asks) -> tuple[str, ...]:
     """Return the names of the secrets that a request needs, each once."""
     values = [*(header.value for header in asks.headers), asks.body, asks.proxy]
     if asks.login is not None:
         values += [asks.login.user, Value(asks.login.password, is_secret=True)]
+    values += [step.value for step in asks.steps]
     return tuple(dict.fromkeys(value.text for value in values if value is not None and value.is_secret))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from tidings.errors import SecretError, UsageError
 from tidings.fetching import address
 from tidings.fetching.http import cookies
-from tidings.model.observed.outcome import Failed, FetchRequest, FormLogin, Validators
+from tidings.language.write.texts import step_text
+from tidings.model.observed.outcome import Failed, FetchRequest, FormLogin, PlayedStep, Validators
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import Value, secret_names
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.page import PageIdentity
     from tidings.model.secret import Cookie
-    from tidings.model.watch.asking import Header, Login
+    from tidings.model.watch.asking import BrowserStep, Header, Login
     from tidings.storage.db.connection import Connection
     from tidings.storage.secrets.vault import Opened, Vault
 
@@ -97,6 +98,7 @@ class Asker:
             cookies=tuple(cookie for name in jars for cookie in cookies.read(opened[name].value.reveal())),
             timeout=occasion.timeout,
             trust=str(self._data / identity.trust) if identity.trust else "",
+            steps=tuple(_played(step, opened) for step in identity.steps),
             login=None if identity.login is None else _login(identity.login, identity, opened),
             proxy="" if identity.proxy is None else _text(identity.proxy, opened),
             validators=Validators() if is_new or identity.render else occasion.validators,
@@ -106,6 +108,12 @@ class Asker:
             render=identity.render,
             screenshot=bool(identity.render) and occasion.screenshot,
         )
+
+
+def _played(step: BrowserStep, opened: Mapping[str, Opened]) -> PlayedStep:
+    place = f"{step.language}={step.place}" if step.place else ""
+    value = "" if step.value is None else _text(step.value, opened)
+    return PlayedStep(step_text(step), step.verb, place, value, step.wait)
 
 
 def _login(login: Login, identity: PageIdentity, opened: Mapping[str, Opened]) -> FormLogin:
@@ -138,7 +146,8 @@ def _misused(identity: PageIdentity, opened: Mapping[str, Opened]) -> str:
     others = [header.value for header in identity.headers if header.name != "cookie"]
     if identity.login is not None:
         others += [identity.login.user, Value(identity.login.password, is_secret=True)]
-    for value in [*others, identity.body, identity.proxy]:
+    typed = [step.value for step in identity.steps]
+    for value in [*others, *typed, identity.body, identity.proxy]:
         if value is not None and value.is_secret and opened[value.text].kind == "cookies":
             return f'the secret {value.text} holds cookies; it can only be Header "Cookie" secret "{value.text}"'
     for secret in opened.values():

@@ -132,6 +132,7 @@ class _Visit:
             validators=Validators(),
             final_url="",
             render="",
+            steps=(),
             screenshot=False,
             origins=allowed,
         )

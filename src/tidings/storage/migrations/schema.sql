@@ -201,6 +201,7 @@ CREATE TABLE page (
   saturated_at BIGINT,
   problem TEXT DEFAULT '' NOT NULL,
   login TEXT DEFAULT '' NOT NULL,
+  steps TEXT DEFAULT '' NOT NULL,
   CONSTRAINT uq_page_key UNIQUE ("key"),
   CONSTRAINT fk_page_owner_id FOREIGN KEY (owner_id) REFERENCES owner (id)
 );

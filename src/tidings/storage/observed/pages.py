@@ -9,14 +9,14 @@ from tidings.errors import UnknownNameError
 from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
 from tidings.model.observed.page import PageIdentity, PageState, Saturation
-from tidings.model.watch.asking import Header, Login, Value
+from tidings.model.watch.asking import BrowserStep, Header, Login, Value
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import SetAside, check_numbers, from_bytes, from_json, plain, readable, to_bytes, to_json
 
-_IDENTITY_COLUMNS = 13
+_IDENTITY_COLUMNS = 14
 _SELECT = (
     "SELECT page.key, page.url, page.given, page.host, page.method, page.body, page.render, page.frames, page.headers, page.trust,"
-    " page.proxy, page.login, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
+    " page.proxy, page.login, page.steps, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
     " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
     " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
     " page.moved_to, page.moved_at, page.moved_sights, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.fresh_until,"
@@ -24,8 +24,8 @@ _SELECT = (
 )
 _WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
 _ENSURE = (
-    "INSERT INTO page (key, url, given, host, method, body, render, frames, headers, trust, proxy, login, owner_id)"
-    " VALUES (:key, :url, :given, :host, :method, :body, :render, :frames, :headers, :trust, :proxy, :login, :owner_id)"
+    "INSERT INTO page (key, url, given, host, method, body, render, frames, headers, trust, proxy, login, steps, owner_id)"
+    " VALUES (:key, :url, :given, :host, :method, :body, :render, :frames, :headers, :trust, :proxy, :login, :steps, :owner_id)"
     " ON CONFLICT (key) DO NOTHING RETURNING id"
 )
 _UPDATE = (
@@ -108,6 +108,7 @@ def ensure(c: Connection, identity: PageIdentity) -> int:
         trust=plain(identity.trust),
         proxy=_from_value(identity.proxy),
         login=_from_login(identity.login),
+        steps=_from_steps(identity.steps),
         owner_id=identity.owner_id,
     )
     if found is None:
@@ -259,7 +260,7 @@ def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
 
 
 def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
-    key, url, given, host, method, body, render, frames, headers, trust, proxy, login, owner_id = row
+    key, url, given, host, method, body, render, frames, headers, trust, proxy, login, steps, owner_id = row
     return PageIdentity(
         key=key,
         url=url,
@@ -273,6 +274,7 @@ def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
         trust=trust,
         proxy=_to_value(proxy),
         login=_to_login(login),
+        steps=_to_steps(steps),
         owner_id=owner_id,
     )
 
@@ -289,6 +291,19 @@ def _to_login(text: str) -> Login | None:
         return None
     url, user, password, success, via = from_json(text)
     return Login(url, Value(*user), password, success, tuple(via))
+
+
+def _from_steps(steps: tuple[BrowserStep, ...]) -> str:
+    if not steps:
+        return ""
+    return to_json([[s.verb, s.language, s.place, _from_value(s.value), s.wait] for s in steps])
+
+
+def _to_steps(text: str) -> tuple[BrowserStep, ...]:
+    found = from_json(text) if text else []
+    return tuple(
+        BrowserStep(verb, language, place, _to_value(value), wait) for verb, language, place, value, wait in found
+    )
 
 
 def _to_state(row: tuple[Any, ...]) -> PageState:

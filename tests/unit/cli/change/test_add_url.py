@@ -96,6 +96,18 @@ def test_flags_are_clauses(tidings, shop, server):
     assert ["de"] == [seen.headers["accept-language"] for seen in server.seen if seen.path == "/shop"]
 
 
+def test_steps_are_one_clause(tidings, shop):
+    """Each flag is a step, in their order; a fault names the flag."""
+    steps = ("--step", 'click text "More"', "--step", 'wait for ".list"')
+    ran = tidings("add", "--url", shop, "--name", "k", "--no-check", *steps)
+    wrong = tidings("add", "--url", shop, "--name", "w", "--no-check", "--step", "clik it")
+    (record,) = tidings("list", "--json").records
+
+    assert 0 == ran.code
+    assert 'Render browser steps (click text "More", wait for css ".list")' in record["text"]
+    assert wrong.err.startswith("tidings: --step: E03") or wrong.err.startswith("--step: E03"), wrong.err
+
+
 def test_a_user_is_logged_in_and_the_password_is_shown_nowhere(tidings, shop, server, monkeypatch):
     """Basic auth: the password is asked for and kept encrypted."""
     monkeypatch.setattr("sys.stdin", io.StringIO("k4nary\n"))

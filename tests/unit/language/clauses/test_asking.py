@@ -4,7 +4,7 @@ import pytest
 
 from tidings.language.parser import parse, read
 from tidings.language.write.printer import to_text
-from tidings.model.watch.asking import Asking, Header, Value
+from tidings.model.watch.asking import Asking, BrowserStep, Header, Value
 from tidings.model.watch.sentinel import Sentinel
 
 SECOND = 1_000_000
@@ -24,6 +24,19 @@ HEAD = "Create Sentinel a Using https://x.example/ Monitor words\n"
         ("Frames 2", Asking(frames=2)),
         ("Render browser", Asking(render="browser")),
         ("Render browser screenshot", Asking(render="browser", screenshot=True)),
+        (
+            'Render browser steps (click text "More", type into "#q" secret "pw", scroll, wait 2 s, press "Enter")',
+            Asking(
+                render="browser",
+                steps=(
+                    BrowserStep("click", "text", "More"),
+                    BrowserStep("fill", "css", "#q", Value("pw", is_secret=True)),
+                    BrowserStep("scroll"),
+                    BrowserStep("wait", wait=2 * SECOND),
+                    BrowserStep("press", value=Value("Enter")),
+                ),
+            ),
+        ),
         ("Timeout 90 s", Asking(timeout=90 * SECOND)),
         ('Trust "ca.pem"', Asking(trust="ca.pem")),
         ("Proxy http://proxy.example:3128", Asking(proxy=Value("http://proxy.example:3128"))),
@@ -49,6 +62,10 @@ def test_each_clause_says_how_a_page_is_asked_for(clauses, expected):
         ('Header "X-A" secret "a b"', 21, "E41", '"a b" is no name of a secret'),
         ("Frames 3", 8, "E41", "Frames 3 makes no sense"),
         ("Timeout 1 hour", 9, "E14", "a timeout of 1 hour is too long"),
+        ('Render browser steps (click " ")', 29, "E41", "this names no place of a page"),
+        ('Render browser steps (press "Return key")', 29, "E41", '"Return key" is no key'),
+        ("Render browser steps (wait 2 min)", 28, "E14", "a step waits too long"),
+        (f"Render browser steps ({', '.join(['scroll'] * 21)})", 183, "E41", "there are 21 steps"),
         ('Trust " "', 7, "E41", "there is no file name"),
         ("Proxy socks5://proxy.example", 7, "E22", 'cannot ask a "socks5:" proxy'),
         ("Proxy http://ann:pw@proxy.example", 7, "E41", "a proxy's address holds no password"),

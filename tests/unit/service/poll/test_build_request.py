@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,10 @@ import pytest
 from tests.stores import Products, World, products
 from tidings.clock import SECOND
 from tidings.fetching.address import identify
-from tidings.model.observed.outcome import Failed, FetchRequest, Validators
+from tidings.model.observed.outcome import Failed, FetchRequest, PlayedStep, Validators
 from tidings.model.observed.page import PageIdentity
 from tidings.model.secret import Secret, SecretKind
-from tidings.model.watch.asking import PLAIN, Asking, Header, Value
+from tidings.model.watch.asking import PLAIN, Asking, BrowserStep, Header, Value
 from tidings.service.poll.build_request import Asker, Occasion
 from tidings.storage.secrets.vault import Vault
 
@@ -116,6 +117,24 @@ def test_a_new_secret_makes_the_next_request_unconditional(world: World, asker: 
     seen = [asked(world, asker, asking, validators=KNOWN, audited_at=at).validators for at in (None, 4, 5, 6)]
 
     assert [Validators(), Validators(), KNOWN, KNOWN] == seen
+
+
+def test_a_step_has_its_secret_put_in_and_is_named_without_it(world: World, asker: Asker):
+    """What is typed comes from the vault; a jar of cookies is no text to type."""
+    put(world, asker, "pw", "c4nary")
+    put(world, asker, "jar", JAR.format(ends=0), "cookies")
+    typing = BrowserStep("fill", "css", "#pw", secret("pw"))
+    click = BrowserStep("click", "text", "Go")
+    request = asked(world, asker, Asking(render="browser", steps=(typing, click)))
+
+    assert (
+        PlayedStep('fill css "#pw" with secret "pw"', "fill", "css=#pw", Secret("c4nary")),
+        PlayedStep('click text "Go"', "click", "text=Go"),
+    ) == request.steps
+    assert "c4nary" not in repr(request)
+    assert "holds cookies" in refusal(
+        world, asker, Asking(render="browser", steps=(replace(typing, value=secret("jar")),))
+    )
 
 
 def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: Asker):

@@ -1,0 +1,142 @@
+"""Steps that are done on a page in the browser before it is read, one after the other (decision 0058).
+
+Each waits for its place to be there and, once done, for the page to be at rest. A step that cannot be
+done is a failure that names it and what the page says. Errors of the browser's driver may hold what was
+typed, so that none of their text is passed on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
+
+from playwright.async_api import Error as BrowserError
+from playwright.async_api import TimeoutError as TooLate
+
+from tidings.clock import SECOND
+from tidings.fetching.browser.parts import Load
+from tidings.fetching.failure import FetchError
+from tidings.model.observed.outcome import PlayedStep
+from tidings.model.secret import Secret, reveal
+
+STEP_SECONDS: Final = 10.0
+"""How long a step waits for its place."""
+SHOWN: Final = 160
+"""Characters of the page that a failure shows."""
+HIDDEN: Final = "***"
+FEWEST_HIDDEN: Final = 4
+"""Secrets that are shorter are found in any text, and are not looked for there."""
+_WORDS = "document.body ? document.body.innerText.replace(/\\s+/g, ' ').trim() : ''"
+
+
+class Typed:
+    """The secrets that were typed so far."""
+
+    def __init__(self) -> None:
+        self._values: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def add(self, secret: Secret) -> None:
+        """Note a secret that is about to be typed."""
+        self._values.append(secret.reveal())
+
+    def masked(self, text: str) -> str:
+        """Return a text without the secrets."""
+        for value in self._values:
+            if len(value) >= FEWEST_HIDDEN:
+                for form in {value, _escaped(value), quote(value, safe=""), quote_plus(value)}:
+                    text = text.replace(form, HIDDEN)
+        return text
+
+    def is_in(self, url: str) -> bool:
+        """Return whether an address has one of the secrets in it."""
+        return self.masked(url) != url
+
+
+async def play(page: Any, load: Load, *, settle: Callable[[], Awaitable[None]], lock: Callable[[Secret], None]) -> None:
+    """Do the steps of the page's request; `load.doing` says which. Raises `FetchError` (kind `request`) for the first that cannot be done.
+
+    Args:
+        page: The driver's page.
+        load: The page's load.
+        settle: Returns when the page is at rest.
+        lock: Called before a secret is typed; raises `FetchError` if it may not be typed here.
+    """
+    steps = load.request.steps
+    for number, step in enumerate(steps, 1):
+        load.doing = named = f"step {number} of {len(steps)}, {step.text}: "
+        try:
+            if isinstance(step.value, Secret):
+                lock(step.value)
+            await _do(page, step)
+        except FetchError as error:
+            raise FetchError(error.kind, f"{named}{error}") from None
+        except TooLate:
+            raise FetchError("request", f"{named}{_why(await _count(page, step))}{await _says(page)}") from None
+        except BrowserError:
+            why = "the browser cannot do this here (is the selector right?)"
+            raise FetchError("request", f"{named}{why}{await _says(page)}") from None
+        try:
+            await settle()
+        except FetchError as error:
+            raise FetchError(error.kind, f"{named}{error}", retry_after=error.retry_after) from None
+
+
+async def _do(page: Any, step: PlayedStep) -> None:
+    patience = STEP_SECONDS * 1000
+    place: Any = page.locator(step.place).locator("visible=true").first if step.place else None
+    value = reveal(step.value)
+    match step.verb:
+        case "click":
+            await place.click(timeout=patience)
+        case "fill":
+            await place.fill(value, timeout=patience)
+        case "select":
+            await place.select_option(value, timeout=patience)
+        case "press" if place is not None:
+            await place.press(value, timeout=patience)
+        case "press":
+            await page.keyboard.press(value)
+        case "wait" if place is not None:
+            await place.wait_for(state="visible", timeout=patience)
+        case "wait":
+            await asyncio.sleep(step.wait / SECOND)
+        case "scroll" if place is not None:
+            await place.scroll_into_view_if_needed(timeout=patience)
+        case "scroll":
+            await page.keyboard.press("End")
+
+
+async def _count(page: Any, step: PlayedStep) -> int:
+    """Return how many things of the page, shown or not, are at the place of a step."""
+    try:
+        return int(await asyncio.wait_for(page.locator(step.place).count(), 1)) if step.place else 0
+    except (BrowserError, TimeoutError):
+        return 0
+
+
+def _why(count: int) -> str:
+    if count:
+        many = "one thing is" if count == 1 else f"{count} things are"
+        return f"{many} there, but {'is' if count == 1 else 'are'} hidden, covered or of another kind"
+    return "nothing on the page is at that place"
+
+
+async def _says(page: Any) -> str:
+    """Return what a failure says of the page: its title and its first words."""
+    try:
+        title = await asyncio.wait_for(page.title(), 1)
+        words = await asyncio.wait_for(page.evaluate(_WORDS), 1)
+    except (BrowserError, TimeoutError):
+        return ""
+    shown = words if len(words) <= SHOWN else f"{words[:SHOWN].rstrip()} …"
+    return f". The page “{title[:60]}” says: {shown or 'nothing'}"
+
+
+def _escaped(text: str) -> str:
+    """Return a text as the browser writes it in HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

