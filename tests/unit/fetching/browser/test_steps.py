@@ -70,7 +70,7 @@ def test_steps_are_done_in_their_order_and_the_page_is_read_after_them(chromium,
     [("css=#gone", "nothing on the page is at that place"), ("css=#no", "one thing is there, but is hidden")],
 )
 def test_a_step_that_cannot_be_done_is_named_with_what_the_page_says(chromium, server, monkeypatch, place, why):
-    """Nothing is compared then: half a page is no page."""
+    """Nothing is compared then: half a page is none."""
     monkeypatch.setattr("tidings.fetching.browser.steps.STEP_SECONDS", 0.3)
     server.pages["/"] = Page(SHOP.encode(), HTML)
 
@@ -158,7 +158,7 @@ def test_only_steps_lead_a_page_through_a_form(method, steps, expected):
 
 
 def test_what_was_typed_is_masked_in_each_of_its_forms():
-    """As it is, as HTML has it, as addresses have it; what is too short would be found in any text."""
+    """As it is, as HTML and addresses have it; what is too short would be in any text."""
     typed = Typed()
     typed.add(Secret(PASSWORD))
     typed.add(Secret("abc"))
