@@ -12,12 +12,12 @@ from tests.world import World, play
 from tidings.service.run.monitor import Monitor
 from tidings.storage.people import accounts
 from tidings.storage.watches import changes, deliveries, subscriptions
-from tidings.web.access import RANKS
+from tidings.web.access import RANKS, watch_of
 from tidings.web.entrances import entrances, resources, screens
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 NEEDS = {"readers": 0, "markers": 1, "editors": 1, "admins": 2}
-OBJECTS = ("{name}", "{page}", "{id}", "{delivery}", "{tag}")
+OBJECTS = ("{watch}", "{name}", "{page}", "{id}", "{delivery}", "{tag}")
 HARMLESS = {"if-match": '"none"', "origin": ORIGIN}
 """By which nothing is altered or dropped by whoever may, and forms come from where they should."""
 
@@ -79,7 +79,8 @@ def test_every_path_method_and_role(world: World) -> None:
         (page, *_) = world.read(subscriptions.listing, sentinel_id=change.row.sentinel_id)
         named = {
             "{name:path}": "annas", "{name}": "annas", "{page}": str(page.page_id), "{number}": "1",
-            "{id}": change.row.id, "{delivery}": delivery.id, "{mask}": "none", "{tag}": "hers",
+            "{watch}": str(watch_of(page.sentinel_id, page.page_id)), "{at}": "latest", "{old}": "previous",
+            "{new}": "latest", "{id}": change.row.id, "{delivery}": delivery.id, "{mask}": "none", "{tag}": "hers",
             "{user}": "nobody", "{token}": "nobody", "{hash}": "x",
         }  # fmt: skip
         wrong: list[Any] = []

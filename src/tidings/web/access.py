@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlencode
+from uuid import UUID
 
 from tidings.service.people import tokens
 from tidings.storage.people import accounts, sessions
@@ -76,6 +77,8 @@ class Asker:
         return self.sees_all or owner_id in {OWNER, self.owner_id}
 
 
+COMPATIBLE: Final = "/compatible/changedetection"
+"""Below it the header `x-api-key` shows a token: so clients of changedetection.io's API do."""
 LONGEST_NAME: Final = 64
 LOCAL: Final = Asker("admin", is_named=False)
 """Whoever asks a service that only this machine can reach and that has neither a token nor an
@@ -89,6 +92,8 @@ async def asker_of(request: Request, inside: Inside) -> Asker:
     Raises `ProblemError` for a token that is none, and where one is needed and none is shown.
     """
     serve, shown = inside.settings.serve, shown_token(request.headers)
+    if not shown and request.url.path.startswith(f"{COMPATIBLE}/"):
+        shown = request.headers.get("x-api-key", "").strip()
     if shown:
         return await _holder(shown, inside)
     session = request.cookies.get(cookie_name(serve), "")
@@ -261,6 +266,27 @@ def _of_change(c: Connection, change_id: str) -> list[int]:
     return [] if found is None else [found.row.sentinel_id]
 
 
+def watch_of(sentinel_id: int, page_id: int) -> UUID:
+    """Return the id of a page of a sentinel, as clients of changedetection.io's API name it."""
+    return UUID(int=sentinel_id << 80 | 0x8 << 76 | 0b10 << 62 | page_id)
+
+
+def page_of_watch(text: str) -> tuple[int, int]:
+    """Return the sentinel and the page that such an id names, (0, 0) if it is none."""
+    try:
+        number = UUID(text).int
+    except ValueError:
+        return 0, 0
+    sentinel_id, page_id = number >> 80, number & (1 << 62) - 1
+    return (sentinel_id, page_id) if UUID(int=number) == watch_of(sentinel_id, page_id) else (0, 0)
+
+
+def _of_watch(c: Connection, watch: str) -> list[int]:
+    sentinel_id, page_id = page_of_watch(watch)
+    held = subscriptions.listing(c, sentinel_id=sentinel_id)
+    return [sentinel_id] if any(sub.page_id == page_id for sub in held) else []
+
+
 def _of_page(c: Connection, page: str) -> list[int]:
     if not (page.isascii() and page.isdecimal() and len(page) < 19):
         return []
@@ -277,5 +303,6 @@ _OWNERS: Final[Mapping[str, Callable[[Connection, str], list[int]]]] = {
     "id": _of_change,
     "page": _of_page,
     "delivery": _of_delivery,
+    "watch": _of_watch,
 }
-_WORDS: Final = {"name": "sentinel", "id": "change", "page": "page", "delivery": "delivery"}
+_WORDS: Final = {"name": "sentinel", "id": "change", "page": "page", "delivery": "delivery", "watch": "watch"}

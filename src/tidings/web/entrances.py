@@ -17,6 +17,7 @@ from tidings.web.api import feeds, health, hooks, signals, stream, websub
 from tidings.web.guard import READING, RequestGuard
 from tidings.web.markup import render
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
+from tidings.web.resources.compatible import COMPATIBLE_OPERATIONS
 from tidings.web.resources.operations import OPERATIONS
 from tidings.web.screens.screens import SCREENS
 
@@ -108,7 +109,9 @@ def resources(desk: Desk) -> tuple[Entrance, ...]:
 
         return answered
 
-    return tuple(Entrance(one.path, one.method, one.who, at(one), one.is_of_all) for one in OPERATIONS)
+    return tuple(
+        Entrance(one.path, one.method, one.who, at(one), one.is_of_all) for one in (*OPERATIONS, *COMPATIBLE_OPERATIONS)
+    )
 
 
 def application(inside: Inside, desk: Desk | None = None) -> ASGIApp:

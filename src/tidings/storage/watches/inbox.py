@@ -86,6 +86,15 @@ def count(c: Connection, wanted: Filter) -> int:
     return int(c.value(select(f"SELECT count(*){_JOINED}", conditions, ""), **given))
 
 
+def unread_pages(c: Connection, wanted: Filter) -> set[tuple[int, int]]:
+    """Return the sentinels and pages, by their numbers, that have a change which a filter lets
+    through.
+    """
+    conditions, given = _conditions(wanted)
+    rows = c.rows(select(f"SELECT DISTINCT ch.sentinel_id, ch.page_id{_JOINED}", conditions), **given)
+    return {(row[0], row[1]) for row in rows}
+
+
 def get(c: Connection, change_id: str, *, reader: int = OWNER) -> Item | None:
     """Return one change with what `reader` did with it, None if there is no such change."""
     found = changes.get(c, change_id)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import RedirectResponse
 
-from tidings.clock import HOUR
+from tidings.clock import HOUR, SECOND
 from tidings.service.health.sources import health_of
 from tidings.service.health.trouble import Health
 from tidings.service.on_demand import trial
@@ -125,6 +125,11 @@ class Desk:
             replace(one, sentinels=tuple(name for name in one.sentinels if name in names)) for one in health.troubles
         )
         return Health(tuple(one for one in seen if one.sentinels))
+
+    @property
+    def uptime(self) -> float:
+        """Return for how many seconds the door has been open."""
+        return (self.clock.now() - self._begun) / SECOND
 
     def is_first_code(self, text: str) -> bool:
         """Say whether a text is the code that makes the first account, and still good."""
