@@ -20,6 +20,7 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── StaleEpochError           this process has lost the right to poll and deliver
 │   ├── SecretError               a secret, or the file with its key, cannot be opened
 │   └── UnitError                 what was to be written contradicts what is stored
+├── BackupError                   a file that is to be a backup, or cannot become one
 ├── BlobError                     a stored body cannot be given back
 ├── BudgetError                   a request that the budget does not allow now
 ├── ServiceError                  a running service did not answer
@@ -131,6 +132,10 @@ class SecretError(StoreError):
 
 class UnitError(StoreError):
     """What was to be written contradicts what is stored; nothing of it was written."""
+
+
+class BackupError(TidingsError):
+    """A file is no whole backup, or none can be made there; what was there before is as it was."""
 
 
 class BlobError(TidingsError):

@@ -11,9 +11,10 @@ import hashlib
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from tidings.archive import blobs, frames
 from tidings.archive.blobs import WritePlan
@@ -165,6 +166,21 @@ class Archive:
         `known` are the files that rows name. Only at start, before anything is written. Foreign files stay.
         """
         return self._files.sweep(known)
+
+    @contextmanager
+    def hold_files(self) -> Iterator[None]:
+        """Keep files that are removed meanwhile readable, for a backup (`BlobFiles.hold`)."""
+        with self._files.hold():
+            yield
+
+    def open_file(self, name: str) -> BinaryIO:
+        """Open a file that a row names, within `hold_files`; raises `BlobError` if it is gone."""
+        try:
+            return self._files.open_held(name)
+        except OSError as error:
+            raise BlobError(
+                f"blobs/{name} cannot be read: {error.strerror or error}; `tidings doctor` shows what else is damaged"
+            ) from error
 
     def restore(self, sha256: str, lookup: Lookup) -> bytes:
         """Return the body of that name, verified by its hash; `lookup` gives the row of a blob.

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import secrets
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from tidings.archive.names import is_file_name
-from tidings.errors import BlobError, StoreFullError, StoreStalledError
+from tidings.errors import BlobError, StoreBusyError, StoreFullError, StoreStalledError
 
 TEMPORARY: Final = "tmp"
+HELD: Final = "held"
+"""Where files that are removed while a backup reads are put until it ends."""
+_HOLD_TRIES: Final = 200
 CLOSED: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -54,9 +59,61 @@ class BlobFiles:
         """Unlink a file; one that is gone is fine. Raises `StoreStalledError` if it cannot be unlinked."""
         path = self._path(name)
         try:
-            path.unlink(missing_ok=True)
+            if self._is_held():
+                with contextlib.suppress(FileNotFoundError):
+                    path.rename(self._directory / HELD / path.name)
+            else:
+                path.unlink(missing_ok=True)
         except OSError as error:
             raise StoreStalledError(f"{path} could not be removed: {error.strerror or error}") from error
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep what is removed meanwhile readable by `open_held`: for a backup, which copies the
+        database first and its files after it.
+
+        Who removes a file has committed that no row names it. So whatever a copy of the database
+        names that was made within this is in its place, or was put aside. What a backup that was
+        cut off left is removed here. Raises `StoreBusyError` while another holds.
+        """
+        self._make(self._directory / HELD)
+        handle = os.open(self._directory / HELD / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            for attempt in range(_HOLD_TRIES):
+                if _locks(handle, fcntl.LOCK_EX):
+                    break
+                if attempt == _HOLD_TRIES - 1:
+                    raise StoreBusyError(f"another backup of {self._directory.parent} is being made; wait for its end")
+                time.sleep(0.005)  # who only asks whether it is held has it for an instant
+            self._clear_held()
+            yield
+            self._clear_held()
+        finally:
+            os.close(handle)
+
+    def open_held(self, name: str) -> BinaryIO:
+        """Open a file within `hold`, in its place or where it was put aside; raises `OSError`."""
+        path = self._path(name)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | CLOSED)
+        except FileNotFoundError:
+            descriptor = os.open(self._directory / HELD / path.name, os.O_RDONLY | CLOSED)
+        return os.fdopen(descriptor, "rb")
+
+    def _is_held(self) -> bool:
+        try:
+            handle = os.open(self._directory / HELD / "lock", os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            return not _locks(handle, fcntl.LOCK_SH)
+        finally:
+            os.close(handle)
+
+    def _clear_held(self) -> None:
+        for entry in _entries(self._directory / HELD):
+            if entry.name != "lock":
+                (self._directory / HELD / entry.name).unlink(missing_ok=True)
 
     def sweep(self, known: Collection[str]) -> tuple[str, ...]:
         """Unlink half-written files and files of ours that are not `known`; return their names."""
@@ -97,6 +154,14 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return sorted(entries, key=lambda entry: entry.name)
     except FileNotFoundError:
         return []
+
+
+def _locks(handle: int, kind: int) -> bool:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _write_synced(path: Path, content: bytes) -> None:

@@ -38,7 +38,12 @@ class Row:
         return GROUPS[self.module.partition(".")[0]]
 
 
-GROUPS: Final = {"change": "Change what is watched", "run": "Check pages", "show": "Show what there is"}
+GROUPS: Final = {
+    "change": "Change what is watched",
+    "run": "Check pages",
+    "show": "Show what there is",
+    "keep": "Keep and move",
+}
 
 VERBS: Final = {
     "add": Row("change.add", "watch a page (add URL), or what the statements in a file say"),
@@ -74,6 +79,9 @@ VERBS: Final = {
     "mask": Row("show.mask", "show what is ignored as noise, where and why; --off MASK, --on MASK"),
     "doctor": Row("show.doctor", "say whether all is well, and the command that mends what is not"),
     "settings": Row("show.configuration", "list every setting, its value and where it can be set"),
+    "backup": Row("keep.backup", "write all that is kept into one file, while the service runs"),
+    "restore": Row("keep.backup", "put a backup into the data directory, whole or not at all"),
+    "verify": Row("keep.backup", "say whether a backup is whole and could be restored; --deep: every body"),
     "completion": Row("show.completion", "print the completion of the command line for bash, zsh or fish"),
 }
 

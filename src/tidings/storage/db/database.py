@@ -11,7 +11,7 @@ from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.driver import DatabaseDriver
 from tidings.storage.db.patience import Patience
-from tidings.storage.db.sqlite import FILE, MARKER, SqliteDriver, library_version, needs_single_writer
+from tidings.storage.db.sqlite import FILE, MARKER, SqliteDriver, library_version, needs_single_writer, tables_only
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -136,6 +136,23 @@ def open_database(settings: Settings, *, create: bool = True) -> Database:
 def has_been_used(data: Path) -> bool:
     """Return whether a data directory had a SQLite database once."""
     return (data / MARKER).exists() or (data / FILE).exists()
+
+
+def copy_to(database: Database, path: Path) -> None:
+    """Copy one state of a database into a new file, while others go on writing.
+
+    Raises `StoreError` on PostgreSQL, whose own programs do it.
+    """
+    driver = database._driver  # noqa: SLF001 - a function of this module
+    try:
+        driver.copy_to(path)
+    except driver.errors as error:
+        raise driver.translate(error) from error
+
+
+def check_is_plain(path: Path) -> None:
+    """Raise `StoreDamagedError` unless a file is a SQLite database of tables and indexes only."""
+    tables_only(path)
 
 
 def interrupt(database: Database) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Protocol
 
 from tidings.errors import StoreError
@@ -55,6 +56,13 @@ class DatabaseDriver(Protocol):
 
     def copy_before(self, revision: str) -> str:
         """Keep a copy of the database as it is at `revision`; return where, or "" if this product keeps none."""
+        ...
+
+    def copy_to(self, path: Path) -> None:
+        """Copy one state of the database into a new file, while others go on writing.
+
+        Raise `StoreError` if this product keeps no copies.
+        """
         ...
 
     def quick_check(self, *, deep: bool = False) -> list[str]:

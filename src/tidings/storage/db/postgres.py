@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -240,6 +241,14 @@ class PostgresDriver:
         """Return whether the table exists."""
         found = self._raw.execute(b"SELECT to_regclass(%(name)s)", {"name": name}).fetchone()
         return found is not None and found[0] is not None
+
+    def copy_to(self, path: Path) -> None:  # noqa: ARG002 - one signature for both
+        """Raise `StoreError`: a server's database is copied by the server's own program."""
+        raise StoreError(
+            "this database is PostgreSQL's, which makes its own backups: pg_dump --format=custom --file=FILE"
+            ' "$TIDINGS_STORE_URL"; '
+            "keep secrets.key of the data directory beside it, all else is in the database"
+        )
 
     def copy_before(self, revision: str) -> str:  # noqa: ARG002 - one signature for both
         """Keep nothing: a server's copies are its owner's (`pg_dump`); the migration is one transaction."""

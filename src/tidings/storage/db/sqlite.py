@@ -24,6 +24,7 @@ from tidings.errors import (
     StoreStalledError,
     UnitError,
 )
+from tidings.storage.db import restored
 from tidings.storage.db.connection import Connection, Cursor, Rows, rewrite
 from tidings.storage.db.lock import PollerLock, hindrance
 
@@ -166,14 +167,18 @@ class SqliteDriver:
         """Copy the whole database beside itself, under the name of its revision, before a migration changes it."""
         path = self._path.with_name(f"{FILE}.before-migration-from-{revision}")
         part = path.with_name(path.name + ".part")
-        part.unlink(missing_ok=True)
-        _keep_private(part)
-        with contextlib.closing(sqlite3.connect(part)) as copy:
-            self._raw.backup(copy)
-        _sync(part)
+        self.copy_to(part)
         part.replace(path)
         _sync(path.parent)
         return str(path)
+
+    def copy_to(self, path: Path) -> None:
+        """Copy one state of the database into a new file, in one step that no writer restarts."""
+        path.unlink(missing_ok=True)
+        _keep_private(path)
+        with contextlib.closing(sqlite3.connect(path)) as copy:
+            self._raw.backup(copy)
+        _sync(path)
 
     def quick_check(self, *, deep: bool = False) -> list[str]:
         """Return what `PRAGMA quick_check` (`integrity_check` if it is to be deep) and `PRAGMA foreign_key_check` find; empty if all is well."""
@@ -262,6 +267,7 @@ def _first_use(data: Path, path: Path, *, create: bool) -> Iterator[None]:
     """Check what is in the directory; on first use keep others out until the file is made and the marker says so."""
     marker = data / MARKER
     used = _is_filled(marker)
+    restored.finish(data)
     if path.exists() and used:
         _check_header(path)
         yield
@@ -310,6 +316,23 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+def tables_only(path: Path) -> None:
+    """Raise `StoreDamagedError` unless a file is a SQLite database of tables and indexes only.
+
+    Then nothing in it acts when it is opened.
+    """
+    _check_header(path)
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as raw:
+            raw.execute("PRAGMA trusted_schema = OFF")
+            found = raw.execute("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()
+            virtual = raw.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'").fetchone()
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise _damaged(path, str(error)) from error
+    if found is not None or virtual is not None:
+        raise _damaged(path, f"it has a {found[0]} {found[1]!r}" if found else f"it has a virtual table {virtual[0]!r}")
 
 
 def _holder(data: Path) -> int | None:

@@ -165,3 +165,9 @@ def _to_row(row: tuple[Any, ...]) -> SourceRow:
     return SourceRow(
         number, name, cast("Origin", origin), text, created_at, due_at, checked_at, from_json(state), *rest
     )
+
+
+def pause(c: Connection, name: str, *, why: str) -> None:
+    """Poll a file or command no more."""
+    text = "UPDATE event_source SET due_at = NULL, problem = :why WHERE owner_id = :owner_id AND name = :name"
+    c.execute(text, owner_id=events.OWNER, name=name, why=plain(why))

@@ -1,0 +1,179 @@
+"""`tidings backup FILE|DIR`, `restore FILE`, `verify FILE`: all that is kept, in one file."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidings.cli.output import add_json, write_beside, write_json, write_line
+from tidings.clock import SECOND, SystemClock
+from tidings.errors import UsageError
+from tidings.model.secret import Secret
+from tidings.service.backup.backup import Made, back_up
+from tidings.service.backup.restore import Restored, restore
+from tidings.service.backup.verify import Verified, verify
+from tidings.service.show.records import rfc3339
+
+if TYPE_CHECKING:
+    from tidings.service.backup.package import Manifest
+    from tidings.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the arguments."""
+    if verb == "backup":
+        parser.add_argument(
+            "target", type=Path, metavar="FILE|DIR", help="in a directory the file is named by the time"
+        )
+        parser.add_argument(
+            "--with-secrets", action="store_true", help="also the key of secrets and tidings.toml, under a passphrase"
+        )
+        parser.add_argument(
+            "--keep", type=int, default=0, metavar="N", help="in DIR: delete all but the N newest backups (all stay)"
+        )
+        parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
+    else:
+        parser.add_argument("target", type=Path, metavar="FILE", help="a backup")
+    if verb == "restore":
+        parser.add_argument("--replace", action="store_true", help="put aside what the data directory has")
+        parser.add_argument(
+            "--trust", action="store_true", help="watch commands, files and private addresses of the backup at once"
+        )
+        parser.add_argument("--without-secrets", action="store_true", help="leave out what is under the passphrase")
+    if verb == "verify":
+        parser.add_argument(
+            "--deep", action="store_true", help="give back every stored body and verify it by its hash; needs room"
+        )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do one of the three."""
+    if arguments.verb == "backup":
+        _print_made(_back_up(arguments, settings), as_json=arguments.json)
+    elif arguments.verb == "restore":
+        ask = None if arguments.without_secrets else _ask
+        _print_restored(
+            restore(
+                settings,
+                arguments.target,
+                at=SystemClock().wall(),
+                ask=ask,
+                replace=arguments.replace,
+                trust=arguments.trust,
+            ),
+            settings,
+            as_json=arguments.json,
+        )
+    else:
+        _print_verified(arguments.target, verify(arguments.target, deep=arguments.deep), as_json=arguments.json)
+    return 0
+
+
+def _back_up(arguments: argparse.Namespace, settings: Settings) -> Made:
+    if arguments.keep < 0:
+        message = "--keep N needs a number from 1 on"
+        raise UsageError(message)
+    return back_up(
+        settings,
+        arguments.target,
+        at=SystemClock().wall(),
+        passphrase=_ask_twice() if arguments.with_secrets else None,
+        keep=arguments.keep,
+        overwrite=arguments.overwrite,
+    )
+
+
+def _ask() -> Secret:
+    """Return the passphrase: of a prompt that shows nothing, or the first line of standard
+    input.
+    """
+    if sys.stdin.isatty():
+        return Secret(getpass.getpass("passphrase: "))
+    return Secret(sys.stdin.readline().removesuffix("\n").removesuffix("\r"))
+
+
+def _ask_twice() -> Secret:
+    first = _ask()
+    if sys.stdin.isatty() and getpass.getpass("once more: ") != first.reveal():
+        message = "the two passphrases differ"
+        raise UsageError(message)
+    return first
+
+
+def _record(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "made_at": rfc3339(manifest.at),
+        "tidings": manifest.tidings,
+        "schema": manifest.schema,
+        "installation": manifest.installation,
+        "files": manifest.files,
+        "has_secrets": manifest.has_secrets,
+    }
+
+
+def _print_made(made: Made, *, as_json: bool) -> None:
+    if as_json:
+        deleted = [str(path) for path in made.deleted]
+        write_json(
+            {
+                "record": "backup",
+                "file": str(made.path),
+                "bytes": made.size,
+                **_record(made.manifest),
+                "deleted": deleted,
+            }
+        )
+        return
+    held = f"the database and {made.manifest.files:,} file{'' if made.manifest.files == 1 else 's'} of bodies"
+    write_line(f"{made.path}: {made.size:,} bytes, {held}")
+    for path in made.deleted:
+        write_line(f"{path} is deleted")
+    if not made.manifest.has_secrets:
+        write_beside("secrets.key and tidings.toml are not in it: keep a copy of them, or use --with-secrets")
+
+
+def _print_verified(path: Path, found: Verified, *, as_json: bool) -> None:
+    if as_json:
+        counts = {"sentinels": found.sentinels, "bodies": found.bodies, "deep": found.is_deep}
+        write_json({"record": "verified", "file": str(path), **_record(found.manifest), **counts})
+        return
+    given = "each given back and verified by its hash" if found.is_deep else "(--deep gives each back)"
+    write_line(f"{path} is whole: made {_day(found.manifest.at)} by Tidings {found.manifest.tidings}")
+    write_line(f"{found.sentinels:,} sentinel{'' if found.sentinels == 1 else 's'}, {found.bodies:,} bodies {given}")
+
+
+def _print_restored(found: Restored, settings: Settings, *, as_json: bool) -> None:
+    if as_json:
+        write_json(
+            {
+                "record": "restored",
+                **_record(found.manifest),
+                "data": str(settings.data),
+                "sentinels": found.sentinels,
+                "paused": list(found.paused),
+                "events_paused": list(found.sources_paused),
+                "secrets_restored": found.has_secrets,
+                "aside": None if found.aside is None else str(found.aside),
+            }
+        )
+        return
+    count = f"{found.sentinels:,} sentinel{'' if found.sentinels == 1 else 's'}"
+    write_line(f"{settings.data} is as it was {_day(found.manifest.at)}: {count}; messages have new ids from now on")
+    if found.aside is not None:
+        write_line(f"what was there before is in {found.aside}; delete it once all is well")
+    if found.paused:
+        write_line(f"paused, because they reach this machine or its network: {', '.join(found.paused)}")
+        write_line(f"if this backup is your own: tidings enable {' '.join(found.paused)}")
+    for name in found.sources_paused:
+        write_line(f"the event {name} is polled no more, it reads this machine: drop it and add it again")
+    if not found.has_secrets and not (settings.data / "secrets.key").exists():
+        write_beside("secrets.key is not here: put your copy of it into the data directory, else set the secrets anew")
+
+
+def _day(at: int) -> str:
+    return f"{datetime.fromtimestamp(at // SECOND, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,172 @@
+"""Make a backup while the service runs: one state of the database, then the files that this state
+names (`BlobFiles.hold`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from tidings import __version__
+from tidings.archive.archive import Archive
+from tidings.clock import SECOND
+from tidings.errors import BackupError
+from tidings.model.interval import Instant
+from tidings.model.secret import Secret
+from tidings.service.backup.locked import lock
+from tidings.service.backup.package import BLOBS, DATABASE, LOCKED, Manifest, PackageWriter
+from tidings.settings import Settings, StoreSettings
+from tidings.storage.db import instance
+from tidings.storage.db.database import REVISIONS, Database, copy_to, open_database, quick_check
+from tidings.storage.db.restored import sync_folder
+from tidings.storage.observed import versions
+
+STEM: Final = "tidings-backup-"
+_OURS: Final = re.compile(r"tidings-backup-(\d{4}-\d\d-\d\d-\d{6})(?:-(\d+))?\.tar")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A backup that was made: where, what it says of itself, how many bytes it has, and older ones
+    that were deleted for it.
+    """
+
+    path: Path
+    manifest: Manifest
+    size: int
+    deleted: tuple[Path, ...] = ()
+
+
+def back_up(
+    settings: Settings,
+    target: Path,
+    *,
+    at: Instant,
+    passphrase: Secret | None = None,
+    keep: int = 0,
+    overwrite: bool = False,
+) -> Made:
+    """Write a backup; a file of that name is there whole or not at all, whenever this is cut off.
+
+    Raises `BackupError` where the target cannot be written or is there already, `StoreError` for
+    what is no database of SQLite.
+
+    Args:
+        settings: The settings in use.
+        target: A file, or a directory, in which the file is named after the time.
+        at: Wall time (µs).
+        passphrase: With it the key of secrets and the settings file are in the backup, encrypted;
+            None leaves them out.
+        keep: In a directory, how many of the newest backups stay; older ones are deleted once the
+            new one is there. 0: all.
+        overwrite: Whether a file that is there is replaced.
+    """
+    is_folder = target.is_dir()
+    if keep and not is_folder:
+        raise BackupError(f"--keep needs a directory, and {target} is none; `mkdir -p {target}` makes one")
+    path = _free_name(target, at) if is_folder else target
+    if path.exists() and not overwrite:
+        raise BackupError(f"{path} is there already; name another file, or --overwrite")
+    database = open_database(settings, create=False)
+    try:
+        archive = Archive(settings.data / "blobs", file_bytes=None, chain_length=1)
+        with _work(path) as work, archive.hold_files():
+            made = _write(settings, database, archive, work, at=at, passphrase=passphrase)
+            (work / "part").replace(path)
+            sync_folder(path.parent)
+    except OSError as error:
+        raise BackupError(f"{path} cannot be written: {error.strerror or error}; nothing is there") from error
+    finally:
+        database.close()
+    return replace(made, path=path, deleted=_delete_older(path.parent, keep) if keep else ())
+
+
+def _write(
+    settings: Settings, database: Database, archive: Archive, work: Path, *, at: Instant, passphrase: Secret | None
+) -> Made:
+    copy_to(database, work / DATABASE)
+    copied = open_database(at_rest(work), create=False)
+    try:
+        if faults := quick_check(copied):
+            raise BackupError(
+                f"the database is damaged, so no backup is made of it: {faults[0]}; `tidings doctor` says more"
+            )
+        names, installation = sorted(copied.read(versions.files)), copied.read(instance.load).id
+    finally:
+        copied.close()
+    with (work / "part").open("xb") as file:
+        os.fchmod(file.fileno(), 0o600)
+        package = PackageWriter(file)
+        with (work / DATABASE).open("rb") as source:
+            package.add(DATABASE, source)
+        for name in names:
+            with archive.open_file(name) as source:
+                package.add(f"{BLOBS}{name}", source)
+        if passphrase is not None:
+            package.add_bytes(LOCKED, lock(settings.data, passphrase))
+        manifest = Manifest(__version__, REVISIONS[-1], installation, at, package.members)
+        package.end(manifest)
+        file.flush()
+        os.fsync(file.fileno())
+        size = file.tell()
+    return Made(work / "part", manifest, size)
+
+
+def at_rest(data: Path) -> Settings:
+    """Return settings of a directory in which nothing runs."""
+    return Settings(data=data, store=StoreSettings(url=""))
+
+
+@contextlib.contextmanager
+def _work(path: Path) -> Iterator[Path]:
+    """Give a folder beside the file, on the same disk; folders that were left by processes that
+    were cut off go.
+    """
+    prefix = f".{path.name}."
+    for left in path.parent.glob(f"{prefix}*"):
+        _remove_unless_held(left)
+    work = Path(tempfile.mkdtemp(prefix=prefix, dir=path.parent))
+    handle = os.open(work, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        os.close(handle)
+
+
+def _remove_unless_held(folder: Path) -> None:
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(handle)
+
+
+def _free_name(folder: Path, at: Instant) -> Path:
+    stem = f"{STEM}{datetime.fromtimestamp(at // SECOND, UTC):%Y-%m-%d-%H%M%S}"
+    names = (f"{stem}.tar", *(f"{stem}-{number}.tar" for number in range(2, 1_000)))
+    return next(folder / name for name in names if not (folder / name).exists())
+
+
+def _delete_older(folder: Path, keep: int) -> tuple[Path, ...]:
+    found = [(match, path) for path in folder.iterdir() if (match := _OURS.fullmatch(path.name))]
+    ours = sorted((match[1], int(match[2] or 1), path) for match, path in found)
+    older = tuple(path for _, _, path in ours[:-keep])
+    for path in older:
+        path.unlink(missing_ok=True)
+    return older

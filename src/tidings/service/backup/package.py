@@ -1,0 +1,252 @@
+"""The file of a backup: an uncompressed tar whose members are known by name, with a list of their
+hashes at its end.
+
+    tidings.db              one state of the database; texts and small bodies in it are compressed
+    already
+    blobs/ab/cd/…           the files that this state names
+    secrets.locked          only if asked for: the key of secrets and the settings, under a
+    passphrase
+    manifest.json           last: which installation, when, and of each member its size and hash
+
+A file may come from anybody. So a member is taken only if it is a plain file with a name of this
+table, is there once, and is what the manifest
+says; nothing is unpacked that could grow, and no name in it becomes a path that was not checked
+(H-096 to H-099).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Final
+
+from tidings.archive.names import is_file_name
+from tidings.errors import BackupError
+from tidings.model.interval import Instant
+
+FORMAT: Final = "tidings-backup"
+FORMAT_VERSION: Final = 1
+DATABASE: Final = "tidings.db"
+LOCKED: Final = "secrets.locked"
+MANIFEST: Final = "manifest.json"
+BLOBS: Final = "blobs/"
+MOST_MANIFEST: Final = 512 * 1024 * 1024
+MOST_LOCKED: Final = 16 * 1024 * 1024
+CHUNK: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member's size in bytes and its SHA-256."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup says of itself: the Tidings and the schema that wrote it, the installation,
+    the instant, and its members.
+    """
+
+    tidings: str
+    schema: str
+    installation: str
+    at: Instant
+    members: dict[str, Member]
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of all members."""
+        return sum(member.size for member in self.members.values())
+
+    @property
+    def files(self) -> int:
+        """Return how many files of bodies it holds."""
+        return sum(name.startswith(BLOBS) for name in self.members)
+
+    @property
+    def has_secrets(self) -> bool:
+        """Return whether it holds what is under a passphrase."""
+        return LOCKED in self.members
+
+    def to_json(self) -> bytes:
+        """Return it as it stands in the file."""
+        record = {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "tidings": self.tidings,
+            "schema": self.schema,
+            "installation": self.installation,
+            "at": self.at,
+            "members": {name: [member.size, member.sha256] for name, member in self.members.items()},
+        }
+        return json.dumps(record, indent=0).encode()
+
+
+class PackageWriter:
+    """Writes the members of a new backup, one after the other."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._tar = tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - closed by `end`
+        self.members: dict[str, Member] = {}
+
+    def add(self, name: str, source: BinaryIO) -> None:
+        """Add an open file as it is now."""
+        size = os.fstat(source.fileno()).st_size
+        self._add(name, source, size)
+
+    def add_bytes(self, name: str, content: bytes) -> None:
+        """Add what is in memory."""
+        self._add(name, io.BytesIO(content), len(content))
+
+    def end(self, manifest: Manifest) -> None:
+        """Write the list and close the tar; the file below stays open."""
+        content = manifest.to_json()
+        self._tar.addfile(_header(MANIFEST, len(content)), io.BytesIO(content))
+        self._tar.close()
+
+    def _add(self, name: str, source: IO[bytes], size: int) -> None:
+        hashing = _Hashing(source)
+        self._tar.addfile(_header(name, size), hashing)
+        self.members[name] = Member(size, hashing.sha256.hexdigest())
+
+
+class _Hashing(io.RawIOBase):
+    """A source that hashes what is read of it."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+        self.sha256 = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        """Read so many bytes."""
+        content = self._source.read(size)
+        self.sha256.update(content)
+        return content
+
+
+def _header(name: str, size: int) -> tarfile.TarInfo:
+    header = tarfile.TarInfo(name)
+    header.size, header.mode = size, 0o600
+    return header
+
+
+class Package:
+    """A backup that is read. Raises `BackupError` for whatever no backup of ours is; `close` it in
+    the end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._tar = tarfile.open(path, mode="r:")  # noqa: SIM115 - closed by `close`
+        except FileNotFoundError as error:
+            raise BackupError(f"there is no file {path}") from error
+        except OSError as error:
+            raise BackupError(f"{path} cannot be read: {error.strerror or error}") from error
+        except tarfile.TarError as error:
+            raise BackupError(f"{path} is no backup of Tidings, which is a tar file: {error}") from error
+        try:
+            self._found = {header.name: header for header in self._headers()}
+            self.manifest = self._read_manifest()
+            self._compare()
+        except BaseException:
+            self._tar.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._tar.close()
+
+    def copy(self, name: str, target: BinaryIO | None) -> None:
+        """Copy a member, or only read it; raises `BackupError` unless it is what the manifest
+        says.
+        """
+        known, sha256 = self.manifest.members[name], hashlib.sha256()
+        source = self._tar.extractfile(self._found[name])
+        try:
+            while source is not None and (chunk := source.read(CHUNK)):
+                sha256.update(chunk)
+                if target is not None:
+                    target.write(chunk)
+        except tarfile.TarError as error:
+            raise self._broken(f"{name} cannot be read: {error}") from error
+        if sha256.hexdigest() != known.sha256:
+            raise self._broken(f"{name} is not what was written there")
+
+    def content(self, name: str) -> bytes:
+        """Return a small member."""
+        held = io.BytesIO()
+        self.copy(name, held)
+        return held.getvalue()
+
+    def _headers(self) -> Iterator[tarfile.TarInfo]:
+        """Yield the headers, each judged before the next one is read."""
+        seen: set[str] = set()
+        try:
+            for header in self._tar:
+                if not _is_known(header.name):
+                    raise self._broken(f"it has a member {header.name[:100]!r}, which no backup has")
+                if not header.isreg() or header.sparse is not None or header.pax_headers:
+                    raise self._broken(f"{header.name} is no plain file")
+                if header.name in seen:
+                    raise self._broken(f"it has {header.name} twice")
+                if MANIFEST in seen:
+                    raise self._broken(f"{header.name} comes after its end")
+                seen.add(header.name)
+                yield header
+        except (tarfile.TarError, ValueError, OverflowError) as error:
+            raise self._broken(f"it ends in the middle, or is damaged: {error}") from error
+
+    def _read_manifest(self) -> Manifest:
+        header = self._found.pop(MANIFEST, None)
+        if header is None:
+            raise self._broken(
+                "it has no list of its members at its end: it was not written to its end, or is no backup"
+            )
+        if header.size > MOST_MANIFEST:
+            raise self._broken("the list of its members is too large")
+        source = self._tar.extractfile(header)
+        try:
+            return _manifest(json.loads(source.read() if source is not None else b""))
+        except (ValueError, TypeError, LookupError, RecursionError, tarfile.TarError) as error:
+            raise self._broken(f"the list of its members cannot be read: {error}") from error
+
+    def _compare(self) -> None:
+        listed = self.manifest.members
+        if DATABASE not in listed:
+            raise self._broken(f"it has no {DATABASE}")
+        for name in sorted(listed.keys() ^ self._found.keys()):
+            raise self._broken(f"{name} is {'not in it' if name in listed else 'in it, but not in its list'}")
+        for name, header in self._found.items():
+            if header.size != listed[name].size:
+                raise self._broken(f"{name} has {header.size} bytes, and {listed[name].size} were written")
+        if LOCKED in listed and listed[LOCKED].size > MOST_LOCKED:
+            raise self._broken(f"{LOCKED} is too large")
+
+    def _broken(self, what: str) -> BackupError:
+        return BackupError(
+            f"{self.path} is no whole backup of Tidings: {what}. Nothing was changed; try another backup"
+        )
+
+
+def _is_known(name: str) -> bool:
+    return name in {DATABASE, LOCKED, MANIFEST} or (name.startswith(BLOBS) and is_file_name(name.removeprefix(BLOBS)))
+
+
+def _manifest(record: dict[str, Any]) -> Manifest:
+    if record["format"] != FORMAT:
+        raise ValueError("it is of another program")
+    if record["version"] != FORMAT_VERSION:
+        raise ValueError(f"it is of format {record['version']}, this Tidings knows {FORMAT_VERSION}; upgrade it")
+    members = {str(name): Member(int(size), str(sha256)) for name, (size, sha256) in record["members"].items()}
+    return Manifest(
+        str(record["tidings"]), str(record["schema"]), str(record["installation"]), int(record["at"]), members
+    )

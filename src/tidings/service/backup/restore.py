@@ -1,0 +1,181 @@
+"""Restore a backup: everything is prepared and judged beside what is there, then takes its place
+by one decision (`storage.db.restored`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import secrets as chance
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from tidings.errors import BackupError, PollerBusyError
+from tidings.fetching import files
+from tidings.fetching.guard import Guard
+from tidings.model.observed.unit import Event, SentinelMove
+from tidings.model.watch import commands
+from tidings.service.backup.locked import unlock
+from tidings.service.backup.package import LOCKED, Manifest, Package
+from tidings.service.backup.verify import new_file, opened
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.db import instance
+from tidings.storage.db.database import has_been_used
+from tidings.storage.db.lock import PollerLock
+from tidings.storage.db.restored import PREPARED, decide, finish
+from tidings.storage.watches import events, outside, sentinels
+from tidings.storage.write.copies import RESTORED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidings.model.interval import Instant
+    from tidings.model.secret import Secret
+    from tidings.model.watch.sentinel import Sentinel
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+
+PAUSED: Final = "put back from a backup, and reaches this machine or its network"
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was restored: what the backup says of itself, how many living sentinels, which were
+    paused, and the folder with what was before.
+    """
+
+    manifest: Manifest
+    sentinels: int
+    paused: tuple[str, ...]
+    sources_paused: tuple[str, ...]
+    has_secrets: bool
+    aside: Path | None
+
+
+def restore(
+    settings: Settings,
+    path: Path,
+    *,
+    at: Instant,
+    ask: Callable[[], Secret] | None,
+    replace: bool = False,
+    trust: bool = False,
+) -> Restored:
+    """Put a backup into the data directory, whole or not at all; ids of messages and changes begin
+    anew (an epoch drawn by chance).
+
+    Raises `BackupError` for a file that is no whole backup, and for a directory in use unless
+    `replace`; `PollerBusyError` while it is polled for.
+
+    Args:
+        settings: The settings in use; of PostgreSQL the server's own programs restore.
+        path: The backup.
+        at: When (µs).
+        ask: Asks for the passphrase, only if there is something to open; None leaves the secrets
+            out.
+        replace: Whether a directory that has data is taken; what it has is put aside, not deleted.
+        trust: Whether sentinels of commands, files and private addresses go on at once; else they
+            are paused.
+    """
+    if settings.store.url:
+        raise BackupError("store.url names PostgreSQL, which restores its own backups: pg_restore --clean --dbname=…")
+    data = settings.data
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    finish(data)
+    with contextlib.closing(Package(path)) as package:
+        if has_been_used(data) and not replace:
+            raise BackupError(f"{data} has data; --replace puts that aside first, --data DIR names another directory")
+        lock = PollerLock(data)
+        if not lock.acquire():
+            raise PollerBusyError(f"a Tidings (process {lock.holder()}) runs on {data}; stop it, then restore")
+        try:
+            return _put_in_place(data, package, at=at, ask=ask, trust=trust)
+        except OSError as error:
+            raise BackupError(
+                f"{data} cannot be written: {error.strerror or error}; nothing of it was changed"
+            ) from error
+        finally:
+            lock.release()
+
+
+def _put_in_place(
+    data: Path, package: Package, *, at: Instant, ask: Callable[[], Secret] | None, trust: bool
+) -> Restored:
+    prepared = data / PREPARED
+    shutil.rmtree(prepared, ignore_errors=True)
+    prepared.mkdir(mode=0o700)
+    try:
+        has_secrets = _unpack(package, prepared, ask)
+        with opened(package, prepared) as database:
+            paused, sources = database.write(_begin_anew, at=at, trust=trust)
+            count = len(database.read(sentinels.listing))
+        for name in ("USED", "lock"):
+            (prepared / name).unlink(missing_ok=True)
+        before = {entry.name for entry in data.iterdir()}
+        decide(data)
+    except BaseException:
+        shutil.rmtree(prepared, ignore_errors=True)
+        raise
+    finish(data)
+    new = sorted({entry.name for entry in data.iterdir()} - before - {PREPARED})
+    aside = next((data / name for name in new if name.startswith("before-restore-")), None)
+    return Restored(package.manifest, count, paused, sources, has_secrets, aside)
+
+
+def _unpack(package: Package, where: Path, ask: Callable[[], Secret] | None) -> bool:
+    """Copy the members, each as the manifest says; return whether secrets came with it."""
+    (where / "blobs").mkdir(mode=0o700)
+    secret = {}
+    if LOCKED in package.manifest.members and ask is not None:
+        secret = unlock(package.content(LOCKED), ask())
+    for name in package.manifest.members:
+        if name != LOCKED:
+            with new_file(where / name) as target:
+                os.fchmod(target.fileno(), 0o600)
+                package.copy(name, target)
+    for name, content in secret.items():
+        with new_file(where / name) as target:
+            os.fchmod(target.fileno(), 0o600)
+            target.write(content)
+    os.sync()  # all files at once: one by one takes some hundredths of a second each
+    return bool(secret)
+
+
+def _begin_anew(connection: Connection, *, at: Instant, trust: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Let ids begin anew, and pause what reaches the machine; return the names of the sentinels
+    and of the sources of events.
+    """
+    instance.raise_epoch(connection, chance.randbelow(2**31) + 1)
+    instance.set_place(connection, "")
+    events.append(connection, [Event(type=RESTORED, at=at, data={"reason": "it was restored from a backup"})])
+    if trust:
+        return (), ()
+    paused = []
+    for row in sentinels.listing(connection):
+        if row.state in {"created", "waiting", "enabled"} and _reaches_inside(meaning(row.text)):
+            sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=at, reason=PAUSED))
+            paused.append(row.name)
+    sources = [row.name for row in outside.listing(connection) if row.due_at is not None]
+    for name in sources:
+        outside.pause(connection, name, why="it was put back from a backup: drop it and add it again")
+    return tuple(paused), tuple(sources)
+
+
+def _reaches_inside(sentinel: Sentinel) -> bool:
+    """Return whether a sentinel runs a command, reads a file, or asks an address that is not
+    public, as far as it is written out.
+    """
+    return any(
+        commands.is_command(page.url) or files.is_file(page.url) or _is_private(urlsplit(page.url).hostname or "")
+        for page in sentinel.pages
+    )
+
+
+def _is_private(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return not Guard().allows(ipaddress.ip_address(host))
+    return "." not in host or host.endswith((".local", ".localhost", ".internal", ".lan", ".home.arpa"))

@@ -1,0 +1,139 @@
+"""The last step of a restore: what was read from a backup takes the place of what a data directory
+has.
+
+A restore prepares everything in `restoring/`, which counts for nothing. One rename to `restored/`
+decides it: from then on whoever opens the
+database carries it out first, so that a restore which was cut off has either not happened or
+happens whole. Each step can be done again.
+What was there before is moved aside into `before-restore-TIME/`, never deleted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tidings.errors import StoreBusyError, StoreStalledError
+
+PREPARED: Final = "restoring"
+DECIDED: Final = "restored"
+ASIDE: Final = "before-restore"
+OLD: Final = ".old"
+"""Within `restored/`: where what was there before is put until the end."""
+PLACES: Final = ("place", "numbers")
+"""By these an older copy is noticed (docs/decisions/0045); what is restored begins without them,
+with an epoch of its own.
+"""
+DATABASE: Final = "tidings.db"
+OWN: Final = (DATABASE, "blobs", "secrets.key", "tidings.toml")
+"""What a backup may hold; the database goes first, with the files that SQLite keeps beside it."""
+BESIDE: Final = (f"{DATABASE}-wal", f"{DATABASE}-shm", *PLACES)
+_WAIT_SECONDS: Final = 10.0
+
+
+def decide(data: Path) -> None:
+    """Let what was prepared take the place of what is there; from here on it happens, if need be
+    at the next opening.
+    """
+    sync_folder(data / PREPARED)
+    (data / PREPARED).rename(data / DECIDED)
+    sync_folder(data)
+
+
+def finish(data: Path) -> None:
+    """Carry out a restore that was decided, if there is one; several processes may come at once.
+
+    Raises `StoreBusyError` while another process does it for too long, `StoreStalledError` if the
+    directory cannot be written.
+    """
+    if not (data / DECIDED).is_dir():
+        return
+    try:
+        with _alone(data):
+            if (data / DECIDED).is_dir():
+                _carry_out(data)
+    except OSError as error:
+        raise StoreStalledError(
+            f"{data}: a restore waits to be finished and cannot be: {error.strerror or error};"
+            " check owner, rights and free space"
+        ) from error
+
+
+def _carry_out(data: Path) -> None:
+    decided = data / DECIDED
+    old = decided / OLD
+    old.mkdir(mode=0o700, exist_ok=True)
+    if (decided / DATABASE).exists():
+        for name in BESIDE:
+            _move(data / name, old / name)
+    for name in OWN:
+        if (decided / name).exists():
+            _move(data / name, old / name)
+            (decided / name).rename(data / name)
+            sync_folder(data)
+    mark_used(data)
+    if not any(old.iterdir()):
+        shutil.rmtree(decided)
+    else:
+        old.rename(_aside(data))
+        shutil.rmtree(decided)
+    sync_folder(data)
+
+
+def mark_used(data: Path) -> None:
+    """Note that a directory has a database, as its first opening does."""
+    handle = os.open(data / "USED", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.pwrite(
+            handle,
+            b"Tidings uses this directory. While this file is here, a lost tidings.db is never made anew.\n",
+            0,
+        )
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _aside(data: Path) -> Path:
+    """Return a folder's name that is free."""
+    stem = f"{ASIDE}-{time.strftime('%Y-%m-%d-%H%M%S', time.gmtime())}"
+    names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
+    return next(data / name for name in names if not (data / name).exists())
+
+
+def _move(source: Path, target: Path) -> None:
+    if source.exists() and not target.exists():
+        source.rename(target)
+
+
+@contextlib.contextmanager
+def _alone(data: Path) -> Iterator[None]:
+    handle = os.open(data, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise StoreBusyError(f"another process restores {data}; try again") from None
+                time.sleep(0.01)
+        yield
+    finally:
+        os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Let what was made, renamed or removed in a folder outlast a loss of power."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

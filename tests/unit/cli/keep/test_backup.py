@@ -1,0 +1,40 @@
+"""`tidings backup`, `verify` and `restore` as they are typed."""
+
+import io
+import sys
+
+from tests.unit.cli.conftest import Ran
+
+
+def test_from_backup_to_restore(tidings, tmp_path, server):
+    """Three commands; what was put aside and what must be kept beside a backup is said."""
+    tidings("add", "--url", server.url("/news"), "--name", "news", "--no-test")
+    made: Ran = tidings("backup", str(tmp_path / "b.tar"))
+    verified = tidings("verify", "--deep", str(tmp_path / "b.tar"))
+    refused = tidings("restore", str(tmp_path / "b.tar"))
+    restored = tidings("restore", "--replace", str(tmp_path / "b.tar"))
+
+    assert "the database and 0 files of bodies" in made.out
+    assert "secrets.key and tidings.toml are not in it" in made.err
+    assert "is whole: made " in verified.out
+    assert "1 sentinel, 1 bodies each given back and verified by its hash" in verified.out
+    assert (3, True) == (refused.code, "--replace puts that aside" in refused.err)
+    assert "what was there before is in " in restored.out
+    assert "paused, because they reach this machine or its network: news" in restored.out
+    assert "tidings enable news" in restored.out
+
+
+def test_json_and_a_passphrase_from_a_pipe(tidings, tmp_path, server, monkeypatch):
+    """A script gives the passphrase as a line of standard input, never as an argument."""
+    tidings("add", "--url", server.url("/news"), "--name", "news", "--no-test", "--no-check")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("correct horse\n"))
+    [made] = tidings("backup", "--with-secrets", "--json", str(tmp_path / "b.tar")).records
+    monkeypatch.setattr(sys, "stdin", io.StringIO("correct horse\n"))
+    data = str(tmp_path / "other")
+    [restored] = tidings("restore", "--json", "--data", data, str(tmp_path / "b.tar")).records
+    [verified] = tidings("verify", "--json", str(tmp_path / "b.tar")).records
+
+    assert made["has_secrets"]
+    assert restored["secrets_restored"]
+    assert (["news"], None, data) == (restored["paused"], restored["aside"], restored["data"])
+    assert ("verified", 1) == (verified["record"], verified["sentinels"])

@@ -1,0 +1,155 @@
+"""A backup is made while others write, and is there whole or not at all."""
+
+import contextlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.backups import BODIES, NOON, content, fill, put
+from tidings.archive.archive import Archive
+from tidings.clock import HOUR
+from tidings.errors import BackupError, StoreBusyError
+from tidings.service.backup import backup
+from tidings.service.backup.backup import back_up
+from tidings.service.backup.restore import restore
+from tidings.service.backup.verify import verify
+from tidings.settings import load
+from tidings.storage.db.database import copy_to, open_database
+from tidings.storage.observed import versions
+
+
+def killed(kind, folder):
+    """Run an enumeration of kills in a process that may fork."""
+    path = Path(__file__).parents[3] / "backups.py"
+    ran = subprocess.run(
+        [sys.executable, path, kind, folder],
+        cwd=path.parents[1],
+        env={"PYTHONPATH": "."},
+        capture_output=True,
+        check=True,
+    )
+    return json.loads(ran.stdout)
+
+
+def test_a_kill_at_any_call_leaves_a_whole_backup_or_none(tmp_path):
+    """And the next backup clears away what was left."""
+    found = killed("backup", tmp_path)
+
+    assert [] == found["wrong"]
+    assert found["kills"] > 10
+
+
+def test_a_kill_at_any_call_of_a_restore_leaves_what_was_there_or_what_was_restored(tmp_path):
+    """Never a part of each; and the same restore can be made again."""
+    found = killed("restore", tmp_path)
+
+    assert [] == found["wrong"]
+    assert found["kills"] > 20
+    assert {"old", "new"} == set(found["states"])
+
+
+def test_what_is_written_and_removed_meanwhile_makes_no_difference(tmp_path, monkeypatch):
+    """After the database was copied a version is added and a file that the copy names is removed:
+    the backup has it all the same.
+    """
+    settings = fill(tmp_path / "data", "one")
+
+    def copy_and_go_on(database, path):
+        copy_to(database, path)
+        archive = Archive(tmp_path / "data" / "blobs", file_bytes=100, chain_length=10)
+        names = database.read(versions.files)
+        put(database, archive, b"new" * 1_000)
+        archive.remove(names)
+        assert not any((tmp_path / "data" / "blobs" / name).exists() for name in names)
+
+    monkeypatch.setattr(backup, "copy_to", copy_and_go_on)
+    made = back_up(settings, tmp_path / "b.tar", at=NOON)
+
+    assert BODIES == made.manifest.files
+    assert BODIES == verify(tmp_path / "b.tar", deep=True).bodies
+    assert ["lock"] == [path.name for path in (tmp_path / "data/blobs/held").iterdir()]
+
+
+def test_files_are_removed_at_once_when_no_backup_runs(tmp_path):
+    """What a backup keeps aside, it keeps only while it runs."""
+    settings = fill(tmp_path / "data", "one")
+    back_up(settings, tmp_path / "b.tar", at=NOON)
+    with contextlib.closing(open_database(settings)) as database:
+        names = sorted(database.read(versions.files))
+    archive = Archive(tmp_path / "data" / "blobs", file_bytes=100, chain_length=10)
+    archive.remove(names)
+
+    assert ["lock"] == [path.name for path in (tmp_path / "data/blobs/held").iterdir()]
+
+
+def test_two_backups_at_once_do_not_meet(tmp_path):
+    """The second one says that another is being made."""
+    settings = fill(tmp_path / "data", "one")
+    archive = Archive(tmp_path / "data" / "blobs", file_bytes=100, chain_length=10)
+    with archive.hold_files(), pytest.raises(StoreBusyError, match="another backup"):
+        back_up(settings, tmp_path / "b.tar", at=NOON)
+
+    assert not (tmp_path / "b.tar").exists()
+
+
+def test_in_a_directory_backups_are_named_by_the_time_and_old_ones_go(tmp_path):
+    """Two in the same second have two names; only our own files are ever deleted."""
+    settings = fill(tmp_path / "data", "one")
+    to = tmp_path / "to"
+    to.mkdir()
+    (to / "mine.tar").write_text("x")
+    *_, made = [back_up(settings, to, at=NOON + hours * HOUR, keep=2) for hours in (0, 0, 1, 2)]
+
+    assert ["mine.tar", "tidings-backup-2023-11-14-231320.tar", "tidings-backup-2023-11-15-001320.tar"] == sorted(
+        path.name for path in to.iterdir()
+    )
+    assert ["tidings-backup-2023-11-14-221320-2.tar"] == [path.name for path in made.deleted]
+
+
+def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
+    """It may be the only good backup."""
+    settings = fill(tmp_path / "data", "one")
+    (tmp_path / "b.tar").write_text("precious")
+
+    with pytest.raises(BackupError, match="is there already"):
+        back_up(settings, tmp_path / "b.tar", at=NOON)
+    assert "precious" == (tmp_path / "b.tar").read_text()
+    back_up(settings, tmp_path / "b.tar", at=NOON, overwrite=True)
+    assert 1 == verify(tmp_path / "b.tar").sentinels
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    """A folder that is not there; --keep without a directory."""
+    settings = fill(tmp_path / "data", "one")
+
+    with pytest.raises(BackupError, match="cannot be written: No such file or directory"):
+        back_up(settings, tmp_path / "no" / "b.tar", at=NOON)
+    with pytest.raises(BackupError, match="--keep needs a directory"):
+        back_up(settings, tmp_path / "b.tar", at=NOON, keep=3)
+
+
+def test_a_missing_body_is_said_and_no_backup_is_made(tmp_path):
+    """A backup that could not be restored would be worse than none."""
+    settings = fill(tmp_path / "data", "one")
+    next(path for path in (tmp_path / "data/blobs").rglob("*.*") if path.is_file()).unlink()
+
+    with pytest.raises(Exception, match="cannot be read: No such file or directory; `tidings doctor`"):
+        back_up(settings, tmp_path / "b.tar", at=NOON)
+    assert ["data"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_backup_and_restore_give_the_same_answers(tmp_path):
+    """Into a new directory: the same sentinels, the same bodies; and that can be backed up
+    again.
+    """
+    back_up(fill(tmp_path / "data", "one"), tmp_path / "b.tar", at=NOON)
+    again = load(tmp_path / "again", environment={})
+    restore(again, tmp_path / "b.tar", at=NOON, ask=None)
+    back_up(again, tmp_path / "c.tar", at=NOON)
+
+    assert (["one"], BODIES) == content(tmp_path / "data") == content(tmp_path / "again")
+    assert 0o600 == (tmp_path / "b.tar").stat().st_mode & 0o777
+    assert BODIES == verify(tmp_path / "c.tar", deep=True).bodies

@@ -1,0 +1,149 @@
+"""The file of a backup: what is no whole one of ours is refused, and says why."""
+
+import hashlib
+import io
+import json
+import tarfile
+
+import pytest
+
+from tests.backups import NOON, fill, pack
+from tidings.errors import BackupError
+from tidings.service.backup.backup import back_up
+from tidings.service.backup.package import Package
+
+BLOB = f"blobs/ab/ab/{'ab' * 32}.{'0' * 16}"
+
+
+def manifest(**members) -> bytes:
+    """Return a list of members that is right."""
+    listed = {name: [len(content), hashlib.sha256(content).hexdigest()] for name, content in members.items()}
+    return json.dumps(
+        {
+            "format": "tidings-backup",
+            "version": 1,
+            "tidings": "1",
+            "schema": "0006",
+            "installation": "x",
+            "at": 1,
+            "members": listed,
+        }
+    ).encode()
+
+
+def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    """Return a member that is no plain file."""
+    header = tarfile.TarInfo(name)
+    header.type, header.linkname = kind, target
+    return header
+
+
+GOOD: dict[str, bytes | tarfile.TarInfo] = {"tidings.db": b"database", BLOB: b"body"}
+
+
+def test_a_package_gives_back_what_was_put_in(tmp_path):
+    """Members are found by name, and each is what the list says."""
+    with Closing(Package(pack(tmp_path / "b.tar", {**GOOD, "manifest.json": manifest(**GOOD)}))) as package:
+        held = io.BytesIO()
+        package.copy("tidings.db", held)
+
+        assert b"database" == held.getvalue()
+        assert (1, 12) == (package.manifest.files, package.manifest.size)
+
+
+class Closing:
+    """Closes a package in the end."""
+
+    def __init__(self, package):
+        self.package = package
+
+    def __enter__(self):
+        return self.package
+
+    def __exit__(self, *_):
+        self.package.close()
+
+
+HOSTILE: dict[str, tuple[dict[str, bytes | tarfile.TarInfo], str]] = {
+    "a name that leads out (H-096)": ({"../../x": b"", **GOOD}, "'../../x', which no backup has"),
+    "an absolute name (H-099)": ({"/etc/passwd": b"", **GOOD}, "'/etc/passwd', which no backup has"),
+    "a name of Windows (H-096)": ({"C:\\x": b"", **GOOD}, "which no backup has"),
+    "a body that leads out": ({"blobs/../tidings.toml": b"", **GOOD}, "which no backup has"),
+    "a settings file, which is only under a passphrase": ({"tidings.toml": b"", **GOOD}, "which no backup has"),
+    "a link (H-097)": ({"tidings.db": special("tidings.db", tarfile.SYMTYPE, "/etc/passwd")}, "is no plain file"),
+    "a hard link": ({"tidings.db": special("tidings.db", tarfile.LNKTYPE, "/etc/passwd")}, "is no plain file"),
+    "a device": ({"tidings.db": special("tidings.db", tarfile.CHRTYPE)}, "is no plain file"),
+    "a folder": ({"tidings.db": special("tidings.db", tarfile.DIRTYPE)}, "is no plain file"),
+    "no list": (GOOD, "it has no list of its members"),
+    "a list that is no JSON": ({**GOOD, "manifest.json": b"{"}, "cannot be read"),
+    "a list without end": ({**GOOD, "manifest.json": b"[" * 100_000}, "cannot be read"),
+    "a list of another program": ({**GOOD, "manifest.json": b'{"format": "x"}'}, "another program"),
+    "a member that the list has not": (
+        {**GOOD, "manifest.json": manifest(**{"tidings.db": b"database"})},
+        "not in its list",
+    ),
+    "a member too few": ({"tidings.db": b"database", "manifest.json": manifest(**GOOD)}, "is not in it"),
+    "no database": ({BLOB: b"body", "manifest.json": manifest(**{BLOB: b"body"})}, "it has no tidings.db"),
+    "a member of another size": (
+        {**GOOD, "tidings.db": b"data", "manifest.json": manifest(**GOOD)},
+        "has 4 bytes, and 8",
+    ),
+    "something after the list": ({"manifest.json": manifest(**GOOD), **GOOD}, "comes after its end"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_what_is_no_backup_of_ours_is_refused(tmp_path, kind):
+    """Before anything of it is written anywhere."""
+    members, said = HOSTILE[kind]
+
+    with pytest.raises(BackupError, match="is no whole backup of Tidings") as raised:
+        Package(pack(tmp_path / "b.tar", members))
+    assert said in str(raised.value)
+
+
+def test_a_member_twice_is_refused(tmp_path):
+    """The second one would be unpacked over the first."""
+    path = tmp_path / "b.tar"
+    with tarfile.open(path, "w") as tar:
+        for _ in range(2):
+            tar.addfile(tarfile.TarInfo("tidings.db"), io.BytesIO())
+
+    with pytest.raises(BackupError, match="twice"):
+        Package(path)
+
+
+def test_content_that_was_altered_is_noticed(tmp_path):
+    """A byte of a body is another one: its name says so when it is read."""
+    path = back_up(fill(tmp_path / "data", "one"), tmp_path / "b.tar", at=NOON).path
+    with Closing(Package(path)) as package:
+        name = next(n for n in package.manifest.members if n.startswith("blobs/"))
+        offset = package._found[name].offset_data
+    with path.open("r+b") as file:
+        file.seek(offset + 10)
+        file.write(b"\0\0\0\0")
+
+    with Closing(Package(path)) as package, pytest.raises(BackupError, match="is not what was written there"):
+        package.copy(name, None)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
+def test_a_backup_that_was_cut_is_refused(tmp_path, share):
+    """A copy that ended in the middle lacks the list at the end."""
+    path = back_up(fill(tmp_path / "data", "one"), tmp_path / "b.tar", at=NOON).path
+    content = path.read_bytes().rstrip(b"\0")
+    path.write_bytes(content[: int(len(content) * share)])
+
+    with pytest.raises(BackupError):
+        Package(path)
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04zip", b"\x1f\x8bgzip", b"text\n" * 400])
+def test_another_kind_of_file_is_said_to_be_none(tmp_path, content):
+    """A zip, a gzip (which could grow), a text."""
+    (tmp_path / "b").write_bytes(content)
+
+    with pytest.raises(BackupError, match="is no backup of Tidings, which is a tar file"):
+        Package(tmp_path / "b")
+    with pytest.raises(BackupError, match="there is no file"):
+        Package(tmp_path / "c")
