@@ -33,7 +33,9 @@ with an epoch of its own.
 DATABASE: Final = "tidings.db"
 OWN: Final = (DATABASE, "blobs", "secrets.key", "tidings.toml")
 """What a backup may hold; the database goes first, with the files that SQLite keeps beside it."""
-BESIDE: Final = (f"{DATABASE}-wal", f"{DATABASE}-shm", *PLACES)
+SEARCH: Final = ("search.db", "search.db-wal", "search.db-shm")
+"""The index of what was there before; what is restored is indexed anew."""
+BESIDE: Final = (f"{DATABASE}-wal", f"{DATABASE}-shm", *PLACES, *SEARCH)
 _WAIT_SECONDS: Final = 10.0
 
 
