@@ -22,7 +22,8 @@ BODY_SECONDS: Final = 30.0
 STALL_SECONDS: Final = 30.0
 """How long a reader may leave what is sent to it untouched."""
 IDLE_SECONDS: Final = 15
-MOST_CONNECTIONS: Final = 256
+MOST_CONNECTIONS: Final = 1_200
+"""A thousand who follow, and room for who asks (`bench/followers.py` says what that takes)."""
 MOST_WAITING: Final = 32
 """Connections of one address that have no whole request under way; of more the oldest is dropped, as it is of all once places run out."""
 MOST_HEAD_BYTES: Final = 16_384

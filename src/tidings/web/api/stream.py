@@ -7,10 +7,10 @@ too slowly is cut (`connection`), and whoever comes back with `Last-Event-ID` go
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from starlette.responses import Response
 
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.web.inside import Inside
 
+T = TypeVar("T")
 HEARTBEAT_SECONDS: Final = 15.0
 RETRY_MILLISECONDS: Final = 3_000
-MOST_FOLLOWERS: Final = 64
+MOST_FOLLOWERS: Final = 1_000
 BATCH: Final = 100
 """Records that are read at a time: what one follower holds in memory at most."""
 SPAN: Final = 50_000
@@ -59,24 +60,34 @@ def batch_after(c: Connection, after: int, *, limit: int = BATCH, span: int = SP
     return Batch(records, reached, is_all=reached >= newest)
 
 
-class Batches:
+class Readings:
     """Reads for followers: those who are at one place at one time share one reading of the database."""
 
     def __init__(self) -> None:
-        self._under_way: dict[tuple[int, int], asyncio.Task[Batch]] = {}
+        self._under_way: dict[Hashable, asyncio.Task[Any]] = {}
 
-    async def after(self, number: int, inside: Inside) -> Batch:
-        """Return the first records above a number.
-
-        A reading that began before the last arrival is not joined: it may lack what whoever asks now was woken for.
+    async def at(self, place: Hashable, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return what is read at a place, which names what and how many arrivals there were: a
+        reading that began before the last arrival may lack what whoever asks now was woken for.
         """
-        place = (number, inside.arrivals.count)
         reading = self._under_way.get(place)
         if reading is None:
-            reading = asyncio.create_task(inside.store.read(batch_after, number))
+            reading = asyncio.create_task(read())
             reading.add_done_callback(lambda _: self._under_way.pop(place))
             self._under_way[place] = reading
-        return await asyncio.shield(reading)
+        found: T = await asyncio.shield(reading)
+        return found
+
+
+class Batches:
+    """Reads records of the stream for followers."""
+
+    def __init__(self) -> None:
+        self._readings = Readings()
+
+    async def after(self, number: int, inside: Inside) -> Batch:
+        """Return the first records above a number."""
+        return await self._readings.at((number, inside.arrivals.count), lambda: inside.store.read(batch_after, number))
 
 
 async def answer(request: Request, inside: Inside, batches: Batches) -> Response:

@@ -52,9 +52,9 @@ def cloud_event(c: Connection, seq: int, change_id: str) -> dict[str, Any] | Non
     }
 
 
-def after(c: Connection, number: int, viewer: int | None) -> tuple[list[tuple[int, dict[str, Any]]], int, bool]:
-    """Return the first events above a number that an owner sees, up to which number was looked, and
-    whether that was all.
+def after(c: Connection, number: int, viewer: int | None) -> tuple[list[tuple[int, str]], int, bool]:
+    """Return the first events above a number that an owner sees, as lines of JSON, up to which
+    number was looked, and whether that was all.
     """
     newest = events.last_seq(c)
     upto = min(newest, number + SPAN)
@@ -64,7 +64,7 @@ def after(c: Connection, number: int, viewer: int | None) -> tuple[list[tuple[in
         if row.change_id is None or row.sentinel_id is None or not is_seen(c, row.sentinel_id, viewer):
             continue
         if (event := cloud_event(c, row.seq, row.change_id)) is not None:
-            found.append((row.seq, event))
+            found.append((row.seq, json.dumps(event, ensure_ascii=True, separators=(",", ":"))))
     reached = rows[-1].seq if len(rows) == BATCH else max(number, upto)
     return found, reached, reached >= newest
 
@@ -115,9 +115,9 @@ class Listener:
                 yield f"retry: {RETRY_MILLISECONDS}\nid: {self._after}\n\n".encode()
             while not (self._is_gone or self._arrivals.is_over):
                 self._stirred.clear()
-                found, self._after, is_all = await self._call.read(after, self._after, self._call.asker.viewer)
-                for seq, event in found:
-                    yield self._written(seq, event)
+                found, self._after, is_all = await self._read(self._after, self._call.asker.viewer)
+                if found:
+                    yield b"".join(self._written(seq, line) for seq, line in found)
                 if is_all:
                     if not self._follows:
                         return
@@ -126,8 +126,11 @@ class Listener:
         finally:
             self._arrivals.leave(self._stirred)
 
-    def _written(self, seq: int, event: dict[str, Any]) -> bytes:
-        line = json.dumps(event, ensure_ascii=True, separators=(",", ":"))
+    async def _read(self, number: int, viewer: int | None) -> tuple[list[tuple[int, str]], int, bool]:
+        place = (number, viewer, self._arrivals.count)
+        return await self._call.desk.readings.at(place, lambda: self._call.read(after, number, viewer))
+
+    def _written(self, seq: int, line: str) -> bytes:
         return (f"id: {seq}\nevent: {TYPE}\ndata: {line}\n\n" if self._is_sse else f"{line}\n").encode()
 
     async def _rest(self) -> bool:

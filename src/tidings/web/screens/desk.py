@@ -29,6 +29,7 @@ from tidings.storage.search.index import SearchIndex
 from tidings.storage.search.log import SearchLog
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
+from tidings.web.api.stream import Readings
 from tidings.web.markup import spell
 from tidings.web.markup.render import POLICY, environment, packed
 from tidings.web.pace import Tries
@@ -79,6 +80,8 @@ class Desk:
         """how often passwords were tried"""
         self.first_code = secrets.token_urlsafe(12)
         """what makes the first account, within an hour"""
+        self.readings = Readings()
+        """what those who follow read together"""
         self._begun = clock.now()
         self._trying = asyncio.Semaphore(MOST_TRIALS)
         self.clock = clock

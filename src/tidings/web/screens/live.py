@@ -51,7 +51,8 @@ class OpenScreen:
             yield f"retry: {RETRY_MILLISECONDS}\nid: 0\n\n".encode()
             while not (self._is_gone or self._desk.arrivals.is_over):
                 self._stirred.clear()
-                unread = await self._desk.store.read(inbox.count, self._own)
+                place = (self._own, self._desk.arrivals.count)
+                unread = await self._desk.readings.at(place, lambda: self._desk.store.read(inbox.count, self._own))
                 yield b"event: unread\ndata: %d\n\n" % unread
                 while not self._stirred.is_set():
                     try:
