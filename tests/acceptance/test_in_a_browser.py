@@ -17,6 +17,7 @@ from tests.acceptance.test_screens import face
 from tests.browsers import need_chromium
 from tests.people import PASSWORD, kept_password
 from tests.screens import serve
+from tests.unit.presentation.pictures.test_screenshots import picture as screen
 from tests.world import World
 from tidings.clock import DAY, HOUR
 from tidings.fetching.browser.chromium import find
@@ -333,3 +334,57 @@ def test_times_are_those_of_the_readers_zone_from_the_first_screen_on(tab: Tab, 
         assert stamp.endswith("+09:00")
 
     tab.play(world, story, timezone_id="Asia/Tokyo")
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_part_is_pointed_at_in_the_page_itself(tab: Tab, world: World, has_script: bool) -> None:
+    """A click on a text takes the part around it, a wider one is a link; the page itself acts nowhere."""
+    offer = '<div class="price-box"><span>Price</span> <b>129 EUR</b></div>'
+    world.page(
+        "/shop", f"<title>Kettle</title><script>top.location='/evil'</script><h1>Kettle</h1>{offer}<p>Visits 1</p>"
+    )
+
+    async def story(visit: Visit) -> None:
+        await visit.go(f"/new?url={world.text('{/shop}')}&monitor=all+words")
+        await visit.page.get_by_text("Point at a part of the page").click()
+        await visit.page.frame_locator("iframe").get_by_text("129 EUR").click()
+        await visit.sees("Only this part")
+        assert "/new?" in visit.page.url
+        text = visit.page.get_by_label("in its language")
+        assert 'Select css ".price-box > b:nth-of-type(1)"' in await text.input_value()
+        await visit.click("Price 129 EUR", role="link")
+        await visit.page.locator('[aria-current="true"]', has_text="Price 129 EUR").wait_for()
+        assert 'Select css ".price-box"' in await text.input_value()
+        await visit.click("Watch it")
+        (name,) = world.read(sentinels.names)
+        await visit.passes()
+        world.page("/shop", f"<title>Kettle</title><h1>Kettle</h1>{offer.replace('129', '99')}<p>Visits 2</p>")
+        await visit.passes(DAY)
+        (change,) = world.changes(name)
+        assert (["129"], ["99"]) == (change["deleted"], change["inserted"]) or change["updated"]
+
+    tab.play(world, story, java_script_enabled=has_script)
+
+
+def test_screenshots_are_laid_over_one_another(tab: Tab, world: World) -> None:
+    """With an edge that the keyboard moves, too; and a picture shows what differs."""
+    headers = {"Content-Type": "image/webp"}
+    world.page("/picture", screen((40, 30), form="WEBP"), headers=headers)
+    world.add("Create Sentinel shop Using {/picture} Monitor any change Fetch every 1 hour")
+
+    async def story(visit: Visit) -> None:
+        await visit.passes()
+        world.page("/picture", screen((40, 30), (5, 5, 9, 9), form="WEBP"), headers=headers)
+        await visit.passes()
+        world.write(lambda c: c.execute("UPDATE version SET screenshot = sha256"))
+        (change,) = world.changes()
+        await visit.go(f"/changes/{change['id']}")
+        await visit.click("Screenshots", role="link")
+        edge = visit.page.get_by_label("How much of the newer one is shown")
+        await edge.press("End")
+        assert "100%" == await visit.page.locator("[data-slider]").evaluate("e => e.style.getPropertyValue('--at')")
+        await visit.page.get_by_text("What differs").click()
+        for picture in await visit.page.locator("main img").all():
+            await visit.page.wait_for_function("e => e.naturalWidth === 40", arg=await picture.element_handle())
+
+    tab.play(world, story)

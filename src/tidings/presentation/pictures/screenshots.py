@@ -26,12 +26,6 @@ BAND: Final = 16
 MOST_BOXES: Final = 60
 _FORMATS: Final = ("PNG", "WEBP")
 _RED: Final = (173, 33, 25)
-SHEET: Final = (
-    ".slider{position:relative;max-width:100%;overflow:hidden;border:1px solid}.slider img{display:block;width:100%}"
-    ".slider .now{position:absolute;inset:0 auto 0 0;width:50%;min-width:2rem;max-width:100%;height:100%;overflow:hidden;resize:horizontal;"
-    "border-right:2px solid}.slider .now img{width:auto;height:100%;max-width:none}"
-)
-"""What the slider needs of the sheet of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +85,8 @@ def compare_screenshots(before: bytes, now: bytes) -> Compared:
 
 
 def slider(before: str, now: str, *, labels: tuple[str, str], difference: str = "") -> str:
-    """Return two screenshots over one another, the edge between them to be drawn by its corner, without JavaScript; below, what differs.
+    """Return two screenshots beside one another, which a script of the screen lays over one another
+    with an edge between them to be moved; below, what differs.
 
     Args:
         before: Address of the older screenshot.
@@ -100,14 +95,14 @@ def slider(before: str, now: str, *, labels: tuple[str, str], difference: str = 
         difference: Address of the picture of what differs; empty for none.
     """
     older, newer = (escaped(cut(one_line(label), 200)) for label in labels)
-    over = (
-        f'<div class="slider"><img src="{escaped(before)}" alt="{older}">'
-        f'<div class="now" tabindex="0" role="group" aria-label="Draw the corner to compare"><img src="{escaped(now)}" alt="{newer}"></div></div>'
+    both = "".join(
+        f'<figure{name}><img src="{escaped(address)}" alt="{label}"><figcaption class="small soft">{label}</figcaption></figure>'
+        for name, address, label in (("", before, older), (' class="now"', now, newer))
     )
-    caption = f"<figcaption>Left {newer}, right {older}; draw the lower corner of the edge.</figcaption>"
-    picture = f'<img src="{escaped(difference)}" alt="What differs, in red and in frames">' if difference else ""
-    fold = f'<details class="fold"><summary>What differs</summary>{picture}</details>' if picture else ""
-    return f"<figure>{over}{caption}</figure>{fold}"
+    edge = '<input type="range" min="0" max="100" value="50" aria-label="How much of the newer one is shown" hidden>'
+    picture = f'<img src="{escaped(difference)}" alt="What differs, in red and in frames" loading="lazy">'
+    fold = f'<details class="fold gap"><summary>What differs</summary>{picture}</details>' if difference else ""
+    return f'<div class="slider" data-slider>{edge}<div class="both">{both}</div></div>{fold}'
 
 
 def _read(data: bytes, open_picture: object) -> Image:

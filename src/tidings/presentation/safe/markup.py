@@ -64,6 +64,8 @@ _ID: Final = re.compile(r"[\w:.\-]+")
 
 Mark = Callable[[int, str], str]
 """Writes a text node: from the number of its piece and its text."""
+MarkAt = Callable[[int, str, LexborNode], str]
+"""Writes a text node that it is given, too."""
 
 
 @dataclass(slots=True)
@@ -77,7 +79,11 @@ class Written:
 
 
 def written(
-    tree: LexborHTMLParser | LexborNode | None, document: Document, images: Mapping[str, str], mark: Mark | None = None
+    tree: LexborHTMLParser | LexborNode | None,
+    document: Document,
+    images: Mapping[str, str],
+    mark: Mark | None = None,
+    at: MarkAt | None = None,
 ) -> Written:
     """Return a page written anew, through nh3.
 
@@ -86,9 +92,10 @@ def written(
         document: What was read of it, for its base address and its pieces.
         images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:` address; others stand as their words in a box.
         mark: Writes the texts; None for as they are.
+        at: Writes the texts from their nodes, in the place of `mark`.
     """
     root = tree.root if isinstance(tree, LexborHTMLParser) else tree
-    writer = _Writer(document, images, mark)
+    writer = _Writer(document, images, mark, at)
     if root is not None:
         writer.write(root)
     return Written(cleaned("".join(writer.out)), "".join(writer.css), document.title, writer.attributes)
@@ -102,8 +109,10 @@ def cleaned(markup: str) -> str:
 class _Writer:
     """Writes while it walks as `walk` does; `piece` counts the pieces that `walk` made on the way."""
 
-    def __init__(self, document: Document, images: Mapping[str, str], mark: Mark | None) -> None:
-        self.document, self.images, self.mark = document, images, mark
+    def __init__(
+        self, document: Document, images: Mapping[str, str], mark: Mark | None, at: MarkAt | None = None
+    ) -> None:
+        self.document, self.images, self.mark, self.at = document, images, mark, at
         self.out: list[str] = []
         self.css: list[str] = []
         self.attributes: dict[str, str] = {}
@@ -119,7 +128,7 @@ class _Writer:
         while node is not None:
             child = None
             if node.is_text_node:
-                self._text(node.text_content or "")
+                self._text(node)
             elif node.is_element_node:
                 child = self._open(node, open_elements)
             if child is not None:
@@ -136,7 +145,12 @@ class _Writer:
                 following = node.next
             node = following
 
-    def _text(self, text: str) -> None:
+    def _text(self, node: LexborNode) -> None:
+        text = node.text_content or ""
+        if self.at is not None:
+            self.out.append(self.at(self.piece, text, node))
+            self.piece += 1
+            return
         self.out.append(self.mark(self.piece, text) if self.mark is not None else escaped(text))
         self.piece += 1
 

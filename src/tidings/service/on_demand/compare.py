@@ -20,17 +20,19 @@ from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.show.records import Record, found_record, rfc3339
 from tidings.service.watch.subscription_memory import Remembered
 from tidings.service.watch.watchlist import meaning
-from tidings.storage.observed import pages
+from tidings.storage.observed import pages, versions
 from tidings.storage.watches import subscriptions
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
-    from tidings.detection.job.contract import Part, Target
+    from tidings.detection.job.contract import Body, Part, Target
     from tidings.isolation.runner import Runner
     from tidings.model.observed.change import ChangeSet
     from tidings.model.observed.page import PageIdentity
     from tidings.model.observed.version import Version
+    from tidings.presentation.pictures.screenshots import Compared
     from tidings.presentation.safe.merged import Merged
+    from tidings.presentation.safe.picker import PagePart
     from tidings.presentation.views.view import View
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -195,6 +197,32 @@ class Comparisons:
             raise TidingsError(message)
         return str(answer.value)
 
+    async def page_to_pick(self, body: Body, link: str) -> str:
+        """Return a page of which each text is a link, empty for what is no such page."""
+        return str(await self._drawn(draw.page_to_pick, (body, link)))
+
+    async def parts_at(self, body: Body, number: int) -> list[PagePart]:
+        """Return the parts around a text of a page, the smallest first."""
+        found: list[PagePart] = await self._drawn(draw.parts_at, (body, number))
+        return found
+
+    async def screenshot(self, version: Version) -> bytes:
+        """Return the picture of a version, as it was taken; empty if none was."""
+        return b"" if not version.screenshot else bytes(await self._read(_picture, self._archive, version.screenshot))
+
+    async def screenshots(self, old: Version, new: Version) -> Compared:
+        """Return what differs between the pictures of two versions."""
+        found: Compared = await self._drawn(draw.screenshots, (await self.screenshot(old), await self.screenshot(new)))
+        return found
+
+    async def _drawn(self, work: Callable[[Any], Any], given: Any) -> Any:
+        """Return what a job makes, in the process where pages are read. Raises `TidingsError` if it dies."""
+        answer = await self._process().run(work, given)
+        if isinstance(answer, Died):
+            message = f"this could not be shown: {answer.reason}"
+            raise TidingsError(message)
+        return answer.value
+
     async def close(self) -> None:
         """End the process, if it was started."""
         if self._runner is not None:
@@ -221,3 +249,7 @@ def _parts(connection: Connection, archive: Archive, identity: PageIdentity, ver
     """Return a version with its frames, the page itself first."""
     body = read_body(connection, archive, version.page_id, version.seq)
     return read_parts(connection, archive, identity, version, body)
+
+
+def _picture(c: Connection, archive: Archive, sha256: str) -> bytes:
+    return archive.restore(sha256, lambda name: versions.blob(c, name))

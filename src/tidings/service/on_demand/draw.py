@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from tidings.document.select.extraction import Extraction
     from tidings.model.observed.change import ChangeSet
     from tidings.model.watch.sentinel import Expression
+    from tidings.presentation.pictures.screenshots import Compared
     from tidings.presentation.safe.merged import Merged
+    from tidings.presentation.safe.picker import PagePart
     from tidings.presentation.views.view import View
 
 
@@ -79,3 +81,28 @@ def text(body: Body) -> str:
 
     document = parsed(body)
     return document.problem or "\n".join(document.lines)
+
+
+def page_to_pick(asked: tuple[Body, str]) -> str:
+    """Return a page of which each text is a link that names it; empty for what is no such page."""
+    from tidings.detection.job.examiner import parsed
+    from tidings.presentation.safe import picker
+
+    body, link = asked
+    return picker.page_to_pick(parsed(body, keep_tree=True), link)
+
+
+def parts_at(asked: tuple[Body, int]) -> list[PagePart]:
+    """Return the parts around the text with a number, each with what selects it alone."""
+    from tidings.detection.job.examiner import parsed
+    from tidings.presentation.safe import picker
+
+    body, number = asked
+    return picker.parts_at(parsed(body, keep_tree=True), number)
+
+
+def screenshots(pictures: tuple[bytes, bytes]) -> Compared:
+    """Return what differs between two screenshots."""
+    from tidings.presentation.pictures.screenshots import compare_screenshots
+
+    return compare_screenshots(*pictures)

@@ -76,6 +76,8 @@ class Tried:
     """what was learned to be noise on the page, if it is known already"""
     seen: SeenNow = SeenNow()
     """the values that the sentinel sees now"""
+    body: Body | None = None
+    """the page as it was received; it stands in no record"""
 
     def record(self) -> dict[str, Any]:
         """Return it as a record."""
@@ -221,7 +223,7 @@ class _Looker:
         missing = tuple(name for absent in seen.absent for name in absent.names)
         now = SeenNow(tuple(reading for one in seen.readings for reading in one.readings), missing)
         warnings += finds_nothing(now)
-        tried = replace(_tried(sentinel, identity, "ok", seen, tuple(warnings)), seen=now)
+        tried = replace(_tried(sentinel, identity, "ok", seen, tuple(warnings)), seen=now, body=body)
         for selected in seen.selected:
             tried = replace(tried, words=selected.words, first_words=selected.first_words)
         return replace(tried, frames=tuple(f.url for f in followed(identity, fetched.final_url, seen.frames)))

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from tidings.errors import TidingsError
+from tidings.presentation.pictures.screenshots import slider
 from tidings.presentation.presenters import presenter
 from tidings.presentation.safe.frame import HEADERS, frame
 from tidings.presentation.views.view import NAMES
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.web.screens.desk import Desk
 
+PICTURES: Final = "screenshots"
+"""The view that is no comparison of texts."""
 VERSIONS: Final = 60
 """Versions that can be chosen for a comparison, the newest ones."""
 
@@ -129,6 +132,40 @@ async def rendered(request: Request, desk: Desk) -> Response:
     return Response(merged.html or f"<!doctype html><p>{escape(merged.why_not)}</p>", headers=headers)
 
 
+_PICTURE: Final = {
+    "content-security-policy": "default-src 'none'; sandbox",
+    "cache-control": "private, max-age=86400, immutable",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+async def screenshot(request: Request, desk: Desk) -> Response:
+    """Return the picture of a version of the page, as it was taken."""
+    old, _ = await _pictured(request, desk)
+    return Response(await desk.comparisons.screenshot(old), headers=_PICTURE, media_type="image/webp")
+
+
+async def differing(request: Request, desk: Desk) -> Response:
+    """Return a picture of what differs between two of them."""
+    found = await desk.comparisons.screenshots(*await _pictured(request, desk))
+    if found.problem:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, found.problem)
+    return Response(found.picture, headers=_PICTURE, media_type="image/png")
+
+
+async def _pictured(request: Request, desk: Desk) -> tuple[Version, Version]:
+    """Return the versions that an address names, both of which have a picture."""
+    found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
+    if found is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
+    row = found.item.change.row
+    old, new = _chosen(request, row.from_seq, "from"), _chosen(request, row.to_seq, "to")
+    by_seq = {one.seq: one for one in found.versions if one.screenshot}
+    if old not in by_seq or new not in by_seq:
+        raise ProblemError(HTTPStatus.GONE, "there are no such pictures")
+    return by_seq[old], by_seq[new]
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """A comparison as the screen shows it; `views` are (name, label, whether it is the one)."""
@@ -157,6 +194,18 @@ async def _drawn(
     is_own = pair == (row.from_seq, row.to_seq)
     if record.get("parts"):
         return _Shown("", _fragment(record))
+    pictured = [by_seq[seq] for seq in pair if seq in by_seq and by_seq[seq].screenshot]
+    if wanted == PICTURES and len(pictured) == 2:
+        address = f"/changes/{row.id}/screenshot"
+        labels = tuple(f"Version {one.seq}, {whens[one.seq]}" for one in pictured)
+        body = slider(
+            f"{address}?from={pair[0]}&to={pair[1]}",
+            f"{address}?from={pair[1]}&to={pair[0]}",
+            labels=(labels[0], labels[1]),
+            difference=f"{address}s?from={pair[0]}&to={pair[1]}",
+        )
+        views = [("", "Comparison", False), (PICTURES, "Screenshots", True)]
+        return _Shown(PICTURES, Markup(body), views)  # noqa: S704 - the slider escapes what it is given
     if pair[0] not in by_seq or pair[1] not in by_seq:
         return _Shown(
             "",
@@ -183,10 +232,12 @@ async def _drawn(
                 if is_own
                 else await desk.comparisons.two_versions(found.owner, page_id=row.page_id, old=old, new=new)
             )
-            return _Shown("", _fragment(record))
+            views = [("", "Comparison", True), (PICTURES, "Screenshots", False)] if len(pictured) == 2 else []
+            return _Shown("", _fragment(record), views)
     except TidingsError as error:
         return _Shown("", _fragment(record) if is_own else Markup(""), problem=str(error))
     views = [(one.view, one.name, one.view == view.view) for one in view.choices if not one.why_not]
+    views += [(PICTURES, "Screenshots", False)] if len(pictured) == 2 else []
     return _Shown(view.view, Markup(view.whole), views, view.notice)  # noqa: S704 - the view escapes all texts of pages
 
 

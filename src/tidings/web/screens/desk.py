@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from tidings.clock import Clock
+    from tidings.detection.job.contract import Body
     from tidings.language.problems import Problem
     from tidings.service.on_demand.simulation import History, Outcome
     from tidings.service.on_demand.trial import Tried
@@ -51,8 +52,33 @@ if TYPE_CHECKING:
 ZONE_COOKIE: Final = "tidings-zone"
 """The name of the reader's time zone, which the script of the screens writes; it is no secret and says who nobody is."""
 COUNTED_FOR_SECONDS: Final = 20.0
+MOST_COPIES: Final = 16
+LARGEST_COPY: Final = 2_000_000
+"""Bytes of a page of which parts can be pointed at."""
 MOST_TRIALS: Final = 2
 """Statements that are tried out at once: each has processes of its own."""
+
+
+class Copies:
+    """Pages as they were received by trials, each for who tried it, under a name that nobody guesses; the newest few."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[int, Body]] = {}
+
+    def keep(self, body: Body, owner_id: int) -> str:
+        """Keep a page; return its name, "" for one that is too large."""
+        if len(body.data) > LARGEST_COPY:
+            return ""
+        name = secrets.token_urlsafe(12)
+        self._kept[name] = owner_id, body
+        if len(self._kept) > MOST_COPIES:
+            del self._kept[next(iter(self._kept))]
+        return name
+
+    def get(self, name: str, owner_id: int) -> Body | None:
+        """Return a page that is kept for somebody, None for none."""
+        owner, body = self._kept.get(name, (None, None))
+        return body if owner == owner_id else None
 
 
 class Desk:
@@ -80,6 +106,8 @@ class Desk:
         """how often passwords were tried"""
         self.first_code = secrets.token_urlsafe(12)
         """what makes the first account, within an hour"""
+        self.copies = Copies()
+        """pages that were tried out, for their parts to be pointed at"""
         self.readings = Readings()
         """what those who follow read together"""
         self._begun = clock.now()

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import SentinelError, TidingsError
+from tidings.language import expressions
+from tidings.presentation.safe.frame import HEADERS
+from tidings.presentation.safe.picker import SANDBOX
 from tidings.service.on_demand.seen_now import lines_of
 from tidings.service.sentinels import register
 from tidings.storage.watches import requests, sentinels, subscriptions
 from tidings.web.access import check_objects
 from tidings.web.markup import forms
+from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from tidings.model.interval import Instant
+    from tidings.presentation.safe.picker import PagePart
     from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -39,6 +43,7 @@ MONITORS: Final = {
 }
 """What can be watched by one choice, in the words of the language."""
 MOST_ADDRESSES: Final = 20
+LONGEST_SELECTOR: Final = 500
 
 
 async def show(request: Request, desk: Desk) -> Response:
@@ -46,13 +51,17 @@ async def show(request: Request, desk: Desk) -> Response:
     given = request.query_params
     text = given.get("text", "")[:20_000]
     url = given.get("url", "").strip()[:4_000]
+    select = given.get("select", "").strip()[:LONGEST_SELECTOR]
+    parts = await _parts(request, desk)
+    if parts and not select:
+        select = parts[0].selector
     if text and not text.lstrip().lower().startswith(("create", "defaults")):
         text = await desk.store.read(_statements, text)
     elif url:
         chosen = given.get("monitor", "any change")
         chosen = _with_words(chosen, given.get("selection", "").strip()[:200])
-        text = await desk.store.read(_statement, _addressed(url), chosen)
-    return await _screen(request, desk, text=text, url=url, tries=bool(text))
+        text = await desk.store.read(_statement, _addressed(url), chosen, select)
+    return await _screen(request, desk, text=text, url=url, select=select, parts=parts, tries=bool(text))
 
 
 async def act(request: Request, desk: Desk) -> Response:
@@ -70,8 +79,43 @@ async def act(request: Request, desk: Desk) -> Response:
     return RedirectResponse(where, HTTPStatus.SEE_OTHER)
 
 
+async def pick(request: Request, desk: Desk) -> Response:
+    """Return a page that was tried out, each of its texts a link that points at it, for a frame of the form."""
+    given = request.query_params
+    body = desk.copies.get(given.get("copy", ""), request.state.asker.owner_id)
+    if body is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "this page is no longer kept; show it again")
+    link = f"/new?{urlencode([*_asked(request), ('at', '')])}"
+    html = await desk.comparisons.page_to_pick(body, link)
+    policy = HEADERS["content-security-policy"].removesuffix("sandbox") + f"sandbox {SANDBOX}"
+    headers = {**HEADERS, "content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
+    return Response(html or "<!doctype html><p>This is no web page with words.</p>", headers=headers)
+
+
+def _asked(request: Request) -> list[tuple[str, str]]:
+    """Return what the address asks for, to be asked for again with something else."""
+    return [(name, request.query_params.get(name, "")) for name in ("url", "monitor", "copy")]
+
+
+async def _parts(request: Request, desk: Desk) -> list[PagePart]:
+    """Return the parts around what was pointed at, the smallest first."""
+    given = request.query_params
+    body, at = desk.copies.get(given.get("copy", ""), request.state.asker.owner_id), given.get("at", "")
+    if body is None or not (at.isascii() and at.isdecimal() and len(at) < 10):
+        return []
+    return await desk.comparisons.parts_at(body, int(at))
+
+
 async def _screen(
-    request: Request, desk: Desk, *, text: str, url: str, tries: bool = False, problems: Sequence[str] = ()
+    request: Request,
+    desk: Desk,
+    *,
+    text: str,
+    url: str,
+    select: str = "",
+    parts: Sequence[PagePart] = (),
+    tries: bool = False,
+    problems: Sequence[str] = (),
 ) -> Response:
     found: Sequence[Tried] = ()
     warnings: Sequence[Any] = ()
@@ -80,6 +124,9 @@ async def _screen(
             found, warnings = await desk.try_out(text)
         except TidingsError as error:
             problems = _spelled(error)
+    body = found[0].body if url and len(found) == 1 else None
+    copy = desk.copies.keep(body, request.state.asker.owner_id) if body is not None else ""
+    asked = [("url", url), ("monitor", request.query_params.get("monitor", "any change")), ("copy", copy)]
     return await desk.page(
         request,
         "make.html",
@@ -95,6 +142,18 @@ async def _screen(
         monitor=request.query_params.get("monitor", "any change"),
         bookmarklet=_bookmarklet(request),
         is_tried=tries and bool(text),
+        select=select,
+        parts=[
+            (
+                part.selector,
+                part.text,
+                f"/new?{urlencode([*asked, ('at', request.query_params['at']), ('select', part.selector)])}",
+            )
+            for part in parts
+        ],
+        whole=f"/new?{urlencode(asked[:2])}",
+        picking=f"/new/page?{urlencode(asked)}" if copy else "",
+        sandbox=SANDBOX,
     )
 
 
@@ -111,9 +170,10 @@ def _with_words(monitor: str, selection: str) -> str:
     return f'phrase "{words}"' if words else monitor
 
 
-def _statement(c: Connection, url: str, monitor: str) -> str:
+def _statement(c: Connection, url: str, monitor: str, select: str) -> str:
     name = register.automatic_name(url, "", sentinels.names(c))
-    return register.statement_for(url, name=name, monitor=monitor, every=None, notify=())
+    clauses = [f"Select css {expressions.quoted(select)}"] if select else []
+    return register.statement_for(url, name=name, monitor=monitor, every=None, notify=(), clauses=clauses)
 
 
 def _statements(c: Connection, text: str) -> str:

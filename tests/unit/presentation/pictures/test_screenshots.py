@@ -85,7 +85,7 @@ def test_what_cannot_be_compared_says_why(data):
 
 
 def test_the_slider_needs_no_script_and_escapes_what_it_is_given():
-    """Two pictures and an edge between them; both have their words for whoever does not see them."""
+    """Two pictures side by side until a script lays them over one another; both have their words."""
     made = slider("/a.webp", '/b"x', labels=("version 6", "<b>"), difference="/d.png")
 
     assert '<img src="/a.webp" alt="version 6">' in made

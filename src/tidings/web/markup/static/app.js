@@ -63,6 +63,16 @@
     else if (e.target.matches("form [name=monitor]") && e.target.form.elements.url.value) e.target.form.requestSubmit();
   });
 
+  // Two screenshots over one another; without this file they stand side by side
+  $("[data-slider]").forEach(both => {
+    const edge = both.querySelector("input");
+    edge.hidden = false;
+    both.classList.add("on");
+    const draw = () => both.style.setProperty("--at", edge.value + "%");
+    edge.addEventListener("input", draw);
+    draw();
+  });
+
   // Keys
   const list = () => $(".item[id], .list tbody tr").filter(e => e.offsetParent);
   const current = () => document.querySelector(".current");
