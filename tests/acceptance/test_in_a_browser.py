@@ -338,7 +338,7 @@ def test_times_are_those_of_the_readers_zone_from_the_first_screen_on(tab: Tab, 
 
 @pytest.mark.parametrize("has_script", [True, False])
 def test_a_part_is_pointed_at_in_the_page_itself(tab: Tab, world: World, has_script: bool) -> None:
-    """A click on a text takes the part around it, a wider one is a link; the page itself acts nowhere."""
+    """A click on a text takes the part around it, a wider one is a link; the page does nothing."""
     offer = '<div class="price-box"><span>Price</span> <b>129 EUR</b></div>'
     world.page(
         "/shop", f"<title>Kettle</title><script>top.location='/evil'</script><h1>Kettle</h1>{offer}<p>Visits 1</p>"

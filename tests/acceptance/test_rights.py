@@ -18,6 +18,8 @@ from tidings.web.entrances import entrances, resources, screens
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 NEEDS = {"readers": 0, "markers": 1, "editors": 1, "admins": 2}
 OBJECTS = ("{watch}", "{name}", "{page}", "{id}", "{delivery}", "{tag}")
+ABSENT = ("nobody", "none", "/static/", "/new/page")
+"""What is not there whoever asks."""
 HARMLESS = {"if-match": '"none"', "origin": ORIGIN}
 """By which nothing is altered or dropped by whoever may, and forms come from where they should."""
 
@@ -97,7 +99,7 @@ def test_every_path_method_and_role(world: World) -> None:
                     )
                     count += 1
                     found, meant = became(answer.status), expected(one, who)
-                    is_absent = found == "not there" and any(word in path for word in ("nobody", "none", "/static/"))
+                    is_absent = found == "not there" and any(word in path for word in ABSENT)
                     if meant not in {found, "its own"} and not (meant == "let in" and is_absent):
                         wrong.append((method, one.path, who, meant, answer.status))
         for path, methods in own.items():
