@@ -14,6 +14,7 @@ import random
 import statistics
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,9 @@ def fill(index: SearchIndex, rows: list[Entry]) -> list[float]:
         begun = time.perf_counter()
         index.put(part, cursor=start, moved_to=start + len(part))
         took.append((time.perf_counter() - begun) / len(part))
-    index._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # noqa: SLF001 - its own size
+    begun = time.perf_counter()
+    index.forget()
+    print(f"  made ready in {time.perf_counter() - begun:.1f} s")
     return took
 
 
@@ -103,10 +106,26 @@ def measure(rows: list[Entry], texts: list[str], name: str, *, at: int | None = 
         print(f"  {size / len(rows):,.0f} bytes a version ({size / 1e6:.0f} MB, of which texts {kept / 1e6:.0f} MB)")
         median, late = 1e3 * cuts[49], 1e3 * cuts[98]
         print(f"  rebuilt in {whole:.1f} s without reading pages; {median:.1f} ms a version, p99 {late:.1f}")
+        update(index, rows)
         latency(index, texts, f"  {name}, now")
         if at is not None:
             latency(index, texts, f"  {name}, on a day", at=at)
         index.close()
+
+
+def update(index: SearchIndex, rows: list[Entry]) -> None:
+    """Print what another version of a page costs once the index is made."""
+    newest = {row.page_id: row for row in rows}
+    took = []
+    for number, row in enumerate(random.Random(3).sample(sorted(newest), 200)):
+        old = newest[row]
+        entry = replace(old, seq=old.seq + 1, text=f"{old.text}\nanother line, number {number}")
+        cursor = int(index.known("cursor"))
+        begun = time.perf_counter()
+        index.put([entry], cursor=cursor, moved_to=cursor + 1)
+        took.append(1000 * (time.perf_counter() - begun))
+    cuts = statistics.quantiles(took, n=100)
+    print(f"  one more version: p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms")
 
 
 def cut(rows: list[Entry], pages: int) -> list[Entry]:

@@ -1,4 +1,4 @@
-"""Snippets: the lines of a text that answer a query best, cut, with what was searched for marked."""
+"""Snippets: the lines of a text that answer a query best, cut, with each hit marked."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ MOST: Final = 240
 """Characters of a snippet, about."""
 _LINES: Final = 2
 """Lines of which a snippet is made, at most."""
-_WEIGHED: Final = 200
-"""Lines with a term that are weighed against each other."""
-_LONGEST_LINE: Final = 4_000
+_WEIGHED: Final = 6
+"""Lines with a phrase that are weighed against each other."""
+_READ: Final = 30
+"""Lines that are cut into words for it: a word may be only part of another."""
+_LONGEST_LINE: Final = 1_200
 """Characters of a line in which something is searched for; of a longer one, from the first hit on.
 """
 
@@ -74,30 +76,35 @@ def marked(text: str, phrases: Sequence[Phrase]) -> list[Stretch]:
 
 
 def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
-    """Return the lines in which a phrase stands, in their order."""
-    found: list[_Line] = []
+    """Return lines in which a phrase stands, in their order: of many those that hold most words."""
+    lines, known = text.split("\n"), _plain(text)
     keys = {phrase.terms[-1] for phrase in phrases}
-    for line in text.split("\n"):
-        known = _plain(line)
-        first = min((place for key in keys if (place := known.find(key)) >= 0), default=None)
-        if first is None:
-            continue
-        cut = line if len(line) <= _LONGEST_LINE else line[max(0, first - 200) :][:_LONGEST_LINE]
-        here = _line(cut, phrases)
-        if here.hits:
-            found.append(here)
+    counted = [(-many, place) for place, line in enumerate(known) if (many := sum(key in line for key in keys))]
+    found: dict[int, _Line] = {}
+    for _, place in sorted(counted)[:_READ]:
+        line = _line(_from_first(lines[place], known[place], keys), phrases)
+        if line.hits:
+            found[place] = line
             if len(found) >= _WEIGHED:
                 break
-    return found
+    return [found[place] for place in sorted(found)]
 
 
-def _plain(line: str) -> str:
-    """Return a line in which each of its terms can be searched for as a piece of text."""
-    known = folded(line)
+def _from_first(line: str, known: str, keys: set[str]) -> str:
+    """Return a line, of a long one the piece around the first place where a key may stand."""
+    if len(line) <= _LONGEST_LINE:
+        return line
+    first = min(place for key in keys if (place := known.find(key)) >= 0)
+    return line[max(0, first - _LONGEST_LINE // 4) :][:_LONGEST_LINE]
+
+
+def _plain(text: str) -> list[str]:
+    """Return the lines of a text, in each of which its terms can be searched for as pieces."""
+    known = folded(text)
     if known.isascii():
-        return known
-    bare = "".join(c for c in unicodedata.normalize("NFD", known) if not unicodedata.combining(c))
-    return f"{bare}\n{known}"
+        return known.split("\n")
+    bare = unicodedata.normalize("NFD", known).encode("ascii", "ignore").decode()
+    return [f"{one}\n{other}" for one, other in zip(bare.split("\n"), known.split("\n"), strict=True)]
 
 
 def _line(text: str, phrases: Sequence[Phrase]) -> _Line:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tidings.document.text.canonical import RULES_VERSION, canonical_text
-from tidings.document.text.words import folded, spans_of_chunk
+from tidings.document.text.words import folded, spans_of_chunk, tokens_of_chunk
 
 TERMS_VERSION = RULES_VERSION * 100 + 1
 """Grows whenever some text has other terms: an index of other terms is made anew."""
@@ -48,8 +48,7 @@ def term_of(token: str) -> str:
 
 def places_of_terms(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield each term of a text with the characters that it takes up: from, up to, term."""
-    for chunk in _CHUNK.finditer(text):
-        for start, end in spans_of_chunk(chunk.group()):
-            token = chunk.group()[start:end]
-            for term in terms_of(token):
-                yield chunk.start() + start, chunk.start() + end, term
+    for found in _CHUNK.finditer(text):
+        chunk, at = found.group(), found.start()
+        for (start, end), token in zip(spans_of_chunk(chunk), tokens_of_chunk(chunk), strict=True):
+            yield at + start, at + end, term_of(token)

@@ -174,7 +174,7 @@ class Indexer:
             if known.get(page_id, 0) != collected:
                 seqs = self._database.read(indexed.seqs, page_id)
                 removed += self._index.keep_only(page_id, seqs, collected=collected)
-        if removed:
+        if removed or self._index.known("loose"):
             self._index.forget()
         for page_id, at in gone.items():
             self._index.retire(page_id, at)

@@ -118,12 +118,10 @@ class SearchIndex:
                 run(f"DROP TABLE {name}")
             for text in _TABLES:
                 run(text)
-            if sqlite3.sqlite_version_info >= _SECURE_DELETE:
-                for name in ("newest", "past"):
-                    run(f"INSERT INTO {name} ({name}, rank) VALUES ('secure-delete', 1)")
             run(f"PRAGMA user_version = {_VERSION}")
             _note(run, "source", source or "")
             _note(run, "cursor", "0")
+            _note(run, "loose", "yes")
         run("COMMIT")
 
     def _begin_anew(self) -> None:
@@ -284,11 +282,19 @@ class SearchIndex:
                 run("UPDATE doc SET until = NULL WHERE id = ?", (row[0],))
 
     def forget(self) -> None:
-        """Make what was removed unreadable in the files, too."""
-        with self._lock, self._translated():
-            if sqlite3.sqlite_version_info < _SECURE_DELETE:
+        """Make what was removed unreadable in the files, too.
+
+        The first additions to an empty index may leave what they replace; this ends that.
+        """
+        is_new = sqlite3.sqlite_version_info >= _SECURE_DELETE
+        with self._writing() as run:
+            if _known(run, "loose") or not is_new:
                 for name in ("newest", "past"):
-                    self._raw.execute(f"INSERT INTO {name} ({name}) VALUES ('optimize')")
+                    run(f"INSERT INTO {name} ({name}) VALUES ('optimize')")
+                    if is_new:
+                        run(f"INSERT INTO {name} ({name}, rank) VALUES ('secure-delete', 1)")
+                _note(run, "loose", "")
+        with self._lock, self._translated():
             self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def size(self) -> int:

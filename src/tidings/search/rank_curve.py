@@ -1,0 +1,138 @@
+"""Which score stands at which rank of a query's results, and how much is read of ranks, summed (002
+§5.1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+EXACT: Final = 256
+"""Best results whose scores are kept as they are: 1 KB a query."""
+PIECES: Final = 3
+"""Pieces, of equal length on a logarithmic scale, by which the scores beyond them are known."""
+FEW: Final = 32
+"""Terms that are summed one by one; of more an integral is taken, unless the first ranks are among
+them.
+"""
+FIRST: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Ranks from `first` to `last`, whose scores fall as a power: `factor * rank ** -slope`."""
+
+    first: int
+    last: int
+    factor: float
+    slope: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankCurve:
+    """The scores of a query's results by rank, best first: of the first ranks as they are, then in
+    pieces.
+    """
+
+    top: tuple[float, ...]
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def last(self) -> int:
+        """Return the rank of the last result, 0 if there is none."""
+        return self.pieces[-1].last if self.pieces else len(self.top)
+
+    def score_at(self, rank: int) -> float:
+        """Return the score at a rank from 1 on, 0 beyond the last."""
+        if rank <= len(self.top):
+            return self.top[rank - 1]
+        for piece in self.pieces:
+            if rank <= piece.last:
+                return float(piece.factor * rank**-piece.slope)
+        return 0.0
+
+    def count_above(self, score: float) -> int:
+        """Return how many results have a greater score."""
+        low, high = 0, self.last
+        while low < high:
+            middle = (low + high) // 2
+            if self.score_at(middle + 1) > score:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def curve_of(scores: Iterable[float], *, exact: int = EXACT, pieces: int = PIECES) -> RankCurve:
+    """Return the curve of a query's results.
+
+    Args:
+        scores: The scores of all results, in any order; those of 0 are none.
+        exact: How many of the best are kept as they are.
+        pieces: In how many pieces the others are known.
+    """
+    ordered = sorted((score for score in scores if score > 0), reverse=True)
+    top, count = tuple(ordered[:exact]), len(ordered)
+    if count <= exact:
+        return RankCurve(top)
+    start = max(1, exact)
+    ends = sorted({round(start * (count / start) ** (n / pieces)) for n in range(pieces + 1)})
+    made = []
+    for first, last in pairwise(ends):
+        high, low = ordered[first - 1], ordered[last - 1]
+        slope = math.log(high / low) / math.log(last / first)
+        made.append(Piece(first if first > len(top) else len(top) + 1, last, high * first**slope, slope))
+    return RankCurve(top, tuple(made))
+
+
+def sum_of_powers(first: int, last: int, exponent: float, shift: float = 0.0) -> float:
+    """Return the sum of `(k + shift) ** -exponent` over k from `first` to `last`: exactly where
+    that is few, or begins early,
+    else by the integral between the middles.
+
+    Args:
+        first: The first k, 1 at least.
+        last: The last k; below `first` the sum is 0.
+        exponent: The exponent, above 1.
+        shift: What is added to each k.
+    """
+    if last < first:
+        return 0.0
+    if first > FIRST and last - first > FEW:
+        low, high = first - 0.5 + shift, last + 0.5 + shift
+        return float((low ** (1 - exponent) - high ** (1 - exponent)) / (exponent - 1))
+    exact = last if last - first <= FEW else max(first + FEW, FIRST)
+    head = math.fsum((k + shift) ** -exponent for k in range(first, exact + 1))
+    return head + (sum_of_powers(exact + 1, last, exponent, shift) if exact < last else 0.0)
+
+
+def read(rank: int, exponent: float) -> float:
+    """Return how much is read of what stands at a rank; nothing of what stands at none (0)."""
+    return float(rank**-exponent) if rank > 0 else 0.0
+
+
+def weigh_steps(curve: RankCurve, first: int, last: int, exponent: float, step: int) -> float:
+    """Return the sum of the scores at ranks `first` to `last`, each times what more is read of it
+    one rank higher (`step` -1), or what
+    less one rank lower (1).
+
+    Args:
+        curve: The scores.
+        first: The first rank.
+        last: The last rank; beyond the last result nothing is read.
+        exponent: That of the viewing curve.
+        step: Where each of these results moves: -1 up, 1 down.
+    """
+    exact = min(last, len(curve.top))
+    total = math.fsum(
+        abs(read(r + step, exponent) - read(r, exponent)) * curve.score_at(r) for r in range(first, exact + 1)
+    )
+    for piece in curve.pieces:
+        low, high = max(first, piece.first), min(last, piece.last)
+        whole = exponent + piece.slope + 1  # |I'(r + step / 2)| times the score at r, as one power
+        shift = step / 2 * (exponent + 1) / whole
+        total += exponent * piece.factor * sum_of_powers(low, high, whole, shift)
+    return total

@@ -1,0 +1,181 @@
+"""What a refresh improved: vectors by hand, by sorting all results anew, and of the paper's
+examples.
+"""
+
+import itertools
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.search.query import parse
+from tidings.search.rank_curve import RankCurve, curve_of, sum_of_powers
+from tidings.search.scoring import Statistics, tf_idf
+from tidings.search.terms import terms_of
+from tidings.search.valuation import Counted, rate, single_terms, value_of_move, value_of_refresh
+
+POWER = curve_of([r**-0.7 for r in range(1, 201)])
+SCORE = st.integers(0, 1_000).map(lambda n: n / 7)
+
+
+def quality(shown, true, exponent=1.5):
+    """Return what searchers get: results by their shown score, worth their true one."""
+    order = sorted((page for page in shown if shown[page] > 0), key=lambda page: -shown[page])
+    return math.fsum(rank**-exponent * true[page] for rank, page in enumerate(order, 1))
+
+
+def by_sorting(scores, page, after, exponent=1.5):
+    """Return what a refresh of a page improved, by sorting before and after."""
+    true = {**scores, page: after}
+    return quality(true, true, exponent) - quality(scores, true, exponent)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "value"),
+    [(5**-0.7, 20.5**-0.7, 0.0084319), (50**-0.7, 9.5**-0.7, 0.0016764), (1.0, 3.5**-0.7, 0.1366136)],
+)
+def test_vectors_by_hand(before, after, value):
+    """A page that falls, one that rises, one that leaves the first rank; of scores `r ** -0.7`."""
+    scores = {rank: rank**-0.7 for rank in range(1, 201)}
+    page = round(before ** (-1 / 0.7))
+
+    assert value == pytest.approx(value_of_move(POWER, before, after, 1.5), abs=5e-8)
+    assert value == pytest.approx(by_sorting(scores, page, after), abs=5e-8)
+
+
+@pytest.mark.parametrize("exponent", [0.8, 1.5, 2.2])
+def test_two_hundred_pages_sorted_anew(exponent):
+    """To seven digits, wherever a page comes from and goes to; it may be new, or gone."""
+    chance = random.Random(7)
+    for _ in range(60):
+        scores = {page: chance.random() ** 3 for page in range(200)}
+        page, after = chance.randrange(201), chance.choice([0.0, chance.random() ** 3])
+        before = scores.setdefault(page, 0.0)
+        curve = curve_of(scores.values())
+
+        found = value_of_move(curve, before, after, exponent)
+
+        assert found == pytest.approx(by_sorting(scores, page, after, exponent), abs=1e-9, rel=1e-7)
+
+
+@given(st.lists(SCORE, min_size=1, max_size=12, unique=True), SCORE, st.floats(0.3, 3))
+def test_a_refresh_never_harms(scores, after, exponent):
+    """Where the curve is exact, what searchers get does not sink."""
+    for before in (*scores, 0.0):
+        assert value_of_move(curve_of(scores), before, after, exponent) >= -1e-9
+
+
+def test_the_short_form_has_these_signs():
+    """I(r1) F(r1 + 1) - I(r2) F(r2) - sum of I(r) x decrease: what the paper's print says without
+    them (002 §5.1).
+    """
+    score = POWER.score_at
+    for r1, r2 in itertools.combinations((1, 2, 5, 20, 60, 199), 2):
+        long = math.fsum(((r - 1) ** -1.5 - r**-1.5) * score(r) for r in range(r1 + 1, r2 + 1))
+        middle = math.fsum(r**-1.5 * (score(r) - score(r + 1)) for r in range(r1 + 1, r2))
+
+        assert long == pytest.approx(r1**-1.5 * score(r1 + 1) - r2**-1.5 * score(r2) - middle)
+
+
+@pytest.mark.parametrize(("first", "last"), [(1, 5), (2, 10), (10, 20), (10, 1_000), (9, 200_000), (1, 3_000)])
+def test_sums_of_powers(first, last):
+    """Exactly where the ranks are few or first; else the middles are good to half a thousandth."""
+    exact = math.fsum(k**-1.5 for k in range(first, last + 1))
+
+    assert exact == pytest.approx(sum_of_powers(first, last, 1.5), rel=5e-4)
+    if last - first <= 32:
+        assert exact == pytest.approx(sum_of_powers(first, last, 1.5), rel=1e-12)
+    assert 0 == sum_of_powers(5, 4, 1.5)
+
+
+def test_long_lists_are_known_by_pieces():
+    """Ten thousand results by the best 256 and three pieces: values within two percent of the exact
+    ones.
+    """
+    scores = [1000 * (r + 20) ** -0.9 for r in range(1, 10_001)]
+    short, exact = curve_of(scores), curve_of(scores, exact=10_000)
+
+    assert (256, 3, 10_000) == (len(short.top), len(short.pieces), short.last)
+    for r1, r2 in ((300, 9_000), (9_000, 300), (40, 5_000), (5_000, 3), (700, 800)):
+        before, after = scores[r1 - 1], scores[r2 - 1] * 0.9999
+        expected = value_of_move(exact, before, after, 1.5)
+        assert value_of_move(short, before, after, 1.5) == pytest.approx(expected, rel=0.02), (r1, r2)
+    for rank in (1, 256, 257, 1_000, 9_999, 10_000):
+        assert short.score_at(rank) == pytest.approx(scores[rank - 1], rel=0.02)
+        assert short.count_above(short.score_at(rank) * (1 - 1e-9)) == rank
+    assert RankCurve(()).count_above(1.0) == 0
+    assert 0 == short.score_at(10_001)
+
+
+WEB = {
+    "p1": "New Technology: A new thyroid cancer therapy",
+    "p2": "Seminar: Important traffic laws and rules",
+    "p3": "Cancer Management: Early tests to detect breast cancer",
+    "p4": "",
+}
+STORED = {
+    "p1": "New Technology: A new chipset designed for cell phones",
+    "p2": "Seminar: Cancer symptoms",
+    "p3": "",
+    "p4": "Cancer association seeking volunteers to help raise awareness",
+}
+
+
+def counted(text):
+    """Return a copy of a page, counted."""
+    terms = terms_of(text)
+    return Counted({term: terms.count(term) for term in terms}, len(terms))
+
+
+def score(term, copy):
+    """Return the TF-IDF of a term in a copy, among a thousand pages of which ten hold it."""
+    return tf_idf({term: copy.counts.get(term, 0)}, copy.length, Statistics(1_000, 8.0, {term: 10}))
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(WEB)))
+def test_the_four_discrepancies(order):
+    """Of the paper's first table: risen, fallen, new, gone. Each refresh is worth what sorting
+    says, in any order, and all of them what there was to gain.
+    """
+    scores = {page: score("cancer", counted(text)) for page, text in STORED.items()}
+    true = {page: score("cancer", counted(text)) for page, text in WEB.items()}
+    assert true["p1"] > scores["p1"]
+    assert true["p2"] < scores["p2"]
+
+    for page in order:
+        curves = {"cancer": curve_of(scores.values())}
+        value = value_of_refresh(
+            counted(STORED[page]), counted(WEB[page]), curves, {"cancer": 3.0}, score, exponent=1.5
+        )
+        assert value == pytest.approx(3 * by_sorting(scores, page, true[page]), abs=1e-12)
+        assert value >= 0
+        scores[page] = true[page]
+
+    assert quality(true, true) == quality(scores, true)
+
+
+def test_an_advertisement_and_a_seminar():
+    """Words that nobody searches for may change as they like; a new subject that people search for
+    is worth a refresh.
+    """
+    workload = single_terms([(parse("seminar databases"), 2.0), (parse("databases"), 1.0)])
+    curves = {term: curve_of([3.0, 2.0, 1.0]) for term in workload}
+    page = "weekly seminar {} brought to you by {}"
+
+    def value(old, new):
+        return value_of_refresh(
+            counted(page.format(*old)), counted(page.format(*new)), curves, workload, score, exponent=1.5
+        )
+
+    assert {"seminar": 2.0, "databases": 3.0} == workload
+    assert 0 == value(("databases", "soap"), ("databases", "beer"))
+    assert value(("graphics", "soap"), ("databases", "soap")) > 0
+
+
+def test_rates_are_ratios_of_sums():
+    """Not means of ratios (.166667 here); a page of which nothing was gained keeps a chance."""
+    assert 0.175 == pytest.approx(rate(0.4 + 1.4 + 0.3, 2 + 7 + 3, usual=0, weight=0))
+    assert 0 < rate(0.0, 100.0, usual=0.2, weight=10.0) < 0.2
+    assert 0 == rate(0.0, 0.0, usual=1.0, weight=0.0)
