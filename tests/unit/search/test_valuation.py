@@ -105,7 +105,7 @@ def test_long_lists_are_known_by_pieces():
     for rank in (1, 256, 257, 1_000, 9_999, 10_000):
         assert short.score_at(rank) == pytest.approx(scores[rank - 1], rel=0.02)
         assert short.count_above(short.score_at(rank) * (1 - 1e-9)) == rank
-    assert RankCurve(()).count_above(1.0) == 0
+    assert 0 == RankCurve(()).count_above(1.0)
     assert 0 == short.score_at(10_001)
 
 
