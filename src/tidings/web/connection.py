@@ -23,7 +23,11 @@ STALL_SECONDS: Final = 30.0
 """How long a reader may leave what is sent to it untouched."""
 IDLE_SECONDS: Final = 15
 MOST_CONNECTIONS: Final = 1_200
-"""A thousand who follow, and room for who asks (`bench/followers.py` says what that takes)."""
+"""A thousand who follow, and room for who asks (`bench/followers.py` says what that takes); fewer
+where the system lets a process open few files.
+"""
+OPEN_FILES: Final = 4_096
+"""Files that the process may open, if the system lets it ask for so many."""
 MOST_WAITING: Final = 32
 """Connections of one address that have no whole request under way; of more the oldest is dropped, as it is of all once places run out."""
 MOST_HEAD_BYTES: Final = 16_384
@@ -60,7 +64,7 @@ class ClientConnection(H11Protocol):
         own = [c for c in waiting if self.client is not None and c.client is not None and c.client[0] == self.client[0]]
         if len(own) >= MOST_WAITING:
             min(own, key=lambda c: c._number).transport.abort()  # noqa: SLF001 - another of the same kind
-        elif waiting and len(self.connections) >= MOST_CONNECTIONS:
+        elif waiting and len(self.connections) >= (self.limit_concurrency or MOST_CONNECTIONS):
             min(waiting, key=lambda c: c._number).transport.abort()  # noqa: SLF001 - another of the same kind
 
     def data_received(self, data: bytes) -> None:
@@ -129,6 +133,22 @@ class Server(uvicorn.Server):
         self._ending.set()
 
 
+def places() -> int:
+    """Return how many connections there may be: half of the files that this process may open, since
+    the database, pages and workers need some, too, and at most `MOST_CONNECTIONS`.
+    """
+    try:
+        import resource  # not everywhere
+    except ImportError:
+        return min(MOST_CONNECTIONS, 256)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(1, min(MOST_CONNECTIONS, soft // 2))
+
+
 def _configuration(application: Any) -> uvicorn.Config:
     return uvicorn.Config(
         application,
@@ -141,7 +161,7 @@ def _configuration(application: Any) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=places(),
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
         h11_max_incomplete_event_size=MOST_HEAD_BYTES,

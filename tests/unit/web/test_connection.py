@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import resource
 import signal
 
 import pytest
@@ -257,3 +258,16 @@ def test_signals_stay_those_of_the_service():
     before, during = asyncio.run(act())
 
     assert before == during
+
+
+def test_places_leave_files_to_all_else(monkeypatch):
+    """Half of the files that the process may open at most, and more are asked for where the system allows them."""
+    asked = []
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
+    found = []
+    for limits in ((1_024, 1_024), (256, 65_536), (65_536, 65_536), (2, 2)):
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, limits=limits: limits)
+        found.append(connection.places())
+
+    assert [512, 1_200, 1_200, 1] == found
+    assert [(4_096, 65_536)] == asked

@@ -90,7 +90,7 @@ class Pricing:
 
     def renew(self, now: Instant) -> bool:
         """Find the price anew, if it is time; say whether it is another, so that all pages are due at other instants."""
-        if not isinstance(self._policy, Prices) or now < self._renew_at:
+        if now < self._renew_at or not isinstance(self._policy, Prices):
             return False
         self._renew_at = now + STEP
         before, self.market = self.market, self._found(now)
