@@ -261,7 +261,7 @@ def test_signals_stay_those_of_the_service():
 
 
 def test_places_leave_files_to_all_else(monkeypatch):
-    """Half of the files that the process may open at most; more are asked for where that is allowed."""
+    """Half of the files that may be open at most; more are asked for where that is allowed."""
     asked = []
     monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
     found = []
