@@ -5,6 +5,7 @@ TidingsError                      exit 3: the verb could not do its work
 ├── UsageError                    exit 2: what was asked is not possible as it was said
 │   ├── SettingError              a setting that is unknown or has a bad value
 │   ├── AddressError              a URL that Tidings will not watch
+│   ├── ImportFileError           a file of another program that cannot be taken in
 │   ├── SentinelError             a text of the sentinel language, with its problems
 │   └── UnknownNameError          no sentinel, version or delivery of that name
 ├── StoreError                    the data directory
@@ -76,6 +77,10 @@ class SentinelError(UsageError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = tuple(problems)
+
+
+class ImportFileError(UsageError):
+    """A file of another program is not what it should be, or more than is read; nothing of it was taken in."""
 
 
 class UnknownNameError(UsageError):

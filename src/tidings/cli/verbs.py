@@ -79,6 +79,7 @@ VERBS: Final = {
     "mask": Row("show.mask", "show what is ignored as noise, where and why; --off MASK, --on MASK"),
     "doctor": Row("show.doctor", "say whether all is well, and the command that mends what is not"),
     "settings": Row("show.configuration", "list every setting, its value and where it can be set"),
+    "import": Row("keep.imports", "take over what another program watches, with its history; --dry-run"),
     "backup": Row("keep.backup", "write all that is kept into one file, while the service runs"),
     "restore": Row("keep.backup", "put a backup into the data directory, whole or not at all"),
     "verify": Row("keep.backup", "say whether a backup is whole and could be restored; --deep: every body"),
@@ -103,7 +104,6 @@ MEANT: Final = {
     "logs": "changes",
     "config": "settings",
     "run": "check",
-    "import": "add FILE",
     "export": "show NAME --json",
 }
 """What people who know other programs try, and what does it here."""

@@ -1,0 +1,629 @@
+"""changedetection.io: a backup (zip), its data directory, `url-watches.json`, or one `watch.json`.
+
+Filters of a watch and of its tags are merged as that program merges them; times, notifications and
+the way of fetching come from the watch, else from a tag that overrides, else from the settings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatch
+from typing import Any, Final
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.model.interval import Duration, Instant
+from tidings.service.imports.draft import Draft, Note, literal, plain_address, said, shown, tag_of
+from tidings.service.imports.filters import jsonpath_of_jq
+from tidings.service.imports.reading import Files
+
+PEER: Final = "changedetection.io"
+DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+UNITS: Final = {"weeks": 7 * DAY, "days": DAY, "hours": HOUR, "minutes": MINUTE, "seconds": SECOND}
+
+Rule = Callable[[Draft, Any, "Watch"], None]
+
+
+class Watch:
+    """A watch with its tags and the settings above it."""
+
+    def __init__(self, record: Mapping[str, Any], tags: list[Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
+        self.record = record
+        self.tags = tags
+        self.application: Mapping[str, Any] = _map(_map(settings.get("settings")).get("application"))
+        self.requests: Mapping[str, Any] = _map(_map(settings.get("settings")).get("requests"))
+        self.headers: Mapping[str, Any] = _map(_map(settings.get("settings")).get("headers"))
+
+    def merged(self, name: str, *, of_all: str = "") -> list[str]:
+        """Return a list of the watch with those of its tags that override, and that of all."""
+        found = [*_texts(self.record.get(name))]
+        for tag in self.tags:
+            if tag.get("overrides_watch"):
+                found += _texts(tag.get(name))
+        found += _texts(self.application.get(of_all)) if of_all else []
+        return list(dict.fromkeys(found))
+
+    def first(self, name: str, *, among: Mapping[str, Any] | None = None) -> Any:
+        """Return the value of the watch, else of the first tag that overrides, else of all."""
+        if self.record.get(name):
+            return self.record[name]
+        for tag in self.tags:
+            if tag.get("overrides_watch") and tag.get(name):
+                return tag[name]
+        return (self.application if among is None else among).get(name)
+
+
+# -- what each field becomes -----------------------------------------------------------------------
+
+
+def _selects(draft: Draft, _: Any, watch: Watch) -> None:
+    for text in watch.merged("include_filters"):
+        _select(draft, text.strip())
+
+
+def _select(draft: Draft, text: str) -> None:
+    name = "include_filters"
+    if text.startswith(("xpath:", "/")):
+        draft.select("xpath", text.removeprefix("xpath:"), name)
+    elif text.startswith("xpath1:"):
+        draft.select("xpath", text.removeprefix("xpath1:"), name)
+    elif text.startswith("json:"):
+        draft.select("jsonpath", text.removeprefix("json:"), name)
+    elif text.startswith(("jq:", "jqraw:")):
+        if (path := jsonpath_of_jq(text.partition(":")[2])) is None:
+            draft.refuse(name, f"{shown(text)}: only plain paths of jq are known here")
+        else:
+            draft.select("jsonpath", path, name, "jq is written as JSONPath")
+    else:
+        draft.select("css", text.removeprefix("css:"), name)
+
+
+def _excludes(draft: Draft, _: Any, watch: Watch) -> None:
+    name = "subtractive_selectors"
+    for text in watch.merged(name, of_all="global_subtractive_selectors"):
+        path = text.removeprefix("xpath:").removeprefix("xpath1:")
+        if text.startswith(("xpath:", "xpath1:", "/")):
+            draft.add(f"Exclude xpath {said(path)}", name)
+        else:
+            draft.add(f"Exclude css {said(text)}", name)
+
+
+def _pattern(text: str) -> tuple[str, str]:
+    """Return a line of that program, a plain text in any case or `/pattern/flags`, as a pattern,
+    and how it differs.
+    """
+    found = re.fullmatch(r"/(.*)/([a-z]*)", text.strip(), re.DOTALL)
+    if found is None:
+        return f"(?i){literal(text.strip())}", ""
+    flags = "".join(flag for flag in "ims" if flag in found[2])
+    spans = "it is matched line by line here" if {"s", "m"} & set(found[2]) else ""
+    return (f"(?{flags}){found[1]}" if flags else found[1]), spans
+
+
+def _ignored(draft: Draft, _: Any, watch: Watch) -> None:
+    for text in watch.merged("ignore_text", of_all="global_ignore_text"):
+        pattern, difference = _pattern(text)
+        draft.add(f"Transform drop lines regex {said(pattern)}", "ignore_text", difference)
+
+
+def _kept_lines(draft: Draft, _: Any, watch: Watch) -> None:
+    patterns = [f"(?:{literal(text.strip())})" for text in watch.merged("extract_lines_containing")]
+    draft.add(f"Transform keep lines regex {said('(?i)' + '|'.join(patterns))}", "extract_lines_containing")
+
+
+def _extracted(draft: Draft, _: Any, watch: Watch) -> None:
+    for text in watch.merged("extract_text"):
+        pattern, difference = _pattern(text)
+        if re.compile(r"(?<!\\)\((?!\?)").findall(pattern)[1:]:
+            difference = "of several groups the first counts"
+        draft.monitor(f"regex {said(pattern)}", "extract_text", difference)
+
+
+def _either(texts: list[str]) -> str:
+    found = [_pattern(text)[0] for text in texts]
+    return "(?i)" + "|".join(f"(?:{one.removeprefix('(?i)')})" for one in found)
+
+
+def _triggered(draft: Draft, _: Any, watch: Watch) -> None:
+    texts = watch.merged("trigger_text")
+    if len(texts) == 1 and not texts[0].strip().startswith("/"):
+        draft.where(f"where page has {said(texts[0].strip())}", "trigger_text")
+    else:
+        what = "of several texts, or a pattern, what came must have one; there any line of the page may"
+        draft.where(f"where matches {said(_either(texts))}", "trigger_text", what)
+
+
+def _forbidden(draft: Draft, _: Any, watch: Watch) -> None:
+    for text in watch.merged("text_should_not_be_present"):
+        if text.strip().startswith("/"):
+            draft.refuse("text_should_not_be_present", f"{shown(text)}: a page can lack a text here, not a pattern")
+        else:
+            what = "what changed while the text was there is not reported later"
+            draft.where(f"where page lacks {said(text.strip())}", "text_should_not_be_present", what)
+
+
+def _directions(draft: Draft, _: Any, watch: Watch) -> None:
+    asked = {
+        "inserted": watch.record.get("filter_text_added", True),
+        "deleted": watch.record.get("filter_text_removed", True),
+        "updated": watch.record.get("filter_text_replaced", True),
+    }
+    if any(asked.values()) and not all(asked.values()):
+        for direction, is_asked in asked.items():
+            if is_asked:
+                draft.where(direction, "filter_text_added, filter_text_removed, filter_text_replaced")
+
+
+def _interval(draft: Draft, _: Any, watch: Watch) -> None:
+    own = watch.record.get("time_between_check_use_default", True)
+    given = None if own else watch.record.get("time_between_check")
+    given = given or next(
+        (
+            tag["time_between_check"]
+            for tag in watch.tags
+            if own and tag.get("overrides_watch") and _sum(tag.get("time_between_check"))
+        ),
+        None,
+    )
+    draft.every = _sum(given) or _sum(watch.requests.get("time_between_check")) or 3 * HOUR
+
+
+def _sum(given: Any) -> Duration:
+    return sum(
+        UNITS[unit] * int(value or 0)
+        for unit, value in _map(given).items()
+        if unit in UNITS and str(value or 0).isdigit()
+    )
+
+
+def _hours(draft: Draft, value: Any, watch: Watch) -> None:
+    name, given = "time_schedule_limit", _map(value)
+    if not given.get("enabled"):
+        return
+    spans = []
+    for day in DAYS:
+        one = _map(given.get(day))
+        if not one.get("enabled", True):
+            continue
+        start = str(one.get("start_time") or "00:00")
+        length = _map(one.get("duration"))
+        minutes = int(length.get("hours") or 24) * 60 + int(length.get("minutes") or 0)
+        hour, _, minute = start.partition(":")
+        end = (int(hour) * 60 + int(minute or 0) + minutes) % 1440
+        until = "24:00" if minutes >= 1440 and start == "00:00" else f"{end // 60:02}:{end % 60:02}"
+        if minutes >= 1440 and start != "00:00":
+            spans.append((day[:3], "00:00 to 24:00"))
+        else:
+            spans.append((day[:3], f"{start} to {until}"))
+    if len(spans) == 7 and {span for _, span in spans} == {"00:00 to 24:00"}:
+        draft.translate(name)
+        return
+    zone = given.get("timezone") or watch.application.get("scheduler_timezone_default") or "UTC"
+    text = ", ".join(f"{day} {span}" for day, span in spans)
+    draft.add(f"During {text} Zone {zone}", name)
+
+
+def _fetched(draft: Draft, _: Any, watch: Watch) -> None:
+    kind = str(watch.first("fetch_backend") or "")
+    if kind.startswith(("html_webdriver", "extra_browser", "playwright", "puppeteer")):
+        draft.renders = draft.renders or "browser"
+        draft.translate("fetch_backend")
+    elif kind not in {"", "system", "html_requests"}:
+        draft.refuse("fetch_backend", f"{kind} is not known here; pages are asked for plainly")
+
+
+STEPS: Final = {
+    "Click element": "click {place}",
+    "Click element if exists": "click {place}",
+    "Click element containing text": "click text {value}",
+    "Enter text in field": "fill {place} with {value}",
+    "Check checkbox": "click {place}",
+    "Uncheck checkbox": "click {place}",
+    "Press Enter": 'press "Enter"',
+    "Select by label": "select {place} with {value}",
+    "Wait for text": "wait for text {value}",
+    "Wait for seconds": "wait {seconds} s",
+    "Scroll down": "scroll to end",
+}
+DIFFERS: Final = {
+    "Click element if exists": "a step that cannot be done is an error here",
+    "Check checkbox": "it is clicked, whatever its state",
+    "Uncheck checkbox": "it is clicked, whatever its state",
+    "Scroll down": "the page is scrolled to its end",
+}
+
+
+def _steps(draft: Draft, value: Any, _: Watch) -> None:
+    for step in value if isinstance(value, list) else []:
+        one = _map(step)
+        operation = str(one.get("operation") or "")
+        if operation in {"", "Choose one", "Goto site"}:
+            continue
+        place, given = str(one.get("selector") or ""), str(one.get("optional_value") or "")
+        kind = "xpath" if place.startswith(("/", "xpath=", "(")) else "css"
+        if operation == "Remove elements" and place:
+            draft.add(f"Exclude {kind} {said(place)}", "browser_steps")
+        elif operation in STEPS:
+            words = {
+                "place": f"{kind} {said(place.removeprefix('xpath='))}",
+                "value": said(given),
+                "seconds": given or "1",
+            }
+            draft.step(STEPS[operation].format(**words), "browser_steps", DIFFERS.get(operation, ""))
+        else:
+            draft.refuse("browser_steps", f"{operation} {shown(place or given)} is no step here")
+
+
+def _headers(draft: Draft, value: Any, watch: Watch) -> None:
+    for name, text in {**watch.headers, **_map(value)}.items():
+        draft.header(str(name), str(text), "headers")
+
+
+def _body(draft: Draft, value: Any, _: Watch) -> None:
+    if "{{" in str(value) or "{%" in str(value):
+        draft.refuse("body", "it is a template (Jinja), which is not run")
+    else:
+        draft.add(f"Body {said(str(value))}", "body")
+
+
+def _proxied(draft: Draft, value: Any, watch: Watch) -> None:
+    if "://" in str(value):
+        known = str(value)
+    else:
+        proxies = watch.requests.get("extra_proxies") or []
+        keyed = {str(_map(one).get("proxy_name")): str(_map(one).get("proxy_url")) for one in proxies}
+        known = keyed.get(str(value).removeprefix("ui-0").removeprefix("ui-1"), keyed.get(str(value), ""))
+        known = known or next((url for name, url in keyed.items() if name and name in str(value)), "")
+    if not known:
+        draft.refuse("proxy", f"what {shown(value)} means stands in proxies.json, which is not in the file")
+    elif "@" in known:
+        draft.add(f"Proxy secret {said(draft.keep_secret('proxy', known))}", "proxy")
+    else:
+        draft.add(f"Proxy {known}", "proxy")
+
+
+def _told(draft: Draft, _: Any, watch: Watch) -> None:
+    if watch.record.get("notification_muted"):
+        draft.note("approximated", "notification_muted", "nobody is notified; changes are shown on the dashboard")
+        draft.note("state", "notification_urls", "muted")
+        return
+    for url in _texts(watch.first("notification_urls")):
+        _notify(draft, url.strip())
+
+
+def _notify(draft: Draft, url: str) -> None:
+    name = "notification_urls"
+    scheme = url.partition("://")[0].lower()
+    if scheme in {"post", "posts"}:
+        address = f"http{'s' if scheme == 'posts' else ''}://{url.partition('://')[2]}"
+        draft.add(f"Notify by webhook {address}", name, "a signed webhook of our own form is sent")
+    elif scheme in {"get", "gets", "put", "puts", "delete", "deletes", "patch"}:
+        draft.refuse(name, f"{scheme}:// is of that program alone; a webhook is sent by POST")
+    elif (scheme in {"mailto", "mailtos"} and "@" in url and "to=" not in url) or url:
+        draft.add(f"Notify by {url}", name)
+
+
+def _processed(draft: Draft, value: Any, watch: Watch) -> None:
+    if value == "restock_diff":
+        _restocked(draft, watch)
+    elif value == "image_ssim_diff":
+        draft.renders = "browser screenshot"
+        draft.translate("processor", "pictures are kept; words are compared, not pictures")
+    elif value not in {"", None, "text_json_diff"}:
+        draft.refuse("processor", f"{shown(value)} is not known here; words are watched")
+
+
+def _restocked(draft: Draft, watch: Watch) -> None:
+    name = "restock_settings"
+    given = next(
+        (_map(one) for one in (watch.record.get(name), watch.record.get("restock_diff")) if one),
+        _map(
+            next((tag.get("processor_config_restock_diff") for tag in watch.tags if tag.get("overrides_watch")), None)
+        ),
+    )
+    stock = given.get("in_stock_processing", "in_stock_only")
+    if stock == "in_stock_only":
+        draft.monitor('availability where matches "InStock"', "in_stock_processing")
+    elif stock == "all_changes":
+        draft.monitor("availability", "in_stock_processing")
+    if given.get("follow_price_changes", True):
+        share = given.get("price_change_threshold_percent")
+        by = f"changes by {share}%" if share else ""
+        bounds = [
+            f"value {sign} {given[key]}"
+            for sign, key in (("<", "price_change_min"), (">", "price_change_max"))
+            if given.get(key)
+        ]
+        for bound in bounds or [""]:
+            conditions = " but ".join(filter(None, (bound, by)))
+            draft.monitor(f"price{' where ' + conditions if conditions else ''}", "follow_price_changes")
+
+
+OPERATORS: Final = {">": ">", "<": "<", ">=": ">=", "<=": "<=", "==": "="}
+
+
+def _conditions(draft: Draft, value: Any, watch: Watch) -> None:
+    match_any = str(watch.record.get("conditions_match_logic") or "ALL").upper() == "ANY"
+    rows = [_map(row) for row in value] if isinstance(value, list) else []
+    rows = [row for row in rows if row.get("field") and row.get("operator") and row.get("value") not in (None, "")]
+    if match_any and len(rows) > 1:
+        draft.refuse("conditions", "any of several conditions: write a sentinel for each, or parts joined by OR")
+        return
+    for row in rows:
+        _condition(draft, str(row["field"]), str(row["operator"]), str(row["value"]))
+
+
+def _condition(draft: Draft, field: str, operator: str, value: str) -> None:
+    name = f"conditions: {field} {operator}"
+    if field == "extracted_number" and operator in OPERATORS:
+        draft.monitor(f"number where value {OPERATORS[operator]} {value}", name, "the first number of the text is read")
+    elif field == "page_filtered_text" and operator == "in":
+        draft.where(f"where page has {said(value)}", name, "the whole page is searched, in any case")
+    elif field == "page_filtered_text" and operator == "!in":
+        draft.where(f"where page lacks {said(value)}", name, "the whole page is searched, in any case")
+    elif field == "page_filtered_text" and operator == "contains_regex":
+        draft.where(f"where matches {said('(?i)' + value)}", name, "what came must match, not the whole text")
+    elif field == "levenshtein_ratio" and operator in {"<", "<="} and 0 < _number(value) < 1:
+        share = round((1 - _number(value)) * 100, 2)
+        draft.where(f"where share > {share:g}%", name, "the share of words that changed, not of characters")
+    else:
+        draft.refuse("conditions", f"{field} {operator} {shown(value)} cannot be asked here")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def _history_length(draft: Draft, value: Any, _: Watch) -> None:
+    if str(value).isdigit() and int(value) > 1:
+        draft.add(f"ChangeHistory {int(value) - 1}", "history_snapshot_max_length")
+
+
+def _method(draft: Draft, value: Any, _: Watch) -> None:
+    if str(value).upper() != "GET":
+        draft.add(f"Method {said(str(value).upper())}", "method")
+
+
+def _paused(draft: Draft, value: Any, _: Watch) -> None:
+    draft.disabled = bool(value)
+    draft.translate("paused")
+
+
+def _unique(draft: Draft, _: Any, __: Watch) -> None:
+    draft.add("Transform unique", "remove_duplicate_lines")
+
+
+def _sorted(draft: Draft, _: Any, __: Watch) -> None:
+    draft.add("Transform sort", "sort_text_alphabetically")
+
+
+def _never_seen(draft: Draft, _: Any, __: Watch) -> None:
+    draft.where("where never seen before", "check_unique_lines")
+
+
+def _ld_price(draft: Draft, value: Any, _: Watch) -> None:
+    if value == "accepted":
+        draft.monitor("price", "track_ldjson_price_data")
+
+
+def _intent(draft: Draft, value: Any, _: Watch) -> None:
+    draft.comments.append(f"what was meant: {shown(value)}")
+    draft.refuse("llm_intent", "no language model reads pages here; it stands as a comment")
+
+
+def _prefilter(draft: Draft, value: Any, _: Watch) -> None:
+    draft.add(f"Exclude css {said(str(value))}", "llm_prefilter")
+
+
+TEMPLATE: Final = "messages have titles and texts of their own (`with title … text …`); templates of Jinja are not run"
+STATE_ONLY: Final = Note("state", "")
+TRANSLATED: Final = Note("translated", "")
+FIELDS: Final[dict[str, Rule | Note]] = {
+    "title": TRANSLATED,
+    "page_title": STATE_ONLY,
+    "tags": TRANSLATED,
+    "tag": TRANSLATED,
+    "paused": _paused,
+    "notification_muted": STATE_ONLY,
+    "method": _method,
+    "body": _body,
+    "proxy": _proxied,
+    "webdriver_delay": Note("approximated", "", "the browser waits until the page is at rest"),
+    "webdriver_js_execute_code": Note("refused", "", "no script of your own is run in a page"),
+    "browser_steps": _steps,
+    "strip_ignored_lines": STATE_ONLY,
+    "ignore_whitespace": STATE_ONLY,
+    "trim_text_whitespace": STATE_ONLY,
+    "remove_duplicate_lines": _unique,
+    "sort_text_alphabetically": _sorted,
+    "check_unique_lines": _never_seen,
+    "conditions": _conditions,
+    "processor": _processed,
+    "track_ldjson_price_data": _ld_price,
+    "time_schedule_limit": _hours,
+    "notification_title": Note("refused", "", TEMPLATE),
+    "notification_body": Note("refused", "", TEMPLATE),
+    "notification_format": STATE_ONLY,
+    "notification_screenshot": Note("refused", "", "messages have no pictures; `Render browser screenshot` keeps them"),
+    "ignore_status_codes": Note(
+        "refused", "", "an answer with an error is no version here; `Monitor status` watches it"
+    ),
+    "history_snapshot_max_length": _history_length,
+    "llm_intent": _intent,
+    "llm_change_summary": _intent,
+    "llm_prefilter": _prefilter,
+    "render_anchor_tag_content": STATE_ONLY,
+}
+MERGED: Final[dict[str, tuple[str, Rule]]] = {
+    "include_filters": ("", _selects),
+    "subtractive_selectors": ("global_subtractive_selectors", _excludes),
+    "extract_lines_containing": ("", _kept_lines),
+    "ignore_text": ("global_ignore_text", _ignored),
+    "extract_text": ("", _extracted),
+    "trigger_text": ("", _triggered),
+    "text_should_not_be_present": ("", _forbidden),
+}
+ALWAYS: Final[tuple[Rule, ...]] = (_interval, _fetched, _told, _directions)
+STATE: Final = frozenset(
+    """date_created last_checked last_changed check_count last_viewed viewed last_error last_notification_error
+    previous_md5 previous_md5_before_filters fetch_time content-type remote_server_reply
+    consecutive_filter_failures uuid has_ldjson_price_data notification_alert_count favicon
+    favicon_last_fetched filter_failure_notification_send newest_history_key history_n restock
+    llm_evaluation_cache llm_last_tokens_used llm_tokens_used_cumulative last_filter_config_hash
+    skip_when_unchanged""".split()
+)
+"""Counters and caches."""
+ELSEWHERE: Final = frozenset(
+    """url headers time_between_check time_between_check_use_default fetch_backend notification_urls
+    filter_text_added filter_text_removed filter_text_replaced conditions_match_logic restock_settings
+    restock_diff""".split()
+)
+"""What rules read beside their own field, and note there."""
+
+
+# -- the file --------------------------------------------------------------------------------------
+
+
+def is_ours(files: Files) -> bool:
+    """Return whether these are files of changedetection.io."""
+    names = {name.rpartition("/")[2] for name in files.names}
+    if names & {"changedetection.json", "url-watches.json", "watch.json"}:
+        return True
+    if not files.is_single or not files.names[0].endswith(".json"):
+        return False
+    record = files.json(files.names[0])
+    return isinstance(record, dict) and ("watching" in record or {"url", "time_between_check"} <= record.keys())
+
+
+def read(files: Files) -> Iterator[Draft]:
+    """Yield a draft for each watch, those in files of their own before what an upgrade left
+    behind.
+    """
+    by_name = {name: name.rpartition("/") for name in files.names}
+    single = files.names[0] if files.is_single else ""
+    main = next((n for n, (_, _, last) in by_name.items() if last == "changedetection.json"), None)
+    old = next((n for n, (_, _, last) in by_name.items() if last == "url-watches.json"), None) or (
+        single if single and "watching" in _map(files.json(single)) else None
+    )
+    settings = _map(files.json(main)) if main else _map(files.json(old)) if old else {}
+    watches = {
+        folder.rpartition("/")[2]: (folder, _map(files.json(n)))
+        for n, (folder, _, last) in by_name.items()
+        if last == "watch.json"
+    }
+    if single and not old and not watches:
+        watches = {"": ("", _map(files.json(single)))}
+    if not watches and old:
+        folder = by_name[old][0]
+        watches = {
+            uuid: (f"{folder}/{uuid}".lstrip("/"), _map(one)) for uuid, one in _map(settings.get("watching")).items()
+        }
+    tags = {
+        folder.rpartition("/")[2]: _map(files.json(n)) for n, (folder, _, last) in by_name.items() if last == "tag.json"
+    }
+    tags |= {
+        uuid: _map(one)
+        for uuid, one in _map(_map(_map(settings.get("settings")).get("application")).get("tags")).items()
+    }
+    for uuid, (folder, record) in watches.items():
+        yield _draft(files, uuid, folder, record, tags, settings)
+
+
+def _draft(
+    files: Files,
+    uuid: str,
+    folder: str,
+    record: Mapping[str, Any],
+    tags: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> Draft:
+    url = str(record.get("url") or "")
+    own = [str(tag) for tag in record.get("tags") or []] if isinstance(record.get("tags"), list) else []
+    mine = [_map(tags[tag]) for tag in own if tag in tags]
+    mine += [
+        _map(tag)
+        for tag in tags.values()
+        if tag not in mine and _matches(url, str(_map(tag).get("url_match_pattern") or ""))
+    ]
+    draft = Draft(str(record.get("title") or record.get("page_title") or ""), url, PEER, key=uuid)
+    if url.startswith("source:"):
+        draft.url = url.removeprefix("source:")
+        draft.monitor("any change", "url", "words, links and images are compared, not the source")
+    watch = Watch(record, mine, settings)
+    draft.url = plain_address(draft, draft.url)
+    titles = [str(tag.get("title") or "") for tag in mine] + str(record.get("tag") or "").split(",")
+    draft.tags = [tag_of(title) for title in titles if title.strip()]
+    extra = _map(_headers_file(files, f"{folder}/headers.txt"))
+    _headers(draft, {**extra, **_map(record.get("headers"))}, watch)
+    _apply(draft, watch)
+    if not draft.parts:
+        kind = "words OR links" if watch.first("render_anchor_tag_content") else "all words"
+        for part in kind.split(" OR "):
+            draft.monitor(part, "processor")
+    _learn(draft, files, folder, record)
+    return draft
+
+
+def _apply(draft: Draft, watch: Watch) -> None:
+    for field, (of_all, merge) in MERGED.items():
+        if watch.merged(field, of_all=of_all):
+            merge(draft, None, watch)
+    for field, value in watch.record.items():
+        if value in (None, "", [], {}, False) or field in MERGED:
+            continue
+        rule = FIELDS.get(field)
+        if isinstance(rule, Note):
+            draft.note(rule.grade, field, rule.text)
+        elif rule is not None:
+            rule(draft, value, watch)
+        elif field in STATE:
+            draft.note("state", field)
+        elif field not in ELSEWHERE:
+            draft.refuse(field, f"this field is not known: {shown(value)}")
+    for each in ALWAYS:
+        each(draft, None, watch)
+
+
+def _matches(url: str, pattern: str) -> bool:
+    if not pattern:
+        return False
+    if any(sign in pattern for sign in "*?["):
+        return fnmatch(url.lower(), pattern.lower())
+    return pattern.lower() in url.lower()
+
+
+def _headers_file(files: Files, name: str) -> dict[str, str]:
+    if name.lstrip("/") not in files.names:
+        return {}
+    lines = (line.partition(":") for line in files.text(name.lstrip("/")).splitlines() if not line.startswith("#"))
+    return {key.strip(): value.strip() for key, _, value in lines if value.strip()}
+
+
+def _learn(draft: Draft, files: Files, folder: str, record: Mapping[str, Any]) -> None:
+    """Take the times of changes from the index of stored texts: its first line is the first check,
+    which is no change.
+    """
+    name = next((n for n in (f"{folder}/history.txt", f"{folder}/history-restock_diff.txt") if n in files.names), None)
+    if name is not None:
+        stamps = [line.partition(",")[0].strip() for line in files.text(name).splitlines() if "," in line]
+        draft.changed_at = [_instant(stamp) for stamp in stamps if stamp.isdigit()][1:]
+        draft.note(
+            "state", "history", f"{len(draft.changed_at)} changes are learned from; their texts stay where they are"
+        )
+    if str(record.get("last_checked") or "").isdigit():
+        draft.looked_until = _instant(str(record["last_checked"]))
+
+
+def _instant(stamp: str) -> Instant:
+    return min(int(stamp), 253_402_300_799) * SECOND
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(one) for one in value if str(one).strip()] if isinstance(value, list) else []

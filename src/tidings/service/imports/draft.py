@@ -1,0 +1,186 @@
+"""A draft: one job of another program on its way to a sentinel, with a note for each of its
+fields.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+from urllib.parse import quote, unquote, urlsplit
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.language.words import is_reserved
+from tidings.model.interval import Duration, Instant
+
+Grade = Literal["translated", "approximated", "refused", "state"]
+GRADES: Final[tuple[Grade, ...]] = ("translated", "approximated", "refused", "state")
+SHOWN: Final = 120
+SECRET_HEADERS: Final = re.compile(r"(?i)cookie|authorization|token|secret|api[-_]?key|password|session")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What became of a field: `text` says how it differs, or why there is nothing for it."""
+
+    grade: Grade
+    field: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause that the language is asked about, and the field that it comes from."""
+
+    text: str
+    field: str
+    difference: str = ""
+
+
+@dataclass(slots=True)
+class Draft:
+    """One job. Readers fill it; whatever they do not mention is named by `leave`."""
+
+    title: str
+    url: str
+    peer: str
+    key: str = ""
+    """by which the program that it comes from knows it"""
+    parts: list[Clause] = field(default_factory=list)
+    """change types of Monitor, joined by OR"""
+    conditions: list[Clause] = field(default_factory=list)
+    """what is added to each part: a direction or `where …`"""
+    selects: dict[str, list[Clause]] = field(default_factory=dict)
+    """parts of the page by kind: css, xpath, jsonpath"""
+    clauses: list[Clause] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    secrets: dict[str, str] = field(default_factory=dict)
+    renders: str = ""
+    """`browser` or `browser screenshot` where a browser shows the page"""
+    steps: list[Clause] = field(default_factory=list)
+    every: Duration | None = None
+    disabled: bool = False
+    notes: list[Note] = field(default_factory=list)
+    changed_at: list[Instant] = field(default_factory=list)
+    """when it changed, as the other program saw it"""
+    looked_until: Instant | None = None
+    comments: list[str] = field(default_factory=list)
+    fault: str = ""
+    """why nothing can be made of the whole job"""
+
+    def note(self, grade: Grade, name: str, text: str = "") -> None:
+        """Say what became of a field."""
+        self.notes.append(Note(grade, name, text))
+
+    def translate(self, name: str, difference: str = "") -> None:
+        """Say that a field means the same here, or how it differs."""
+        self.note("approximated" if difference else "translated", name, difference)
+
+    def refuse(self, name: str, why: str) -> None:
+        """Say that there is nothing for a field."""
+        self.note("refused", name, why)
+
+    def monitor(self, text: str, name: str, difference: str = "") -> None:
+        """Add a change type."""
+        self.parts.append(Clause(text, name, difference))
+
+    def where(self, text: str, name: str, difference: str = "") -> None:
+        """Add a condition or direction to every change type."""
+        self.conditions.append(Clause(text, name, difference))
+
+    def add(self, text: str, name: str, difference: str = "") -> None:
+        """Add any other clause."""
+        self.clauses.append(Clause(text, name, difference))
+
+    def step(self, text: str, name: str, difference: str = "") -> None:
+        """Add a step that a browser does before the page is read."""
+        self.renders = self.renders or "browser"
+        self.steps.append(Clause(text, name, difference))
+
+    def select(self, kind: str, text: str, name: str, difference: str = "") -> None:
+        """Add a part of the page: `kind` is css, xpath or jsonpath, `text` the selector, `name`
+        the field, `difference` how it differs.
+        """
+        self.selects.setdefault(kind, []).append(Clause(text, name, difference))
+
+    def header(self, name: str, value: str, of: str) -> None:
+        """Send a header; the value of one that may hold a secret goes where secrets are kept."""
+        if SECRET_HEADERS.search(name):
+            self.add(f"Header {said(name)} secret {said(self.keep_secret(name, value))}", of)
+        else:
+            self.add(f"Header {said(name)} {said(value)}", of)
+
+    def keep_secret(self, what: str, value: str) -> str:
+        """Keep a value as a secret; return its name."""
+        host = urlsplit(self.url).hostname or "page"
+        stem = re.sub(r"[^a-z0-9]+", "-", f"import-{self.title or host}-{what}".lower()).strip("-")[:56]
+        name, number = stem, 1
+        while self.secrets.get(name, value) != value:
+            number += 1
+            name = f"{stem}-{number}"
+        self.secrets[name] = value
+        return name
+
+
+def said(text: str) -> str:
+    """Return a text as the language writes it."""
+    escaped = text.replace("\\", "\\\\") if text.endswith("\\") or '\\"' in text or "\\\\" in text else text
+    return '"' + escaped.replace('"', '\\"') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a pattern that matches a text as it is."""
+    return re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII) if text.isascii() else re.escape(text)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a note repeats it, cut."""
+    text = str(value).replace("\n", " ")
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def name_of(title: str, url: str) -> str:
+    """Return a name that the language takes, made of a title, else of the address."""
+    parts = urlsplit(url)
+    source = title.strip() or f"{(parts.hostname or '').removeprefix('www.')} {unquote(parts.path)}"
+    text = unicodedata.normalize("NFKC", source)
+    text = re.sub(r"[^\w]+", "-", text.replace("'", "")).strip("-_")[:60].strip("-_")
+    if not re.match(r"[A-Za-z_]", text):
+        text = f"w-{text}".rstrip("-")
+    return f"{text}-page" if is_reserved(text) else text
+
+
+def tag_of(text: str) -> str:
+    """Return a tag, which has the grammar of a name."""
+    return name_of(text, "") if text.strip() else ""
+
+
+def duration(amount: Duration) -> str:
+    """Return a duration in the largest unit in which it is whole."""
+    for size, unit in ((7 * DAY, "week"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "min")):
+        if amount >= size and amount % size == 0:
+            return f"{amount // size} {unit}"
+    return f"{max(1, round(amount / SECOND))} s"
+
+
+def plain_address(draft: Draft, url: str, name: str = "url") -> str:
+    """Return an address without a user and password, which become a header with a secret."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    if parts.username is None:
+        return url
+    import base64
+
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    value = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    draft.header("Authorization", value, name)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def form(body: Mapping[str, Any]) -> str:
+    """Return a map as the body of a form."""
+    return "&".join(f"{quote(str(k), safe='')}={quote(str(v), safe='')}" for k, v in body.items())

@@ -1,0 +1,64 @@
+"""Every format that can be imported, in the order in which a file is asked whether it is one."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tidings.errors import ImportFileError
+from tidings.service.imports import changedetection, kibitzr, lists, services, urlwatch
+from tidings.service.imports.draft import Draft
+from tidings.service.imports.reading import Files
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: its name, and what its readers were written from (`made` by the program itself, or
+    `published`).
+    """
+
+    name: str
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whether files are of a format, and how they are read."""
+
+    format: Format
+    is_ours: Callable[[Files], bool]
+    read: Callable[[Files], Iterator[Draft]]
+
+
+READERS: Final[tuple[Reader, ...]] = (
+    Reader(Format("changedetection.io", "published"), changedetection.is_ours, changedetection.read),
+    Reader(Format("Distill", "published"), services.is_distill, services.read_distill),
+    Reader(Format("Visualping", "published"), services.is_visualping, services.read_visualping),
+    Reader(Format("Update Scanner", "published"), services.is_update_scanner, services.read_update_scanner),
+    Reader(Format("Huginn", "published"), services.is_huginn, services.read_huginn),
+    Reader(Format("kibitzr", "published"), kibitzr.is_ours, kibitzr.read),
+    Reader(Format("urlwatch", "made"), urlwatch.is_ours, urlwatch.read),
+    Reader(Format("OPML", "published"), lists.is_opml, lists.read_opml),
+    Reader(Format("bookmarks", "published"), lists.is_bookmarks, lists.read_bookmarks),
+    Reader(Format("CSV", "published"), lists.is_csv, lists.read_csv),
+    Reader(Format("list of addresses", "published"), lists.is_list, lists.read_list),
+)
+
+
+def read(path: Path) -> tuple[Format, list[Draft]]:
+    """Return the format of a file or directory and its jobs; raises `ImportFileError` for none
+    that is known.
+    """
+    if not path.exists():
+        raise ImportFileError(f"there is no file {path}")
+    with contextlib.closing(Files(path)) as files:
+        for reader in READERS:
+            if files.names and reader.is_ours(files):
+                drafts = list(reader.read(files))
+                name = urlwatch.peer(files) if reader.format.name == "urlwatch" else reader.format.name
+                return Format(name, reader.format.basis), drafts
+    known = ", ".join(reader.format.name for reader in READERS)
+    raise ImportFileError(f"{path} is in no format that is known; known are: {known}, webchanges")

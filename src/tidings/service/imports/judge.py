@@ -1,0 +1,156 @@
+"""From a draft to statements: the language itself says which clauses can be said, and why others
+cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from tidings.clock import SECOND
+from tidings.errors import TidingsError
+from tidings.fetching import address
+from tidings.language import parser
+from tidings.model.interval import Duration
+from tidings.model.watch.sentinel import Sentinel
+from tidings.service.imports.draft import Clause, Draft, Grade, Note, duration, said, shown
+
+JOINED = {"css": ", ", "xpath": " | "}
+"""How several selectors of a kind are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of a draft: its name and statements (empty if it was refused as a whole), the
+    secrets they name, and all notes.
+    """
+
+    draft: Draft
+    name: str
+    text: str
+    secrets: dict[str, str]
+    notes: tuple[Note, ...]
+
+    @property
+    def grade(self) -> str:
+        """Return the least good of what became of its fields, as one word."""
+        found = {note.grade for note in self.notes}
+        if not self.text:
+            return "refused"
+        return "approximated" if found & {"approximated", "refused"} else "translated"
+
+
+def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
+    """Return what of a draft can be said; a clause that cannot is left out with the reason.
+
+    Args:
+        draft: What a reader made of a job.
+        name: The name that the sentinel gets.
+        learn: Whether the interval becomes bounds (`Fetch on change between …`).
+    """
+    if not draft.fault:
+        draft.fault = _fault_of_address(draft.url)
+    if draft.fault:
+        return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "url", draft.fault)))
+    trying = _Trying(f"Create Sentinel {name} Using {draft.url}", draft.notes)
+    selects = _selects(draft)
+    parts = trying.kept(draft.parts, lambda text: f"Monitor {text}")
+    conditions = trying.kept(draft.conditions, lambda text: f"Monitor {(parts or ['all words'])[0]} {text}")
+    lines = [f"Monitor {_monitor(parts or ['all words'], conditions, selects)}"]
+    if len(selects) == 1:
+        lines += trying.kept(selects, lambda text: f"Monitor all words {text}")
+    else:
+        trying.kept(selects, lambda text: f"Monitor all words {text}")
+    if draft.renders:
+        steps = trying.kept(draft.steps, lambda text: f"Monitor all words Render browser steps ({text})")
+        lines.append(f"Render {draft.renders}{' steps (' + ', '.join(steps) + ')' if steps else ''}")
+    if draft.every is not None:
+        draft.clauses.append(Clause(_fetch(draft.every, learn=learn), "interval"))
+    if draft.tags:
+        draft.clauses.append(Clause(f"Tags {', '.join(dict.fromkeys(draft.tags))}", "tags"))
+    lines += trying.kept(draft.clauses, lambda text: f"Monitor all words {text}")
+    text = f"Create Sentinel {name} Using {draft.url}\n" + "\n".join(f"  {line}" for line in lines)
+    if problems := parser.parse(text).problems:
+        reason = f"the language refuses it: {problems[0]}"
+        return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "job", reason)))
+    comments = "".join(f"-- {shown(comment)}\n" for comment in (draft.title, *draft.comments) if comment)
+    after = f"\nDisable {name}" if draft.disabled else ""
+    used = {key: value for key, value in draft.secrets.items() if said(key) in text}
+    return Judged(draft, name, f"{comments}{text}{after}", used, tuple(draft.notes))
+
+
+@dataclass(slots=True)
+class _Trying:
+    """Asks the language about one clause after the other."""
+
+    head: str
+    notes: list[Note]
+
+    def kept(self, clauses: Iterable[Clause], put: Callable[[str], str]) -> list[str]:
+        """Return the texts of those that the language takes; note each."""
+        texts = []
+        for clause in clauses:
+            problems = parser.parse(f"{self.head} {put(clause.text)}").problems
+            if problems:
+                said_there = f"{problems[0].message} ({problems[0].code})"
+                self.notes.append(Note("refused", clause.field, f"{shown(clause.text)}: {said_there}"))
+                continue
+            grade: Grade = "approximated" if clause.difference else "translated"
+            self.notes.append(Note(grade, clause.field, clause.difference or shown(clause.text)))
+            texts.append(clause.text)
+        return texts
+
+
+def _fault_of_address(url: str) -> str:
+    if "{{" in url or "{%" in url:
+        return "its address is a template (Jinja), which is not run"
+    try:
+        found = parser.parse(f"Create Sentinel x Using {url} Monitor all words")
+        if found.problems:
+            return f"its address cannot be watched: {found.problems[0].message}"
+        (sentinel,) = found.statements
+        if not isinstance(sentinel, Sentinel) or len(sentinel.pages) != 1:
+            return "its address is not one address"
+        address.identify(sentinel.pages[0].url, sentinel.asking)
+    except (TidingsError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def _selects(draft: Draft) -> list[Clause]:
+    """Return one clause a kind of selector."""
+    found = []
+    for kind, clauses in draft.selects.items():
+        texts = [clause.text for clause in clauses]
+        differences = "; ".join(dict.fromkeys(clause.difference for clause in clauses if clause.difference))
+        if kind in JOINED:
+            found.append(Clause(f"Select {kind} {said(JOINED[kind].join(texts))}", clauses[0].field, differences))
+        else:
+            found += [Clause(f"Select {kind} {said(text)}", clauses[0].field, differences) for text in texts]
+    return found
+
+
+def _monitor(parts: list[str], conditions: list[str], selects: list[Clause]) -> str:
+    """Return what is monitored: each part under each condition, and in each place where several
+    kinds of selectors are joined.
+    """
+    places = [f" in {one.text.removeprefix('Select ')}" for one in selects] if len(selects) > 1 else [""]
+    either = [one for one in conditions if not one.startswith("where")]
+    tests = " but ".join(one.removeprefix("where ") for one in conditions if one.startswith("where"))
+    tail = f" where {tests}" if tests else ""
+    joined = []
+    for part in parts:
+        for place in places:
+            for direction in either or [""]:
+                own = tail.replace(" where ", " but ", 1) if " where " in part else tail
+                head, condition = ([*part.split(" where ", 1), ""])[:2]
+                between = f" where {condition}" if condition else ""
+                joined.append(f"{head} {direction}".rstrip() + place + between + own)
+    return " OR ".join(dict.fromkeys(joined))
+
+
+def _fetch(every: Duration, *, learn: bool) -> str:
+    if not learn:
+        return f"Fetch every {duration(every)}"
+    least = max(60 * SECOND, every // 4)
+    return f"Fetch on change between {duration(least)} and {duration(max(every * 4, least + SECOND))}"

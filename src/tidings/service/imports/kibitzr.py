@@ -1,0 +1,211 @@
+"""kibitzr: `kibitzr.yml` (its checks, old name pages), with the times of old texts where git keeps
+them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.service.imports.draft import Draft, Note, plain_address, shown
+from tidings.service.imports.filters import jsonpath_of_jq
+from tidings.service.imports.reading import Files
+
+PEER: Final = "kibitzr"
+NAMES: Final = ("kibitzr.yml", "kibitzr.yaml")
+UNITS: Final = {"second": SECOND, "minute": MINUTE, "hour": HOUR, "day": DAY, "week": 7 * DAY}
+Rule = Callable[[Draft, Any], None]
+
+
+def is_ours(files: Files) -> bool:
+    """Return whether a file lists checks of kibitzr."""
+    return any(_checks(files.yaml(name)) for name in _lists(files))
+
+
+def read(files: Files) -> Iterator[Draft]:
+    """Yield a draft for each check; a batch is one for each of its items."""
+    for name in _lists(files):
+        documents = files.yaml(name)
+        notifiers = _map(_map(documents[0] if documents else {}).get("notifiers"))
+        for check in _checks(documents):
+            for one in _expanded(check):
+                yield _draft(one, notifiers)
+
+
+def _lists(files: Files) -> list[str]:
+    found = [name for name in files.names if name.endswith((".yml", ".yaml"))]
+    return [name for name in found if name.rpartition("/")[2] in NAMES] or (found if files.is_single else [])
+
+
+def _checks(documents: list[Any]) -> list[dict[str, Any]]:
+    given = _map(documents[0] if documents else {})
+    found = given.get("checks") or given.get("pages") or []
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _expanded(check: dict[str, Any]) -> list[dict[str, Any]]:
+    items = check.get("items")
+    if not isinstance(items, list) or "url-pattern" not in check:
+        return [check]
+    rest = {key: value for key, value in check.items() if key not in {"items", "url-pattern", "batch"}}
+    titles = str(check.get("batch") or check.get("name") or "{}")
+    return [
+        {**rest, "name": titles.replace("{}", str(item)), "url": str(check["url-pattern"]).replace("{}", str(item))}
+        for item in items
+    ]
+
+
+def _draft(check: Mapping[str, Any], notifiers: Mapping[str, Any]) -> Draft:
+    draft = Draft(str(check.get("name") or ""), str(check.get("url") or ""), PEER, key=str(check.get("name") or ""))
+    if "script" in check or not draft.url:
+        draft.fault = "it runs a script; `Using command` watches a program, where the operator allows it"
+        return draft
+    draft.url = plain_address(draft, draft.url)
+    for field, value in check.items():
+        rule = FIELDS.get(field)
+        if field in {"name", "url", "notify"} or value in (None, "", [], {}):
+            continue
+        if isinstance(rule, Note):
+            draft.note(rule.grade, field, rule.text)
+        elif rule is not None:
+            rule(draft, value)
+        else:
+            draft.refuse(field, f"this key is not known: {shown(value)}")
+    if not draft.parts:
+        draft.monitor("all words", "transform")
+    if draft.every is None and not any(clause.text.startswith("Fetch") for clause in draft.clauses):
+        draft.every = 5 * MINUTE
+    for one in check.get("notify") or []:
+        _notify(draft, one, notifiers)
+    return draft
+
+
+def _transform(draft: Draft, value: Any) -> None:
+    for step in value if isinstance(value, list) else [value]:
+        name, given = (step, None) if isinstance(step, str) else next(iter(step.items()), ("", None))
+        rule = TRANSFORMS.get(str(name))
+        if isinstance(rule, Note):
+            draft.note(rule.grade, f"transform: {name}", rule.text)
+        elif rule is not None:
+            rule(draft, given)
+        else:
+            draft.refuse(f"transform: {name}", "programs and templates of your own are not run")
+
+
+def _first(kind: str) -> Rule:
+    def rule(draft: Draft, given: Any) -> None:
+        if kind == "xpath":
+            draft.select("xpath", f"({given})[1]", "transform: xpath")
+        else:
+            css = str(given)
+            draft.select("css", css, f"transform: {kind}", "all that the selector finds, not the first alone")
+
+    return rule
+
+
+def _all(kind: str) -> Rule:
+    def rule(draft: Draft, given: Any) -> None:
+        draft.select(kind, str(given), f"transform: {kind}-all")
+
+    return rule
+
+
+def _queried(draft: Draft, given: Any) -> None:
+    if (path := jsonpath_of_jq(str(given))) is None:
+        draft.refuse("transform: jq", f"{shown(given)}: only plain paths of jq are known here")
+    else:
+        draft.select("jsonpath", path, "transform: jq", "jq is written as JSONPath")
+
+
+def _changes(draft: Draft, given: Any) -> None:
+    if given == "new":
+        draft.where("inserted", "transform: changes")
+    else:
+        draft.translate("transform: changes")
+
+
+TRANSFORMS: Final[dict[str, Rule | Note]] = {
+    "css": _first("css"),
+    "tag": _first("css"),
+    "css-all": _all("css"),
+    "xpath": _first("xpath"),
+    "xpath-all": _all("xpath"),
+    "text": Note("translated", "", "words are compared"),
+    "json": Note("translated", "", "data are compared by their places"),
+    "changes": _changes,
+    "jq": _queried,
+    "cut": Note("state", ""),
+}
+
+
+def _period(draft: Draft, value: Any) -> None:
+    if isinstance(value, int | float):
+        draft.every = round(value * SECOND)
+        return
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)?\s*([a-z]+?)s?\s*", str(value).lower())
+    if found is None or found[2] not in UNITS:
+        draft.refuse("period", f"{shown(value)} is no time that is known here")
+    else:
+        draft.every = round(float(found[1] or 1) * UNITS[found[2]])
+
+
+def _schedule(draft: Draft, value: Any) -> None:
+    for one in value if isinstance(value, list) else [value]:
+        given = _map(one)
+        unit, every = str(given.get("unit") or "").rstrip("s"), int(given.get("every") or 1)
+        at = given.get("at")
+        if at and unit in {"day", *DAYS}:
+            day = "daily" if unit == "day" else unit[:3]
+            draft.add(f"Fetch at {at} {day}", "schedule", f"each {every} days became each day" if every > 1 else "")
+        elif unit in DAYS:
+            draft.add(f"Fetch at 00:00 {unit[:3]}", "schedule")
+        elif unit in UNITS:
+            draft.every = every * UNITS[unit]
+        else:
+            draft.refuse("schedule", f"{shown(one)} is no time that is known here")
+
+
+DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def _headers(draft: Draft, value: Any) -> None:
+    for name, text in _map(value).items():
+        draft.header(str(name), str(text), "headers")
+
+
+FIELDS: Final[dict[str, Rule | Note]] = {
+    "transform": _transform,
+    "period": _period,
+    "schedule": _schedule,
+    "headers": _headers,
+    "delay": Note("approximated", "", "the browser waits until the page is at rest"),
+    "scenario": Note("refused", "", "no program of your own drives the browser; `Render browser steps (…)` says steps"),
+    "form": Note("refused", "", "steps fill forms: `Render browser steps (fill css … with …)`"),
+    "verify-cert": Note("refused", "", 'certificates are always verified; `Trust "file.pem"` adds one'),
+    "error": Note("approximated", "", "errors are reported once they last, and once when they end"),
+    "cache": Note("state", ""),
+}
+
+
+def _notify(draft: Draft, one: Any, notifiers: Mapping[str, Any]) -> None:
+    name, own = (one, None) if isinstance(one, str) else next(iter(_map(one).items()), ("", None))
+    given = _map(own) or _map(notifiers.get(str(name)))
+    token, chat = given.get("token"), given.get("chat")
+    url = given.get("url")
+    if name == "telegram" and token and chat:
+        draft.add(f"Notify by tgram://{token}/{chat}", "notify: telegram")
+    elif name == "slack" and url:
+        draft.add("Notify by slack://" + "/".join(str(url).rstrip("/").split("/")[-3:]), "notify: slack")
+    elif name == "gotify" and url and token:
+        draft.add(f"Notify by gotifys://{str(url).partition('://')[2].strip('/')}/{token}", "notify: gotify")
+    elif name in {"smtp", "mailgun"} and (given.get("recipients") or given.get("to")):
+        to = given.get("recipients") or given.get("to")
+        draft.add(f"Notify by email {to[0] if isinstance(to, list) else to}", f"notify: {name}")
+    else:
+        draft.refuse(f"notify: {name}", "its address or token is not in the file; write `Notify by …`")
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

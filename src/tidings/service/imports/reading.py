@@ -1,0 +1,194 @@
+"""Open files that may come from anybody: within bounds, without running or following anything in
+them.
+
+A zip is refused as a whole for one member that leads out of it or is a link (H-096, H-097), a YAML
+or JSON for what it would grow to (H-101). Databases are read from a copy, since the program that
+they belong to may be running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sqlite3
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+import yaml
+
+from tidings.errors import ImportFileError
+
+MOST_FILE: Final = 64 * 1024 * 1024
+MOST_ALL: Final = 2 * 1024 * 1024 * 1024
+MOST_MEMBERS: Final = 500_000
+MOST_RATIO: Final = 200
+FREE_RATIO: Final = 1024 * 1024
+"""Smaller members may grow by any ratio."""
+MOST_VALUES: Final = 2_000_000
+MOST_DEPTH: Final = 60
+
+
+class Files:
+    """Files of a directory or a zip, or one file alone, by names with `/`; what is read in all is
+    bounded.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._zip: zipfile.ZipFile | None = None
+        self._read = 0
+        try:
+            self.names = self._open()
+        except OSError as error:
+            raise ImportFileError(f"{path} cannot be read: {error.strerror or error}") from error
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError) as error:
+            raise ImportFileError(f"{path} is a zip that cannot be read: {error}") from error
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether it is one file."""
+        return self._zip is None and not self.path.is_dir()
+
+    def read(self, name: str) -> bytes:
+        """Return a file; raises `ImportFileError` for one that is too large or not there."""
+        try:
+            content = self._content(name)
+        except (OSError, KeyError, RuntimeError, zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+            raise self.refusal(f"{name} cannot be read: {error}") from error
+        self._read += len(content)
+        if self._read > MOST_ALL:
+            raise self.refusal(f"its files have more than {MOST_ALL:,} bytes together")
+        return content
+
+    def text(self, name: str) -> str:
+        """Return a file's text, whatever mark of order begins it."""
+        return self.read(name).decode("utf-8-sig", "replace")
+
+    def json(self, name: str) -> Any:
+        """Return what a JSON file says."""
+        try:
+            return bounded(json.loads(self.read(name).decode("utf-8-sig", "replace")))
+        except (ValueError, RecursionError) as error:
+            raise self.refusal(f"{name} is no JSON: {error}") from error
+
+    def yaml(self, name: str) -> list[Any]:
+        """Return the documents of a YAML file; objects of Python and references without end are
+        refused.
+        """
+        try:
+            return [bounded(one) for one in yaml.safe_load_all(self.text(name)) if one is not None]
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise self.refusal(f"{name} is no YAML that can be read: {error}") from error
+
+    def xml(self, name: str) -> ET.Element:
+        """Return the root of an XML file; one with a DTD, which could grow, is refused."""
+        content = self.read(name)
+        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+            raise self.refusal(f"{name} has a DTD, which an import does not read")
+        try:
+            return ET.fromstring(content)  # noqa: S314 - without a DTD there are no entities
+        except (ET.ParseError, ValueError, RecursionError) as error:
+            raise self.refusal(f"{name} is no XML: {error}") from error
+
+    @contextlib.contextmanager
+    def database(self, name: str) -> Iterator[sqlite3.Connection]:
+        """Give a copy of a SQLite file, to read only."""
+        with tempfile.TemporaryDirectory(prefix="tidings-import-") as folder:
+            copy = Path(folder) / "copy.db"
+            if self._zip is not None:
+                copy.write_bytes(self.read(name))
+            else:
+                source = self.path / name if self.path.is_dir() else self.path
+                shutil.copyfile(source, copy)
+                for suffix in ("-wal", "-shm"):
+                    if (beside := source.with_name(source.name + suffix)).exists():
+                        shutil.copyfile(beside, copy.with_name(copy.name + suffix))
+            try:
+                with contextlib.closing(sqlite3.connect(copy)) as raw:
+                    raw.execute("PRAGMA trusted_schema = OFF")
+                    raw.execute("PRAGMA query_only = ON")
+                    yield raw
+            except sqlite3.Error as error:
+                raise self.refusal(f"{name} is no database that can be read: {error}") from error
+
+    def refusal(self, what: str) -> ImportFileError:
+        """Return the error for this file."""
+        return ImportFileError(f"{self.path}: {what}. Nothing was imported")
+
+    def close(self) -> None:
+        """Close the zip."""
+        if self._zip is not None:
+            self._zip.close()
+
+    def _open(self) -> list[str]:
+        if self.path.is_dir():
+            found = (path for path in sorted(self.path.rglob("*")) if path.is_file() and not path.is_symlink())
+            names = [
+                path.relative_to(self.path).as_posix() for _, path in zip(range(MOST_MEMBERS), found, strict=False)
+            ]
+            return [name for name in names if not name.startswith(".git/")]
+        with self.path.open("rb") as file:
+            head = file.read(4)
+        if head != b"PK\x03\x04" or self.path.suffix == ".xlsx":
+            return [self.path.name]
+        self._zip = zipfile.ZipFile(self.path)
+        members = self._zip.infolist()
+        if len(members) > MOST_MEMBERS:
+            raise self.refusal(f"it has {len(members):,} members")
+        for member in members:
+            self._judge(member)
+        return [member.filename for member in members if not member.is_dir()]
+
+    def _judge(self, member: zipfile.ZipInfo) -> None:
+        name = member.orig_filename
+        path = PurePosixPath(name)
+        if not name or "\\" in name or "\0" in name or ":" in name or path.is_absolute() or ".." in path.parts:
+            raise self.refusal(f"it has a member {shortened(name)}, which leads out of it")
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise self.refusal(f"{shortened(name)} is a link")
+        if member.flag_bits & 1:
+            raise self.refusal("it is encrypted; unpack it first, and import the folder")
+
+    def _content(self, name: str) -> bytes:
+        if self._zip is None:
+            path = self.path / name if self.path.is_dir() else self.path
+            if path.stat().st_size > MOST_FILE:
+                raise self.refusal(f"{name} has more than {MOST_FILE:,} bytes")
+            return path.read_bytes()
+        member = self._zip.getinfo(name)
+        with self._zip.open(member) as file:
+            content = file.read(MOST_FILE + 1)
+        if len(content) > MOST_FILE:
+            raise self.refusal(f"{name} unpacks to more than {MOST_FILE:,} bytes")
+        if len(content) > max(FREE_RATIO, MOST_RATIO * member.compress_size):
+            raise self.refusal(f"{name} unpacks to {len(content) // max(1, member.compress_size)} times its size")
+        return content
+
+
+def shortened(name: str) -> str:
+    """Return a name of a file as an error shows it."""
+    return repr(name[:100])
+
+
+def bounded(value: Any) -> Any:
+    """Return a value; raises `ValueError` if it is deeper than people write, or would be endless
+    when walked.
+    """
+    left, stack = MOST_VALUES, [(value, 0)]
+    while stack:
+        each, depth = stack.pop()
+        left -= 1
+        if depth > MOST_DEPTH or left < 0:
+            message = "it is nested deeper than 60 levels" if depth > MOST_DEPTH else "its references grow without end"
+            raise ValueError(message)
+        if isinstance(each, dict):
+            stack += [(one, depth + 1) for one in each.values()]
+        elif isinstance(each, list):
+            stack += [(one, depth + 1) for one in each]
+    return value

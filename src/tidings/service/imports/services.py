@@ -1,0 +1,357 @@
+"""Programs that write one JSON: Distill, Visualping, Update Scanner and Huginn.
+
+Their files are read by what is published of them; what was not seen in a real file says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.service.imports.draft import Draft, literal, plain_address, said, shown, tag_of
+from tidings.service.imports.reading import Files
+
+UPDATE_SCANNER: Final = "https://github.com/sneakypete81/updatescanner/@JSON_BACKUP_ID"
+HUGINN_EVERY: Final = {
+    **{f"every_{n}m": n * MINUTE for n in (1, 2, 5, 10, 30)},
+    **{f"every_{n}h": n * HOUR for n in (1, 2, 5, 12)},
+    **{f"every_{n}d": n * DAY for n in (1, 2, 7)},
+}
+
+
+def _one(files: Files) -> Any:
+    if not files.is_single or not files.names[0].lower().endswith(".json"):
+        return None
+    return files.json(files.names[0])
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _inner(value: Any) -> Mapping[str, Any]:
+    """Return a map that stands as JSON in a text."""
+    if isinstance(value, str):
+        try:
+            return _map(json.loads(value))
+        except (ValueError, RecursionError):
+            return {}
+    return _map(value)
+
+
+# -- Distill ---------------------------------------------------------------------------------------
+
+
+def is_distill(files: Files) -> bool:
+    """Return whether it is an export of Distill Web Monitor."""
+    record = _map(_one(files))
+    return bool(record.get("client")) and isinstance(record.get("data"), list)
+
+
+def read_distill(files: Files) -> Iterator[Draft]:
+    """Yield a draft for each monitor."""
+    for one in map(_map, _list(_map(_one(files)).get("data"))):
+        draft = Draft(str(one.get("name") or ""), str(one.get("uri") or ""), "Distill", key=str(one.get("id") or ""))
+        draft.url = plain_address(draft, draft.url)
+        draft.tags = [tag_of(str(tag)) for tag in _list(one.get("tags"))]
+        if one.get("state") not in (None, 40):
+            draft.disabled = True
+            draft.translate("state", f"{one['state']} is not the state of a monitor that is on, so it is paused")
+        _schedule(draft, _inner(one.get("schedule")))
+        config = _inner(one.get("config"))
+        for selection in map(_map, _list(config.get("selections"))):
+            _selection(draft, selection)
+        for key in config.keys() - {"selections", "ignoreEmptyText", "includeStyle", "dataAttr"}:
+            draft.refuse(f"config.{key}", f"{shown(config[key])} was not seen in a published file")
+        draft.monitor("all words", "config")
+        draft.note("refused", "actions", "whom to notify is not in the file; write `Notify by …`")
+        yield draft
+
+
+def _selection(draft: Draft, selection: Mapping[str, Any]) -> None:
+    if selection.get("dynamic"):
+        draft.renders = "browser"
+        draft.translate("dynamic")
+    if selection.get("delay"):
+        draft.note("approximated", "delay", "the browser waits until the page is at rest")
+    for frame in map(_map, _list(selection.get("frames"))):
+        if frame.get("index"):
+            draft.add("Frames 2", "frames", "the page is watched with its frames, not one of them alone")
+        for place in map(_map, _list(frame.get("includes"))):
+            draft.select(str(place.get("type") or "css"), str(place.get("expr") or ""), "includes")
+        for place in map(_map, _list(frame.get("excludes"))):
+            draft.add(f"Exclude {place.get('type') or 'css'} {said(str(place.get('expr') or ''))}", "excludes")
+
+
+def _schedule(draft: Draft, schedule: Mapping[str, Any]) -> None:
+    params = _map(schedule.get("params"))
+    if schedule.get("type") == "INTERVAL" and isinstance(params.get("interval"), int | float):
+        draft.every = round(params["interval"] * SECOND)
+    elif schedule:
+        draft.refuse(
+            "schedule", f"{shown(schedule.get('type'))} was not seen in a published file; Tidings learns how often"
+        )
+
+
+# -- Visualping ------------------------------------------------------------------------------------
+
+
+def is_visualping(files: Files) -> bool:
+    """Return whether it is the list of jobs that the API of Visualping gives."""
+    return bool(_visualping_jobs(files))
+
+
+def _visualping_jobs(files: Files) -> list[Mapping[str, Any]]:
+    record = _one(files)
+    jobs = record if isinstance(record, list) else _list(_map(record).get("jobs"))
+    return [one for one in map(_map, jobs) if "url" in one and {"mode", "interval"} <= one.keys()]
+
+
+def read_visualping(files: Files) -> Iterator[Draft]:
+    """Yield a draft for each job."""
+    for job in _visualping_jobs(files):
+        draft = Draft(str(job.get("description") or ""), str(job["url"]), "Visualping", key=str(job.get("id") or ""))
+        draft.url = plain_address(draft, draft.url)
+        draft.disabled = job.get("active") is False
+        if str(job["interval"]).isdigit() and int(job["interval"]):
+            draft.every = int(job["interval"]) * MINUTE
+        if text := str(job.get("xpath") or ""):
+            draft.select("xpath" if text.startswith(("/", "(")) else "css", text, "xpath")
+        if job.get("disable_js") is False:
+            draft.renders = "browser"
+            draft.translate("disable_js")
+        _visual(draft, job)
+        draft.monitor("all words", "mode", "" if job.get("mode") == "TEXT" else "words are compared, not pictures")
+        draft.changed_at = [at for one in map(_map, _list(job.get("changes"))) if (at := _instant(one.get("created")))]
+        yield draft
+
+
+def _visual(draft: Draft, job: Mapping[str, Any]) -> None:
+    words = [str(word) for word in _list(job.get("keywords"))] or str(job.get("keywords") or "").split(",")
+    if any(word.strip() for word in words):
+        pattern = "(?i)" + "|".join(literal(word.strip()) for word in words if word.strip())
+        draft.where(f"where matches {said(pattern)}", "keywords", "what came must have one of them")
+    hours = _map(job.get("advanced_schedule"))
+    if hours.get("active_days"):
+        days = ", ".join(DAYS[int(day) - 1] for day in _list(hours["active_days"]) if str(day) in "1234567")
+        span = f"{int(hours.get('start_time') or 0):02}:00 to {int(hours.get('stop_time') or 24):02}:00"
+        draft.add(f"During {days} {span}", "advanced_schedule")
+    for name, given in _map(_map(job.get("notification")).get("config")).items():
+        if _map(given).get("active") and _map(given).get("url"):
+            if name == "webhook":
+                draft.add(
+                    f"Notify by webhook {given['url']}", f"notification: {name}", "a signed webhook of our own form"
+                )
+            else:
+                draft.refuse(f"notification: {name}", "write its Apprise address: `Notify by …`")
+    for key, why in (("crop", "no part of a picture is compared"), ("preactions", "steps: `Render browser steps (…)`")):
+        if _map(job.get(key)).get("active", bool(job.get(key))):
+            draft.refuse(key, why)
+    if definition := _map(job.get("summalyzer")).get("importantDefinition"):
+        draft.comments.append(f"what is important: {shown(definition)}")
+        draft.refuse("summalyzer", "no language model reads pages here; it stands as a comment")
+
+
+DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def _instant(text: Any) -> int:
+    try:
+        return round(datetime.fromisoformat(str(text)).timestamp() * SECOND)
+    except ValueError:
+        return 0
+
+
+# -- Update Scanner --------------------------------------------------------------------------------
+
+
+def is_update_scanner(files: Files) -> bool:
+    """Return whether it is a backup of Update Scanner."""
+    return _map(_one(files)).get("id") == UPDATE_SCANNER
+
+
+def read_update_scanner(files: Files) -> Iterator[Draft]:
+    """Yield a draft for each page of the tree; folders become tags."""
+    stack: list[tuple[tuple[str, ...], Mapping[str, Any]]] = [((), _map(_map(_one(files)).get("data")))]
+    while stack:
+        folders, node = stack.pop()
+        if node.get("type") == "PageFolder":
+            title = str(node.get("title") or "")
+            inside = folders if title.lower() in {"", "root"} else (*folders, title)
+            stack += [(inside, _map(one)) for one in reversed(_list(node.get("children")))]
+        elif node.get("url"):
+            yield _page(folders, node)
+
+
+def _page(folders: tuple[str, ...], node: Mapping[str, Any]) -> Draft:
+    draft = Draft(str(node.get("title") or ""), str(node["url"]), "Update Scanner")
+    draft.url = plain_address(draft, draft.url)
+    draft.tags = [tag_of(one) for one in folders if one.strip()]
+    rate = node.get("scanRateMinutes", node.get("scanRate"))
+    if rate == 0:
+        draft.add("Fetch on demand", "scanRateMinutes")
+    elif isinstance(rate, int | float):
+        draft.every = round(rate * MINUTE)
+    if node.get("ignoreNumbers"):
+        draft.add('Exclude regex "\\d+"', "ignoreNumbers")
+    if node.get("changeThreshold"):
+        draft.note("approximated", "changeThreshold", "every change counts; `where changed > …` asks for more words")
+    if node.get("selectors"):
+        draft.select("css", str(node["selectors"]), "selectors")
+    if node.get("doPost"):
+        draft.add('Method "POST"', "doPost")
+        draft.add(f"Body {said(str(node.get('postParams') or ''))}", "postParams")
+    draft.monitor("all words", "url")
+    return draft
+
+
+# -- Huginn ----------------------------------------------------------------------------------------
+
+
+def is_huginn(files: Files) -> bool:
+    """Return whether it is a scenario of Huginn."""
+    record = _map(_one(files))
+    return isinstance(record.get("agents"), list) and "links" in record
+
+
+def read_huginn(files: Files) -> Iterator[Draft]:
+    """Yield a draft for each agent that looks at pages, with whom its chain notifies; each other
+    agent is one that is refused.
+    """
+    record = _map(_one(files))
+    agents = [_map(one) for one in _list(record.get("agents"))]
+    links = [(_map(one).get("source"), _map(one).get("receiver")) for one in _list(record.get("links"))]
+    used: set[int] = set()
+    drafts = []
+    for number, agent in enumerate(agents):
+        kind = str(agent.get("type") or "").removeprefix("Agents::")
+        if kind in {"WebsiteAgent", "RssAgent", "HttpStatusAgent"}:
+            used.add(number)
+            drafts += _huginn(agent, kind, number, agents, links, used, str(record.get("name") or ""))
+    yield from drafts
+    for number, agent in enumerate(agents):
+        if number not in used:
+            draft = Draft(str(agent.get("name") or ""), "", "Huginn")
+            draft.fault = f"{str(agent.get('type') or '').removeprefix('Agents::')} has no equal here"
+            yield draft
+
+
+def _huginn(
+    agent: Mapping[str, Any],
+    kind: str,
+    number: int,
+    agents: list[Mapping[str, Any]],
+    links: list[tuple[Any, Any]],
+    used: set[int],
+    scenario: str,
+) -> list[Draft]:
+    options = _map(agent.get("options"))
+    urls = options.get("url") if isinstance(options.get("url"), list) else [options.get("url")]
+    found = []
+    for url in urls or [""]:
+        draft = Draft(str(agent.get("name") or ""), str(url or ""), "Huginn", key=str(agent.get("guid") or ""))
+        if options.get("url_from_event") or options.get("data_from_event"):
+            draft.fault = "it follows addresses that other agents find"
+        draft.disabled = bool(agent.get("disabled"))
+        draft.tags = [tag_of(scenario)] if scenario else []
+        _huginn_times(draft, str(agent.get("schedule") or ""))
+        _huginn_parts(draft, kind, options)
+        if isinstance(options.get("headers"), dict):
+            for name, value in options["headers"].items():
+                draft.header(str(name), str(value), "headers")
+        _huginn_chain(draft, number, agents, links, used)
+        found.append(draft)
+    return found
+
+
+def _huginn_times(draft: Draft, schedule: str) -> None:
+    if schedule in HUGINN_EVERY:
+        draft.every = HUGINN_EVERY[schedule]
+    elif schedule == "never":
+        draft.add("Fetch on demand", "schedule")
+    elif schedule in {"midnight", "noon"} or schedule[:-2].isdigit():
+        hour = {"midnight": 0, "noon": 12}.get(schedule)
+        if hour is None:
+            hour = int(schedule[:-2]) + (12 if schedule.endswith("pm") else 0)
+        draft.add(f"Fetch at {hour:02}:00 daily", "schedule")
+
+
+def _huginn_parts(draft: Draft, kind: str, options: Mapping[str, Any]) -> None:
+    if kind == "RssAgent":
+        draft.monitor("items inserted", "type")
+        return
+    if kind == "HttpStatusAgent":
+        draft.monitor("status", "type")
+        return
+    for name, one in _map(options.get("extract")).items():
+        given = _map(one)
+        what = {"@href": "links", "@src": "images"}.get(str(given.get("value")), "all words")
+        if given.get("css") or given.get("xpath"):
+            place = "css" if given.get("css") else "xpath"
+            draft.monitor(f"{what} in {place} {said(str(given[place]))}", f"extract.{name}")
+        elif given.get("path"):
+            draft.monitor(f"any change in jsonpath {said(_path(str(given['path'])))}", f"extract.{name}")
+        elif given.get("regexp"):
+            draft.monitor(f"regex {said(str(given['regexp']))}", f"extract.{name}")
+    for key in ("basic_auth", "force_encoding", "disable_ssl_verification", "unzip", "template", "http_success_codes"):
+        if options.get(key):
+            draft.refuse(key, f"{key} has no equal here")
+
+
+def _path(text: str) -> str:
+    return text if text.startswith("$") else f"$.{text}"
+
+
+def _huginn_chain(
+    draft: Draft, number: int, agents: list[Mapping[str, Any]], links: list[tuple[Any, Any]], used: set[int]
+) -> None:
+    """Follow links to who is notified; what stands between becomes a condition."""
+    stack, seen = [number], set()
+    while stack:
+        at = stack.pop()
+        seen.add(at)
+        for source, receiver in links:
+            if source != at or not isinstance(receiver, int) or not 0 <= receiver < len(agents) or receiver in seen:
+                continue
+            agent = agents[receiver]
+            kind, options = str(agent.get("type") or "").removeprefix("Agents::"), _map(agent.get("options"))
+            if kind in {"ChangeDetectorAgent", "DeDuplicationAgent"}:
+                draft.translate(kind)
+            elif kind == "TriggerAgent":
+                _trigger(draft, options)
+            elif kind in {"EmailAgent", "EmailDigestAgent"} and options.get("recipients"):
+                to = options["recipients"]
+                draft.add(f"Notify by email {to[0] if isinstance(to, list) else to}", kind)
+            elif kind == "PostAgent" and options.get("post_url"):
+                draft.add(f"Notify by webhook {options['post_url']}", kind, "a signed webhook of our own form is sent")
+            elif kind == "DataOutputAgent":
+                draft.add("Notify by feed", kind)
+            else:
+                continue
+            used.add(receiver)
+            stack.append(receiver)
+
+
+def _trigger(draft: Draft, options: Mapping[str, Any]) -> None:
+    for rule in map(_map, _list(options.get("rules"))):
+        kind, value = str(rule.get("type") or ""), str(rule.get("value") or "")
+        sign = {
+            "field<value": "<",
+            "field<=value": "<=",
+            "field>value": ">",
+            "field>=value": ">=",
+            "field==value": "=",
+        }.get(kind)
+        if kind == "regex":
+            draft.where(f"where matches {said(value)}", "TriggerAgent", "what came must match")
+        elif sign:
+            draft.monitor(f"number where value {sign} {value}", "TriggerAgent", "the first number of the part is read")
+        else:
+            draft.refuse("TriggerAgent", f"{kind} cannot be asked here")

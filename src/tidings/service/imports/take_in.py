@@ -1,0 +1,200 @@
+"""Take in what a file holds: drafts, judged, with names that are free; all of it in one
+transaction, or nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tidings.clock import DAY
+from tidings.errors import ImportFileError
+from tidings.estimation.learner import NEVER_SEEN, GammaLearner
+from tidings.model.interval import Instant
+from tidings.model.observed.unit import Estimate
+from tidings.model.secret import Secret
+from tidings.scheduling.timetable.expected import RATE
+from tidings.service.imports.draft import Draft, name_of
+from tidings.service.imports.formats import Format, read
+from tidings.service.imports.judge import Judged, judge
+from tidings.service.secrets import secrets
+from tidings.service.sentinels import register
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.db.database import has_been_used, open_database
+from tidings.storage.observed import estimates
+from tidings.storage.secrets.vault import Vault
+from tidings.storage.watches import sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+
+MOST_JOBS: Final = 50_000
+MOST_CHANGES: Final = 200
+"""So many of the newest changes of a page are learned from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import brought: the format, each job as it was judged, which were stored, there
+    before, and pages whose rate is known.
+    """
+
+    format: Format
+    judged: tuple[Judged, ...]
+    stored: tuple[str, ...]
+    already: tuple[str, ...]
+    rates: Mapping[str, float]
+    """changes a day, by name"""
+
+
+def take_in(settings: Settings, path: Path, *, now: Instant, learn: bool = False, dry_run: bool = False) -> Imported:
+    """Read a file or directory of another program and store its jobs as sentinels; a dry run
+    stores nothing anywhere.
+
+    Raises `ImportFileError` for what is no such file, or holds too much.
+
+    Args:
+        settings: The settings in use.
+        path: The file or directory.
+        now: When (µs).
+        learn: Whether intervals become bounds, within which the learned rates decide.
+        dry_run: Whether it is only tried.
+    """
+    kind, drafts = read(path)
+    if len(drafts) > MOST_JOBS:
+        raise ImportFileError(f"{path} has {len(drafts):,} jobs; at most {MOST_JOBS:,} are imported at once")
+    if not dry_run:
+        found = _store(settings, drafts, settings, now=now, learn=learn)
+    else:
+        with tempfile.TemporaryDirectory(prefix="tidings-import-") as folder:
+            tried = replace(settings, data=Path(folder), store=replace(settings.store, url=""))
+            found = _store(tried, drafts, settings, now=now, learn=learn)
+    return replace(found, format=kind)
+
+
+def _store(where: Settings, drafts: Sequence[Draft], real: Settings, *, now: Instant, learn: bool) -> Imported:
+    taken: dict[str, set[str]] = {}
+    if where is not real and (real.store.url or has_been_used(real.data)):
+        database = open_database(real, create=False)
+        try:
+            taken = database.read(_taken)
+        finally:
+            database.close()
+    database = open_database(where)
+    try:
+        return database.write(_store_all, where, drafts, taken, now=now, learn=learn)
+    finally:
+        database.close()
+
+
+def _taken(connection: Connection) -> dict[str, set[str]]:
+    """Return the addresses that are watched under each name."""
+    return {row.name: {page.url for page in meaning(row.text).pages} for row in sentinels.listing(connection)}
+
+
+def _store_all(
+    connection: Connection,
+    settings: Settings,
+    drafts: Sequence[Draft],
+    taken: dict[str, set[str]],
+    *,
+    now: Instant,
+    learn: bool,
+) -> Imported:
+    names = _Names({**taken, **_taken(connection)})
+    judged, stored, already, rates = [], [], [], {}
+    vault = Vault(settings.data)
+    for draft in drafts:
+        name, is_there = names.give(draft)
+        one = judge(draft, name, learn=learn)
+        judged.append(one)
+        if not one.text:
+            continue
+        if is_there:
+            already.append(name)
+            continue
+        for secret, value in one.secrets.items():
+            secrets.set_(connection, vault, secret, Secret(value), at=now)
+        made = register.carry_out(connection, one.text, settings, now, "").made
+        stored += [row.name for row in made]
+        if (memory := learned(draft, now)) is not None:
+            rates[name] = memory[1]
+            _remember(connection, made[0].id, settings.schedule.policy, memory[0], now)
+    return Imported(Format("", ""), tuple(judged), tuple(stored), tuple(already), rates)
+
+
+class _Names:
+    """Gives each draft a name: its own if that is free, or already that of the same address; else
+    with a number.
+    """
+
+    def __init__(self, taken: Mapping[str, set[str]]) -> None:
+        self._there = dict(taken)
+        self._given: set[str] = set()
+
+    def give(self, draft: Draft) -> tuple[str, bool]:
+        """Return a name, and whether the sentinel is there already."""
+        stem, number = name_of(draft.title, draft.url), 1
+        name = stem
+        while True:
+            if name not in self._given:
+                is_there = draft.url in self._there.get(name, ())
+                if is_there or name not in self._there:
+                    self._given.add(name)
+                    return name, is_there
+            number += 1
+            name = f"{stem}-{number}"
+
+
+def learned(draft: Draft, now: Instant) -> tuple[dict[str, object], float] | None:
+    """Return what the estimator knows after the checks of the other program, and the rate (changes
+    a day); None without a history.
+
+    Between two changes it checked at its interval and found nothing.
+    """
+    changes = sorted(at for at in set(draft.changed_at) if at <= now)[-MOST_CHANGES:]
+    if len(changes) < 2:
+        return None
+    every = draft.every or DAY
+    learner = GammaLearner()
+    known = learner.begin(np.zeros(1, dtype=np.int64))
+    for at, has_changed, count in _checks(changes, draft.looked_until, every):
+        known = learner.observe(
+            known,
+            np.array([0]),
+            np.array([at]),
+            np.array([has_changed]),
+            np.array([NEVER_SEEN]),
+            np.array([False]),
+            np.array([count]),
+        )
+    memory = {**learner.remember(known, 0), "seen": NEVER_SEEN}
+    return {RATE: memory}, float(known.posterior.mean[0])
+
+
+def _checks(changes: Sequence[Instant], until: Instant | None, every: int) -> list[tuple[Instant, bool, float]]:
+    """Return checks (when, whether it changed, how often): one for each change, then what was
+    quiet since.
+
+    Where two changes lie further apart than the checks did, there was one between them; where each
+    check found one there may have been more, so that nobody knows how many (nan).
+    """
+    found = [(changes[0], True, float("nan"))]
+    for before, at in itertools.pairwise(changes):
+        found.append((at, True, 1.0 if 2 * (at - before) > 3 * every else float("nan")))
+    if until is not None and until > changes[-1] + every:
+        found.append((until, False, float("nan")))
+    return found
+
+
+def _remember(connection: Connection, sentinel_id: int, policy: str, memory: dict[str, object], now: Instant) -> None:
+    for page_id in {sub.page_id for sub in subscriptions.listing(connection, sentinel_id=sentinel_id)}:
+        if estimates.get(connection, policy, page_id) is None:
+            estimates.put(connection, [Estimate(name=policy, page_id=page_id, state=memory, at=now)])

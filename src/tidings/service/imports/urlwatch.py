@@ -1,0 +1,409 @@
+"""urlwatch and webchanges, which came of it: lists of jobs (YAML), the settings beside them, and
+the database of old texts.
+
+A directory may hold all three; a list of jobs alone is enough.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from tidings.clock import MINUTE, SECOND
+from tidings.model.interval import Instant
+from tidings.service.imports import filters
+from tidings.service.imports.draft import Draft, Note, duration, form, plain_address, said, shown, tag_of
+from tidings.service.imports.reading import Files
+
+JOBS: Final = ("urls.yaml", "jobs.yaml", "urls.yml", "jobs.yml")
+SETTINGS: Final = ("urlwatch.yaml", "config.yaml")
+DATABASES: Final = ("cache.db", "snapshots.db")
+Rule = Callable[[Draft, Any, Mapping[str, Any]], None]
+POLITE: Final = Note("refused", "", "how often and how a host is asked again is decided here, politely")
+BROWSER: Final = Note("refused", "", "what a browser waits for is a step: `Render browser steps (wait for …)`")
+STATE_ONLY: Final = Note("state", "")
+ERRORS: Final = Note("approximated", "", "errors are reported once they last, and once when they end")
+
+
+def _method(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    if str(value).upper() != "GET":
+        draft.add(f"Method {said(str(value).upper())}", "method")
+
+
+def _data(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
+    if isinstance(value, dict | list) and job.get("data_as_json"):
+        import json
+
+        draft.add(f"Body {said(json.dumps(value))}", "data")
+        draft.header("Content-Type", "application/json", "data_as_json")
+    elif isinstance(value, dict):
+        draft.add(f"Body {said(form(value))}", "data")
+        draft.header("Content-Type", "application/x-www-form-urlencoded", "data")
+    else:
+        draft.add(f"Body {said(str(value))}", "data")
+
+
+def _headers(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    for name, text in value.items() if isinstance(value, dict) else []:
+        draft.header(str(name), str(text), "headers")
+
+
+def _cookies(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    if isinstance(value, dict):
+        draft.header("Cookie", "; ".join(f"{name}={text}" for name, text in value.items()), "cookies")
+
+
+def _timeout(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    seconds = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 60.0
+    most = 10 * MINUTE
+    length = min(most, round(seconds * SECOND)) if seconds > 0 else most
+    differs = "at most ten minutes" if seconds <= 0 or seconds > 600 else ""
+    draft.add(f"Timeout {duration(length)}", "timeout", differs)
+
+
+def _proxy(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
+    scheme = urlsplit(draft.url).scheme
+    fits = job.get(f"{scheme}_proxy") or job.get("proxy") or value
+    if value != fits:
+        return
+    if "@" in str(value):
+        draft.add(f"Proxy secret {said(draft.keep_secret('proxy', str(value)))}", "proxy")
+    else:
+        draft.add(f"Proxy {value}", "proxy")
+
+
+def _diffs(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    for name, options in filters.named(value):
+        pattern = str(options.get("re") or options.get("text") or "")
+        if name in {"grep", "keep_lines_containing"} and pattern.startswith(("^[+", "^\\+", "[+]")):
+            draft.where("inserted", "diff_filter")
+        elif name in {"grep", "keep_lines_containing"} and pattern.startswith(("^[-", "^-")):
+            draft.where("deleted", "diff_filter")
+        else:
+            draft.refuse("diff_filter", f"{name} {shown(pattern)}: a condition says which changes count (`where …`)")
+
+
+def _additions(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    draft.where(
+        "inserted",
+        "additions_only",
+        "" if value is True else "its threshold is left out: `where inserted > …` says one",
+    )
+
+
+def _deletions(draft: Draft, _: Any, __: Mapping[str, Any]) -> None:
+    draft.where("deleted", "deletions_only")
+
+
+def _params(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    query = urlencode(value) if isinstance(value, dict) else str(value).lstrip("?")
+    draft.url += ("&" if urlsplit(draft.url).query else "?") + query
+    draft.translate("params")
+
+
+def _agent(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    draft.header("User-Agent", str(value), "useragent")
+
+
+def _disabled(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    draft.disabled = value is False
+    draft.translate("enabled")
+
+
+def _tags(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    texts = value if isinstance(value, list) else str(value).split(",")
+    draft.tags = [tag_of(str(one)) for one in texts if str(one).strip()]
+
+
+def _note(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    draft.comments.append(shown(value))
+    draft.note("state", "note", "it stands as a comment")
+
+
+def _wait(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    draft.step(f"wait for css {said(str(value))}", "wait_for")
+
+
+def _differ(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+    name = value if isinstance(value, str) else str(next(iter(value or {"": 0})))
+    if name in {"unified", "table", "wdiff"}:
+        draft.translate("differ")
+    elif name == "deepdiff":
+        draft.translate("differ", "data are compared by their places: `Monitor any change`")
+    else:
+        draft.refuse("differ", f"{name}: changes are compared and shown by Tidings alone")
+
+
+FIELDS: Final[dict[str, Rule | Note]] = {
+    "tags": _tags,
+    "enabled": _disabled,
+    "diff_filter": _diffs,
+    "diff_filters": _diffs,
+    "diff_tool": Note("refused", "", "changes are compared and shown by Tidings alone"),
+    "treat_new_as_changed": Note("refused", "", "the first version is the baseline, and never news"),
+    "compared_versions": Note("approximated", "", "a page that flaps is learned as noise"),
+    "max_tries": Note("approximated", "", "an error counts after three checks and an hour"),
+    "method": _method,
+    "data": _data,
+    "data_as_json": STATE_ONLY,
+    "headers": _headers,
+    "cookies": _cookies,
+    "http_proxy": _proxy,
+    "https_proxy": _proxy,
+    "proxy": _proxy,
+    "timeout": _timeout,
+    "ssl_no_verify": Note("refused", "", 'certificates are always verified; `Trust "file.pem"` adds one'),
+    "ignore_cached": STATE_ONLY,
+    "ignore_connection_errors": ERRORS,
+    "ignore_timeout_errors": ERRORS,
+    "ignore_too_many_redirects": ERRORS,
+    "ignore_incomplete_reads": ERRORS,
+    "ignore_http_error_codes": ERRORS,
+    "suppress_errors": ERRORS,
+    "suppress_repeated_errors": ERRORS,
+    "suppress_error_ended": ERRORS,
+    "encoding": Note("refused", "", "the encoding is found by what the page says and by its letters"),
+    "wait_until": Note("approximated", "", "the browser waits until the page is at rest"),
+    "wait_for": _wait,
+    "wait_for_selector": _wait,
+    "wait_for_function": BROWSER,
+    "wait_for_timeout": BROWSER,
+    "wait_for_url": BROWSER,
+    "wait_for_navigation": BROWSER,
+    "initialization_url": BROWSER,
+    "initialization_js": BROWSER,
+    "init_script": BROWSER,
+    "evaluate": BROWSER,
+    "block_elements": BROWSER,
+    "switches": BROWSER,
+    "user_data_dir": BROWSER,
+    "http_credentials": BROWSER,
+    "ignore_default_args": BROWSER,
+    "ignore_https_errors": Note("refused", "", 'certificates are always verified; `Trust "file.pem"` adds one'),
+    "referer": BROWSER,
+    "chromium_revision": STATE_ONLY,
+    "useragent": _agent,
+    "user_agent": _agent,
+    "browser": STATE_ONLY,
+    "stderr": Note("refused", "", "commands are not imported"),
+    "additions_only": _additions,
+    "deletions_only": _deletions,
+    "differ": _differ,
+    "params": _params,
+    "no_redirects": POLITE,
+    "http_client": POLITE,
+    "http_version": POLITE,
+    "impersonate": POLITE,
+    "fingerprints": POLITE,
+    "retries": POLITE,
+    "ignore_dh_key_too_small": POLITE,
+    "no_conditional_request": STATE_ONLY,
+    "monospace": STATE_ONLY,
+    "is_markdown": STATE_ONLY,
+    "markdown_padded_tables": STATE_ONLY,
+    "contextlines": STATE_ONLY,
+    "tz": STATE_ONLY,
+    "empty_as_transient": STATE_ONLY,
+    "note": _note,
+    "user_visible_url": STATE_ONLY,
+    "name": STATE_ONLY,
+    "index_number": STATE_ONLY,
+}
+READ: Final = frozenset({"url", "navigate", "command", "kind", "filter", "filters", "use_browser"})
+
+
+def is_ours(files: Files) -> bool:
+    """Return whether a list of jobs is among these files."""
+    return any(_jobs_in(files, name) for name in _lists(files))
+
+
+def peer(files: Files) -> str:
+    """Return which of the two programs wrote the files."""
+    text = "".join(files.text(name) for name in _lists(files))
+    is_later = "use_browser" in text or "additions_only" in text or "differ:" in text or "filters:" in text
+    names = {name.rpartition("/")[2] for name in files.names}
+    return "webchanges" if is_later or names & {"jobs.yaml", "snapshots.db", "jobs.yml"} else "urlwatch"
+
+
+def read(files: Files) -> Iterator[Draft]:
+    """Yield a draft for each job."""
+    settings = next((files.yaml(name) for name in files.names if name.rpartition("/")[2] in SETTINGS), [])
+    given = settings[0] if settings and isinstance(settings[0], dict) else {}
+    receivers = _reporters(given.get("report"))
+    history = _history(files)
+    name = peer(files)
+    for file in _lists(files):
+        for job in _jobs_in(files, file):
+            yield _draft(_with_defaults(job, given.get("job_defaults")), name, receivers, history)
+
+
+def _lists(files: Files) -> list[str]:
+    found = [
+        name for name in files.names if name.endswith((".yaml", ".yml")) and name.rpartition("/")[2] not in SETTINGS
+    ]
+    return [name for name in found if name.rpartition("/")[2] in JOBS] or (found if files.is_single else [])
+
+
+def _jobs_in(files: Files, name: str) -> list[dict[str, Any]]:
+    keys = {"url", "navigate", "command"}
+    return [one for one in files.yaml(name) if isinstance(one, dict) and one.keys() & keys]
+
+
+def _with_defaults(job: dict[str, Any], defaults: Any) -> dict[str, Any]:
+    given = defaults if isinstance(defaults, dict) else {}
+    kind = "shell" if "command" in job else "browser" if "navigate" in job or job.get("use_browser") else "url"
+    found: dict[str, Any] = {}
+    for name in ("all", kind):
+        found |= given.get(name) or {} if isinstance(given.get(name), dict) else {}
+    return {**found, **job}
+
+
+def _draft(
+    job: dict[str, Any], peer_name: str, receivers: list[Note | str], history: Mapping[str, list[Instant]]
+) -> Draft:
+    url = str(job.get("url") or job.get("navigate") or "")
+    location = str(job.get("user_visible_url") or url or job.get("command") or "")
+    key = hashlib.sha1(location.encode()).hexdigest()  # noqa: S324 - by which that program knows the job
+    draft = Draft(str(job.get("name") or ""), url, peer_name, key=key)
+    if "command" in job:
+        draft.fault = (
+            f"it runs a command ({shown(job['command'])}); `Using command` watches one, where the operator allows it"
+        )
+    elif job.get("kind") not in (None, "url", "browser"):
+        draft.fault = f"it is of a kind of your own ({shown(job['kind'])}, hooks.py), which is not run"
+    if draft.fault:
+        return draft
+    if "navigate" in job or job.get("use_browser"):
+        draft.renders = "browser"
+        draft.translate("navigate" if "navigate" in job else "use_browser")
+    draft.url = plain_address(draft, url)
+    filters.apply(draft, job.get("filters", job.get("filter")))
+    for field, value in job.items():
+        rule = FIELDS.get(field)
+        if field in READ or value in (None, "", [], {}) or (value is False and field != "enabled"):
+            continue
+        if isinstance(rule, Note):
+            draft.note(rule.grade, field, rule.text)
+        elif rule is not None:
+            rule(draft, value, job)
+        else:
+            draft.refuse(field, f"this key is not known: {shown(value)}")
+    for receiver in receivers:
+        if isinstance(receiver, Note):
+            draft.notes.append(receiver)
+        else:
+            draft.add(receiver, "report")
+    times = history.get(key, [])
+    draft.changed_at = times[1:]
+    if times:
+        draft.note("state", "history", f"{len(times) - 1} changes are learned from; their texts stay where they are")
+    return draft
+
+
+# -- whom to notify
+# ----------------------------------------------------------------------------------
+
+
+def _reporters(report: Any) -> list[Note | str]:
+    """Return clauses for the reporters that are switched on."""
+    found: list[Note | str] = []
+    for name, options in report.items() if isinstance(report, dict) else []:
+        if not isinstance(options, dict) or not options.get("enabled"):
+            continue
+        address = _address(str(name), options)
+        if address is None:
+            found.append(Note("refused", f"report: {name}", "there is no such receiver here; see `Notify by`"))
+        elif address:
+            found.append(f"Notify by {address}")
+    return found
+
+
+def _address(name: str, o: Mapping[str, Any]) -> str | None:
+    """Return the receiver in the words of the language, "" for what shows nothing, None for
+    none.
+    """
+    url = str(o.get("webhook_url") or "")
+    end = urlsplit(url).path.strip("/").split("/")
+    forms: dict[str, Callable[[], str]] = {
+        "stdout": lambda: "console",
+        "html": lambda: "",
+        "text": lambda: "",
+        "markdown": lambda: "",
+        "email": lambda: f"email {str(o['to']).split(',')[0].strip()}",
+        "telegram": lambda: f"tgram://{o['bot_token']}/{_one(o['chat_id'])}",
+        "pushover": lambda: f"pover://{o['user']}@{o['app']}",
+        "pushbullet": lambda: f"pbul://{o['api_key']}",
+        "slack": lambda: "slack://" + "/".join(end[-3:]),
+        "discord": lambda: "discord://" + "/".join(end[-2:]),
+        "mattermost": lambda: f"mmosts://{urlsplit(url).netloc}/{end[-1]}",
+        "webhook": lambda: ("discord://" + "/".join(end[-2:])) if "discord" in url else "slack://" + "/".join(end[-3:]),
+        "gotify": lambda: f"gotifys://{urlsplit(str(o['server_url'])).netloc}/{o['token']}",
+        "ntfy": lambda: f"ntfys://{urlsplit(str(o['topic_url'])).netloc}{urlsplit(str(o['topic_url'])).path}",
+        "prowl": lambda: f"prowl://{o['api_key']}",
+        "ifttt": lambda: f"ifttt://{o['key']}@{o['event']}",
+        "mailgun": lambda: f"mailgun://{str(o['from_mail']).partition('@')[0]}@{o['domain']}/{o['api_key']}",
+        "matrix": lambda: f"matrixs://{o['access_token']}@{urlsplit(str(o['homeserver'])).netloc}/{o['room_id']}",
+    }
+    try:
+        return forms[name]() if name in forms else None
+    except (KeyError, IndexError):
+        return None
+
+
+def _one(value: Any) -> str:
+    return str(value[0] if isinstance(value, list) and value else value)
+
+
+# -- history ---------------------------------------------------------------------------------------
+
+
+def _history(files: Files) -> dict[str, list[Instant]]:
+    """Return when the text of each job was another one, by its key, oldest first; the first is the
+    first check.
+    """
+    name = next((one for one in files.names if one.rpartition("/")[2] in DATABASES), None)
+    if name is None:
+        return {}
+    with files.database(name) as raw:
+        tables = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "CacheEntry" in tables:
+            text = (
+                "SELECT guid, timestamp, data FROM CacheEntry WHERE (tries = 0 OR tries IS NULL) AND timestamp IS NOT NULL"
+                " ORDER BY guid, timestamp"
+            )
+            return _times(raw, text, lambda data: data)
+        if "webchanges" in tables:
+            return _times(
+                raw, "SELECT uuid, timestamp, msgpack_data FROM webchanges ORDER BY uuid, timestamp", _good_text
+            )
+    raise files.refusal(f"{name} has no table of urlwatch or webchanges")
+
+
+def _times(raw: sqlite3.Connection, text: str, content: Callable[[Any], Any]) -> dict[str, list[Instant]]:
+    found: dict[str, list[Instant]] = {}
+    last: tuple[Any, Any] = (None, None)
+    for key, stamp, data in raw.execute(text):
+        given = content(data)
+        if given is None or (key, given) == last or not isinstance(stamp, int | float):
+            continue
+        last = (key, given)
+        found.setdefault(str(key), []).append(round(min(stamp, 253_402_300_799) * SECOND))
+    return found
+
+
+def _good_text(blob: Any) -> Any:
+    """Return what distinguishes a text of webchanges from another, None for a check that failed.
+
+    Of the map (MessagePack) only whether it says so is read: `t` is how often it was tried in
+    vain, a
+    small number behind its name.
+    """
+    content = bytes(blob) if isinstance(blob, bytes | memoryview) else str(blob).encode()
+    place = content.find(b"\xa1t")
+    if place >= 0 and content[place + 2 : place + 3] not in (b"\x00", b""):
+        return None
+    start = content.find(b"\xa1d")
+    return hashlib.sha256(content[start:place] if 0 <= start < place else content).digest()

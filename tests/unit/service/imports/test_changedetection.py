@@ -1,0 +1,281 @@
+"""changedetection.io: what becomes of each field of a watch, in sixty and more watches of the
+shapes that people have.
+
+The files are written from the program's own source, not by the program.
+"""
+
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from tidings.service.imports.formats import read
+from tidings.service.imports.judge import judge
+
+SETTINGS = {
+    "settings": {
+        "headers": {},
+        "requests": {
+            "time_between_check": {"hours": 3},
+            "extra_proxies": [{"proxy_name": "home", "proxy_url": "http://p.example:3128"}],
+        },
+        "application": {
+            "notification_urls": [],
+            "global_ignore_text": [],
+            "scheduler_timezone_default": "Europe/Paris",
+            "tags": {
+                "t1": {"title": "My shops", "overrides_watch": False},
+                "t2": {
+                    "title": "Strict",
+                    "overrides_watch": True,
+                    "ignore_text": ["from the tag"],
+                    "time_between_check": {"days": 2},
+                    "notification_urls": ["ntfy://tag"],
+                },
+                "t3": {"title": "By address", "url_match_pattern": "*patterned*"},
+            },
+        },
+    }
+}
+WEEKEND = {
+    day: {"enabled": day in {"saturday", "sunday"}, "start_time": "22:00", "duration": {"hours": "4", "minutes": "0"}}
+    for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+}
+WHOLE = {day: {"enabled": True, "start_time": "00:00", "duration": {"hours": "24", "minutes": "00"}} for day in WEEKEND}
+
+T, A, R = "translated", "approximated", "refused"
+CASES: list[tuple[dict[str, Any], str, str, str]] = [
+    # fields of the watch, a line that its sentinel has, its grade, what a note says
+    ({}, "Monitor all words", T, ""),
+    ({"title": "Kettle"}, "Create Sentinel Kettle Using", T, ""),
+    ({"title": "Émile & ß"}, "Create Sentinel w-Émile-ß Using", T, ""),
+    ({"title": "9 lives"}, "Create Sentinel w-9-lives Using", T, ""),
+    ({"title": "Monitor"}, "Create Sentinel Monitor-page Using", T, ""),
+    ({"page_title": "From the page"}, "Create Sentinel From-the-page Using", T, ""),
+    ({"tags": ["t1"]}, "Tags My-shops", T, ""),
+    ({"tags": ["t2"]}, "Fetch every 2 day", T, ""),
+    ({"tags": ["t2"], "ignore_text": ["own"]}, 'drop lines regex "(?i)from the tag"', T, ""),
+    ({"tags": ["t2"]}, "Notify by ntfy://tag", T, ""),
+    ({"tags": ["unknown"]}, "Monitor all words", T, ""),
+    ({"url": "https://patterned.example/"}, "Tags By-address", T, ""),
+    ({"tag": "old, two words"}, "Tags old, two-words", T, ""),
+    ({"paused": True}, "Disable ", T, ""),
+    ({"notification_muted": True, "notification_urls": ["ntfy://x"]}, "Monitor all words", A, "shown on the dashboard"),
+    ({"method": "POST", "body": '{"a": 1}'}, 'Body "{\\"a\\": 1}"', T, ""),
+    ({"method": "POST", "body": "{{now}}"}, 'Method "POST"', A, "a template (Jinja)"),
+    ({"headers": {"Accept": "text/html"}}, 'Header "Accept" "text/html"', T, ""),
+    ({"headers": {"Cookie": "sid=c4nary"}}, 'Header "Cookie" secret "import-', T, ""),
+    ({"url": "https://u:c4nary@site.example/"}, 'Header "Authorization" secret "import-', T, ""),
+    ({"proxy": "http://q.example:8080"}, "Proxy http://q.example:8080", T, ""),
+    ({"proxy": "ui-0home"}, "Proxy http://p.example:3128", T, ""),
+    ({"proxy": "http://u:c4nary@q.example:1080"}, 'Proxy secret "import-', T, ""),
+    ({"proxy": "nobody"}, "Monitor all words", A, "proxies.json"),
+    ({"fetch_backend": "html_requests"}, "Monitor all words", T, ""),
+    ({"fetch_backend": "html_webdriver"}, "Render browser", T, ""),
+    ({"fetch_backend": "html_webdriver", "webdriver_delay": 5}, "Render browser", A, "at rest"),
+    ({"webdriver_js_execute_code": "x()"}, "Monitor all words", A, "no script of your own"),
+    (
+        {
+            "browser_steps": [
+                {"operation": "Goto site"},
+                {"operation": "Click element", "selector": "#ok"},
+                {"operation": "Enter text in field", "selector": "#q", "optional_value": "kettle"},
+                {"operation": "Wait for seconds", "optional_value": "3"},
+                {"operation": "Wait for text", "optional_value": "Results"},
+            ]
+        },
+        'steps (click css "#ok", fill css "#q" with "kettle", wait 3 s, wait for text "Results")',
+        T,
+        "",
+    ),
+    ({"browser_steps": [{"operation": "Execute JS", "optional_value": "x()"}]}, "Monitor all words", A, "Execute JS"),
+    ({"browser_steps": [{"operation": "Remove elements", "selector": ".ad"}]}, 'Exclude css ".ad"', T, ""),
+    ({"include_filters": [".a", "#b"]}, 'Select css ".a, #b"', T, ""),
+    ({"include_filters": ["//h1"]}, 'Select xpath "//h1"', T, ""),
+    ({"include_filters": ["xpath:/html/body/p[1]", "xpath1://h2"]}, 'Select xpath "/html/body/p[1] | //h2"', T, ""),
+    ({"include_filters": ["xpath:matches(//p, 'x')"]}, "Monitor all words", A, "E06"),
+    ({"include_filters": ["json:$.price"]}, 'Select jsonpath "$.price"', T, ""),
+    ({"include_filters": ["jq:.items[].name"]}, 'Select jsonpath "$.items[*].name"', A, "jq is written"),
+    ({"include_filters": ["jq:.a | length"]}, "Monitor all words", A, "only plain paths of jq"),
+    ({"include_filters": [".a", "//h1"]}, 'all words in css ".a" OR all words in xpath "//h1"', T, ""),
+    ({"subtractive_selectors": ["footer", "//nav"]}, 'Exclude xpath "//nav"', T, ""),
+    ({"subtractive_selectors": ["p:contains(x)"]}, "Monitor all words", A, "E06"),
+    ({"ignore_text": ["Visitors: (5)"]}, 'drop lines regex "(?i)Visitors\\: \\(5\\)"', T, ""),
+    ({"ignore_text": ["/\\d+ seen/i"]}, 'drop lines regex "(?i)\\d+ seen"', T, ""),
+    ({"ignore_text": ["/a.*b/s"]}, 'drop lines regex "(?s)a.*b"', A, "line by line"),
+    ({"ignore_text": ["/(?!x)y/"]}, "Monitor all words", A, "RE2"),
+    ({"extract_lines_containing": ["price", "stock"]}, 'keep lines regex "(?i)(?:price)|(?:stock)"', T, ""),
+    ({"extract_text": ["/(\\d+) EUR/"]}, 'Monitor regex "(\\d+) EUR"', T, ""),
+    ({"extract_text": ["/(\\d+) (EUR)/"]}, 'Monitor regex "(\\d+) (EUR)"', A, "the first counts"),
+    ({"extract_text": ["/a/", "b"]}, 'Monitor regex "a" OR regex "(?i)b"', T, ""),
+    ({"trigger_text": ["in stock"]}, 'all words where page has "in stock"', T, ""),
+    ({"trigger_text": ["yes", "/no+/"]}, 'where matches "(?i)(?:yes)|(?:no+)"', A, "what came"),
+    ({"text_should_not_be_present": ["sold out"]}, 'all words where page lacks "sold out"', A, "not reported later"),
+    ({"text_should_not_be_present": ["/x+/"]}, "Monitor all words", A, "not a pattern"),
+    ({"remove_duplicate_lines": True, "sort_text_alphabetically": True}, "Transform sort", T, ""),
+    ({"check_unique_lines": True}, "all words where never seen before", T, ""),
+    ({"filter_text_removed": False, "filter_text_replaced": False}, "Monitor all words inserted", T, ""),
+    ({"filter_text_added": False, "filter_text_replaced": True}, "all words deleted OR all words updated", T, ""),
+    (
+        {"conditions": [{"field": "extracted_number", "operator": ">", "value": "10.5"}]},
+        "number where value > 10.5",
+        A,
+        "the first number",
+    ),
+    ({"conditions": [{"field": "page_filtered_text", "operator": "in", "value": "oil"}]}, 'page has "oil"', A, ""),
+    ({"conditions": [{"field": "page_filtered_text", "operator": "!in", "value": "gas"}]}, 'page lacks "gas"', A, ""),
+    (
+        {"conditions": [{"field": "page_filtered_text", "operator": "contains_regex", "value": "a+"}]},
+        'where matches "(?i)a+"',
+        A,
+        "what came must match",
+    ),
+    ({"conditions": [{"field": "levenshtein_ratio", "operator": "<", "value": 0.8}]}, "where share > 20%", A, ""),
+    ({"conditions": [{"field": "word_count", "operator": "<", "value": 5}]}, "Monitor all words", A, "word_count"),
+    ({"conditions": [{"field": "", "operator": "in", "value": ""}]}, "Monitor all words", T, ""),
+    ({"processor": "restock_diff"}, 'availability where matches "InStock" OR price', T, ""),
+    (
+        {
+            "processor": "restock_diff",
+            "restock_settings": {"in_stock_processing": "all_changes", "price_change_max": 99},
+        },
+        "availability OR price where value > 99",
+        T,
+        "",
+    ),
+    (
+        {
+            "processor": "restock_diff",
+            "restock_settings": {
+                "in_stock_processing": "off",
+                "price_change_min": 5,
+                "price_change_threshold_percent": 10,
+            },
+        },
+        "Monitor price where value < 5 but changes by 10%",
+        T,
+        "",
+    ),
+    ({"processor": "image_ssim_diff"}, "Render browser screenshot", A, "not pictures"),
+    ({"track_ldjson_price_data": "accepted"}, "Monitor price", T, ""),
+    (
+        {"time_between_check_use_default": False, "time_between_check": {"hours": 1, "minutes": 30}},
+        "Fetch every 90 min",
+        T,
+        "",
+    ),
+    (
+        {"time_schedule_limit": {"enabled": True, **WEEKEND}},
+        "During sat 22:00 to 02:00, sun 22:00 to 02:00 Zone",
+        T,
+        "",
+    ),
+    ({"time_schedule_limit": {"enabled": True, "timezone": "UTC", **WHOLE}}, "Monitor all words", T, ""),
+    (
+        {"notification_urls": ["posts://hooks.example/a"]},
+        "Notify by webhook https://hooks.example/a",
+        A,
+        "our own form",
+    ),
+    ({"notification_urls": ["gets://hooks.example/a"]}, "Monitor all words", A, "sent by POST"),
+    ({"notification_urls": ["tgram://123456789:abcdefg/5"]}, "Notify by tgram://123456789:abcdefg/5", T, ""),
+    ({"notification_title": "{{watch_url}}"}, "Monitor all words", A, "templates of Jinja"),
+    ({"ignore_status_codes": True}, "Monitor all words", A, "Monitor status"),
+    ({"history_snapshot_max_length": 6}, "ChangeHistory 5", T, ""),
+    ({"llm_intent": "only new jobs"}, "-- what was meant: only new jobs", A, "no language model"),
+    ({"llm_prefilter": ".ad"}, 'Exclude css ".ad"', T, ""),
+    ({"url": "source:https://site.example/"}, "Monitor any change", A, "not the source"),
+    ({"url": "https://site.example/?d={{ now }}"}, "", R, "a template (Jinja)"),
+    ({"url": "ftp://site.example/"}, "", R, "cannot be watched"),
+    ({"url": "file:///etc/passwd"}, "", R, "file: addresses are off"),
+    ({"tomorrow": "x"}, "Monitor all words", A, "this field is not known"),
+]
+STATE = {"date_created": 1, "check_count": 9, "last_checked": 1_700_000_000, "previous_md5": "x", "uuid": "u"}
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """Return what became of each case, read from one backup."""
+    path = tmp_path_factory.mktemp("cd") / "backup.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("changedetection.json", json.dumps(SETTINGS))
+        for number, (fields, *_) in enumerate(CASES):
+            record = {"url": f"https://site-{number}.example/", **STATE, **fields}
+            file.writestr(f"u{number}/watch.json", json.dumps(record))
+    kind, drafts = read(path)
+    assert "changedetection.io" == kind.name
+    found = {int(draft.key[1:]): judge(draft, name_of(draft), learn=False) for draft in drafts}
+    return [found[number] for number in range(len(CASES))]
+
+
+def name_of(draft):
+    """Return the name that the draft would like."""
+    from tidings.service.imports.draft import name_of as made
+
+    return made(draft.title, draft.url)
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_a_watch_becomes_what_it_means(judged, number):
+    """A line of the sentinel, the grade, and the reason of whatever differs or is left out."""
+    _, line, grade, why = CASES[number]
+    one = judged[number]
+
+    assert line in one.text
+    assert grade == one.grade, one.notes
+    assert why in " ".join(note.text for note in one.notes)
+    assert "c4nary" not in one.text
+
+
+def test_every_field_ends_in_a_list(judged):
+    """Nothing of a watch is dropped without a word."""
+    silent = []
+    for number, (fields, *_) in enumerate(CASES):
+        noted = " ".join(f"{note.field} {note.text}" for note in judged[number].notes)
+        names = {"url": "url", "time_between_check_use_default": "interval", "time_between_check": "interval"}
+        silent += [
+            (number, field)
+            for field, value in fields.items()
+            if value
+            and names.get(field, field) not in noted
+            and field not in {"url", "restock_settings", "tags", "page_title"}
+        ]
+
+    assert [] == [one for one in silent if one[1] not in {"processor", "fetch_backend", "conditions"}]
+
+
+def test_counts_of_the_table(judged):
+    """So many translated, approximated and refused: the figures of the documentation."""
+    grades = [one.grade for one in judged]
+
+    assert len(CASES) == len(grades) >= 60
+    assert (52, 30, 3) == tuple(grades.count(grade) for grade in (T, A, R))
+
+
+def test_files_of_before(tmp_path):
+    """`url-watches.json` alone, a directory, one watch; where both are there, the watch's own file
+    wins.
+    """
+    old = {**SETTINGS, "watching": {"u1": {"url": "https://a.example/", "title": "Old"}}}
+    (tmp_path / "url-watches.json").write_text(json.dumps(old))
+    alone = read(tmp_path / "url-watches.json")[1]
+    (tmp_path / "u1").mkdir()
+    (tmp_path / "u1" / "watch.json").write_text(json.dumps({"url": "https://a.example/", "title": "New"}))
+    both = read(tmp_path)[1]
+    one = read(tmp_path / "u1" / "watch.json")[1]
+
+    assert ["Old"] == [draft.title for draft in alone]
+    assert ["New"] == [draft.title for draft in both] == [draft.title for draft in one]
+
+
+def test_history_is_when_it_changed(tmp_path):
+    """The first line of the index is the first check, which is no change; lines that are none are
+    passed over.
+    """
+    (tmp_path / "u1").mkdir()
+    (tmp_path / "u1" / "watch.json").write_text('{"url": "https://a.example/", "time_between_check": {}}')
+    (tmp_path / "u1" / "history.txt").write_text("100,/etc/passwd\nnonsense\n200,b.txt\n300,../../c.txt\n")
+    [draft] = read(tmp_path)[1]
+
+    assert [200_000_000, 300_000_000] == draft.changed_at

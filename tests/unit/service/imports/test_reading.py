@@ -1,0 +1,138 @@
+"""Files that may come from anybody: what is hostile is refused as a whole, before anything is
+stored.
+"""
+
+import json
+import sqlite3
+import stat
+import zipfile
+
+import pytest
+
+from tests.bounded import bounded
+from tidings.errors import ImportFileError
+from tidings.service.imports import reading
+from tidings.service.imports.formats import read
+from tidings.service.imports.reading import Files
+
+
+def packed(path, members):
+    """Write a zip of these members."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            info = name if isinstance(name, zipfile.ZipInfo) else zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            file.writestr(info, content)
+    return path
+
+
+def link(name):
+    """Return the header of a symbolic link."""
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+GOOD = {"changedetection.json": "{}", "u/watch.json": '{"url": "https://a.example/"}'}
+ARCHIVES = {
+    "a name that leads out (H-096)": ({**GOOD, "../../x": ""}, "leads out of it"),
+    "an absolute name (H-096)": ({**GOOD, "/etc/x": ""}, "leads out of it"),
+    "a name of Windows (H-096)": ({**GOOD, "C:\\x": ""}, "leads out of it"),
+    "a link (H-097)": ({**GOOD, link("u/history.txt"): "/etc/passwd"}, "is a link"),
+    "a bomb (H-098)": ({**GOOD, "u/watch.json": b"[" + b"0," * 4_000_000 + b"0]"}, "times its size"),
+    "JSON without end (H-101)": ({**GOOD, "u/watch.json": "[" * 200_000}, "is no JSON"),
+    "JSON too deep": ({**GOOD, "u/watch.json": '{"a":' * 70 + "1" + "}" * 70}, "deeper than 60"),
+}
+
+
+@pytest.mark.parametrize("kind", ARCHIVES)
+def test_a_hostile_archive_is_refused_whole(tmp_path, kind):
+    """Its good members too."""
+    members, said = ARCHIVES[kind]
+    packed(tmp_path / "b.zip", members)
+
+    with bounded(seconds=20), pytest.raises(ImportFileError, match=said):
+        read(tmp_path / "b.zip")
+
+
+def test_too_many_members_are_refused(tmp_path, monkeypatch):
+    """A million empty ones take no memory to write (H-098)."""
+    monkeypatch.setattr(reading, "MOST_MEMBERS", 10)
+    packed(tmp_path / "b.zip", {**GOOD, **{f"x{number}": "" for number in range(20)}})
+
+    with pytest.raises(ImportFileError, match="22 members"):
+        read(tmp_path / "b.zip")
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
+    """Each by itself, and all together."""
+    packed(tmp_path / "b.zip", {**GOOD, "u/watch.json": json.dumps({"url": "https://a.example/", "x": "y" * 5_000})})
+    monkeypatch.setattr(reading, "MOST_FILE", 1_000)
+    with pytest.raises(ImportFileError, match="more than 1,000 bytes"):
+        read(tmp_path / "b.zip")
+    monkeypatch.setattr(reading, "MOST_FILE", 10_000)
+    monkeypatch.setattr(reading, "MOST_ALL", 5_000)
+    with pytest.raises(ImportFileError, match="together"):
+        read(tmp_path / "b.zip")
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "\n".join(
+    f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 10)}]" for n in range(8)
+)
+YAMLS = {
+    "references that grow (H-101)": (f"{BOMB}\nurl: https://a.example/", "grow without end"),
+    "an object of Python (H-101)": ("url: !!python/object/apply:os.system ['x']", "is no YAML"),
+    "a map in itself": ("url: &a [*a]", "deeper than 60"),
+    "brackets without end": ("url: " + "[" * 5_000, "is no YAML"),
+}
+
+
+@pytest.mark.parametrize("kind", YAMLS)
+def test_hostile_yaml_is_refused(tmp_path, kind):
+    """Nothing is made of it, and it ends soon."""
+    text, said = YAMLS[kind]
+    (tmp_path / "urls.yaml").write_text(text)
+
+    with bounded(seconds=20), pytest.raises(ImportFileError, match=said):
+        read(tmp_path / "urls.yaml")
+
+
+@pytest.mark.parametrize("name", ["x.opml", "x.xml"])
+def test_xml_with_a_dtd_is_refused(tmp_path, name):
+    """Entities could grow, or name files."""
+    (tmp_path / name).write_text('<!DOCTYPE opml [<!ENTITY a "b">]><opml><body/></opml>')
+
+    with pytest.raises(ImportFileError, match="DTD"):
+        read(tmp_path / name)
+
+
+def test_a_view_in_the_place_of_the_table_is_not_asked(tmp_path):
+    """A database of texts has tables; a view could compute without end."""
+    (tmp_path / "urls.yaml").write_text("url: https://a.example/")
+    with sqlite3.connect(tmp_path / "cache.db") as raw:
+        raw.execute("CREATE VIEW CacheEntry AS SELECT 'x' AS guid, 1 AS timestamp, 'y' AS data, 0 AS tries")
+    raw.close()
+
+    with pytest.raises(ImportFileError, match="has no table of urlwatch"):
+        read(tmp_path)
+
+
+def test_links_in_a_directory_are_not_followed(tmp_path):
+    """A link to another place of the disk is no file of it."""
+    (tmp_path / "secret.json").write_text('{"url": "https://a.example/"}')
+    folder = tmp_path / "datastore"
+    (folder / "u").mkdir(parents=True)
+    (folder / "u" / "watch.json").symlink_to(tmp_path / "secret.json")
+
+    assert [] == Files(folder).names
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\1\2", b"hello", b'{"a": 1}', b"PK\x03\x04broken"])
+def test_what_is_none_of_the_formats_says_which_there_are(tmp_path, content):
+    """An empty file, bytes, a text, other JSON, half a zip."""
+    (tmp_path / "x.json").write_bytes(content)
+
+    with pytest.raises(ImportFileError):
+        read(tmp_path / "x.json")
+    with pytest.raises(ImportFileError, match="there is no file"):
+        read(tmp_path / "y")

@@ -1,0 +1,184 @@
+"""What is taken in: all of it or nothing, once, with what was learned; and a dry run stores
+nothing anywhere.
+"""
+
+import contextlib
+import json
+
+import pytest
+
+from tidings.clock import DAY, HOUR
+from tidings.errors import ImportFileError
+from tidings.language import parser
+from tidings.model.watch.sentinel import Sentinel
+from tidings.service.imports import take_in as taking
+from tidings.service.imports.draft import Draft, name_of, said
+from tidings.service.imports.take_in import learned, take_in
+from tidings.service.sentinels import register
+from tidings.settings import load
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import estimates
+from tidings.storage.secrets.vault import Vault
+from tidings.storage.watches import deliveries, sentinels, subscriptions
+
+NOON = 1_700_000_000_000_000
+
+
+def datastore(folder, watches):
+    """Write a data directory of changedetection.io."""
+    for uuid, (record, stamps) in watches.items():
+        (folder / uuid).mkdir(parents=True)
+        (folder / uuid / "watch.json").write_text(json.dumps(record))
+        (folder / uuid / "history.txt").write_text("".join(f"{stamp},x.txt\n" for stamp in stamps))
+    return folder
+
+
+def often(hours, *, count=20):
+    """Return stamps so many hours apart, up to noon."""
+    return [NOON // 1_000_000 - number * hours * 3_600 for number in range(count)][::-1]
+
+
+WATCHES = {
+    "u1": (
+        {
+            "url": "https://a.example/",
+            "title": "Quick",
+            "last_checked": NOON // 1_000_000,
+            "time_between_check_use_default": False,
+            "time_between_check": {"minutes": 30},
+        },
+        often(4),
+    ),
+    "u2": ({"url": "https://b.example/", "title": "Slow", "headers": {"Cookie": "sid=c4nary"}}, often(200)),
+    "u3": ({"url": "https://c.example/", "title": "Quick"}, []),
+}
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return load(tmp_path / "data", environment={})
+
+
+def test_the_second_time_nothing_is_new(tmp_path, settings):
+    """Names that collide get numbers; secrets are encrypted; nobody is notified; an import again
+    changes nothing.
+    """
+    folder = datastore(tmp_path / "store", WATCHES)
+    first = take_in(settings, folder, now=NOON)
+    second = take_in(settings, folder, now=NOON + HOUR)
+    with contextlib.closing(open_database(settings)) as database:
+        rows = database.read(sentinels.listing)
+        [secret] = [name for name in ("import-slow-cookie",) if database.read(Vault(settings.data).open, name)]
+        sent = database.read(deliveries.listing)
+
+    assert ["Quick", "Slow", "Quick-2"] == [row.name for row in rows] == list(first.stored)
+    assert ((), ("Quick", "Slow", "Quick-2")) == (second.stored, second.already)
+    assert "import-slow-cookie" == secret
+    assert b"c4nary" not in (settings.data / "tidings.db").read_bytes()
+    assert [] == sent
+
+
+def test_history_becomes_learned_rates(tmp_path, settings):
+    """A page that changed each four hours is expected to change some six times a day from the
+    first check on, as the policy reads it.
+    """
+    found = take_in(settings, datastore(tmp_path / "store", WATCHES), now=NOON)
+    with contextlib.closing(open_database(settings)) as database:
+        known = database.read(estimates.load_all, settings.schedule.policy)
+        pages = {sub.page_id for sub in database.read(subscriptions.listing)}
+
+    assert {"Quick", "Slow"} == found.rates.keys()
+    assert 4 < found.rates["Quick"] < 8
+    assert 0.05 < found.rates["Slow"] < 0.3
+    assert 2 == len(known.keys() & pages)
+
+
+def test_a_dry_run_stores_nothing(tmp_path, settings):
+    """No data directory is made; where there is one it says what is there already."""
+    folder = datastore(tmp_path / "store", WATCHES)
+    dry = take_in(settings, folder, now=NOON, dry_run=True)
+    assert not settings.data.exists()
+    take_in(settings, folder, now=NOON)
+    again = take_in(settings, folder, now=NOON, dry_run=True)
+
+    assert 3 == len(dry.stored)
+    assert (0, 3) == (len(again.stored), len(again.already))
+
+
+def test_what_cannot_be_stored_leaves_nothing(tmp_path, settings, monkeypatch):
+    """A fault at the last job takes back the others."""
+    carry_out, count = register.carry_out, []
+
+    def fail_at_third(*given):
+        count.append(1)
+        if len(count) == 3:
+            message = "the disk is full"
+            raise OSError(message)
+        return carry_out(*given)
+
+    monkeypatch.setattr(register, "carry_out", fail_at_third)
+    with pytest.raises(Exception, match=r"the disk is full|cannot be used"):
+        take_in(settings, datastore(tmp_path / "store", WATCHES), now=NOON)
+
+    with contextlib.closing(open_database(settings)) as database:
+        assert [] == database.read(sentinels.listing)
+
+
+def test_more_jobs_than_anybody_has_are_refused(tmp_path, settings, monkeypatch):
+    """A list of a million addresses imports none (H-102); an address of a megabyte is refused, and
+    the others are taken.
+    """
+    path = tmp_path / "urls.txt"
+    path.write_text("https://a.example/\n" + "https://b.example/" + "x" * 1_000_000 + "\n")
+    found = take_in(settings, path, now=NOON)
+    monkeypatch.setattr(taking, "MOST_JOBS", 1)
+
+    assert ["a-example"] == list(found.stored)
+    assert "longer than an address is" in found.judged[1].notes[-1].text
+    with pytest.raises(ImportFileError, match="at most 1 are imported"):
+        take_in(settings, path, now=NOON)
+
+
+def test_learning_widens_the_intervals(tmp_path, settings):
+    """--schedule learn: within a quarter and four times of what was set."""
+    path = tmp_path / "w.csv"
+    path.write_text("url,interval\nhttps://a.example/,60\n")
+    [kept] = take_in(settings, path, now=NOON, dry_run=True).judged
+    [learning] = take_in(settings, path, now=NOON, dry_run=True, learn=True).judged
+
+    assert "Fetch every 1 hour" in kept.text
+    assert "Fetch on change between 15 min and 4 hour" in learning.text
+
+
+def test_one_change_teaches_nothing():
+    """A rate needs a span between two."""
+    assert learned(Draft("x", "https://a.example/", "x", changed_at=[NOON]), NOON) is None
+    assert learned(Draft("x", "https://a.example/", "x", changed_at=[NOON - DAY, NOON + DAY]), NOON) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "url", "name"),
+    [
+        ("", "https://www.site.example/a/b?c=d", "site-example-a-b"),
+        ("using", "https://a.example/", "using-page"),
+        ("  ", "https://a.example/", "a-example"),
+        ("日本", "https://a.example/", "w-日本"),
+        ("'''", "https://a.example/", "w"),
+        ("x" * 300, "https://a.example/", "x" * 60),
+    ],
+)
+def test_names_are_what_the_language_takes(title, url, name):
+    """Of a title, else of host and path."""
+    assert name == name_of(title, url)
+
+
+@pytest.mark.parametrize("text", ["a", 'say "x"', "\\d+", 'a\\"b', "ends\\", "\\\\server"])
+def test_texts_are_said_so_that_they_are_read_again(text):
+    """Only a quote and a backslash are escaped, and only where they must be."""
+    parsed = parser.parse(f"Create Sentinel x Using https://a.example/ Monitor keyword {said(text)} Body {said(text)}")
+
+    [sentinel] = parsed.statements
+    assert () == tuple(parsed.problems)
+    assert isinstance(sentinel, Sentinel)
+    assert sentinel.asking.body is not None
+    assert text == sentinel.asking.body.text

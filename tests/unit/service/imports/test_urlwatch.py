@@ -1,0 +1,238 @@
+"""urlwatch and webchanges: what becomes of each key and filter, sixty and more jobs of each;
+histories that they wrote themselves.
+"""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tidings.service.imports.draft import name_of
+from tidings.service.imports.formats import read
+from tidings.service.imports.judge import judge
+
+FILES = Path(__file__).parents[3] / "imports"
+T, A, R = "translated", "approximated", "refused"
+Case = tuple[dict[str, Any], str, str, str]
+COMMON: list[Case] = [
+    # keys of the job, a line that its sentinel has, its grade, what a note says
+    ({}, "Monitor any change", A, "the source is compared there"),
+    ({"filter": ["html2text"]}, "Monitor all words", T, ""),
+    ({"filter": "html2text"}, "Monitor all words", T, ""),
+    ({"filter": "css:.price,html2text"}, 'Select css ".price"', T, ""),
+    ({"filter": "html2text,grep:EUR"}, 'Transform keep lines regex "EUR"', T, ""),
+    ({"filter": [{"html2text": "pyhtml2text"}]}, "Monitor all words OR links", T, ""),
+    ({"filter": [{"html2text": {"method": "lynx"}}]}, "Monitor all words OR links", T, ""),
+    ({"filter": [{"css": "#a"}]}, 'Select css "#a"', T, ""),
+    ({"filter": [{"css": {"selector": "#a", "exclude": ".b"}}]}, 'Exclude css ".b"', T, ""),
+    ({"filter": [{"css": {"selector": "li", "sort": True}}]}, "Transform sort", T, ""),
+    ({"filter": [{"css": {"selector": "li", "maxitems": 3}}]}, 'Select css "li"', A, "name the place"),
+    ({"filter": [{"css": {"selector": "li", "method": "xml"}}]}, 'Select css "li"', A, "method"),
+    ({"filter": [{"css": "a:contains(x)"}]}, "Monitor all words", A, "E06"),
+    ({"filter": [{"xpath": "//h1/text()"}]}, 'Select xpath "//h1/text()"', T, ""),
+    ({"filter": [{"xpath": {"path": "//a/@href", "exclude": "//b"}}]}, 'Exclude xpath "//b"', T, ""),
+    ({"filter": [{"xpath": "matches(//p, 'x')"}]}, "Monitor all words", A, "XPath 1.0"),
+    ({"filter": [{"element-by-id": "main"}]}, 'Select css "[id=\\"main\\"]"', T, ""),
+    ({"filter": [{"element-by-class": "a b"}]}, 'Select css "[class=\\"a b\\"]"', T, ""),
+    ({"filter": [{"element-by-style": "x: y"}]}, 'Select css "[style=\\"x: y\\"]"', T, ""),
+    ({"filter": [{"element-by-tag": "article"}]}, 'Select css "article"', T, ""),
+    ({"filter": [{"css": "#a"}, {"css": ".b"}]}, 'Select css "#a"', A, "one selector for both"),
+    ({"filter": ["html2text", {"css": ".b"}]}, "Monitor all words", A, "one selector for both"),
+    ({"filter": [{"grep": "^Price"}]}, 'keep lines regex "^Price"', T, ""),
+    ({"filter": [{"grepi": "advert"}]}, 'drop lines regex "advert"', T, ""),
+    ({"filter": [{"grep": "(?<=a)b"}]}, "Monitor all words", A, "RE2"),
+    ({"filter": [{"re.sub": {"pattern": "\\d+", "repl": "N"}}]}, 'replace regex "\\d+" with "N"', A, "line by line"),
+    ({"filter": [{"re.sub": "x+"}]}, 'replace regex "x+" with ""', A, "line by line"),
+    ({"filter": [{"re.findall": "v(\\d+)"}]}, 'Monitor regex "v(\\d+)"', T, ""),
+    ({"filter": [{"re.findall": {"pattern": "(a)(b)", "repl": "\\2"}}]}, 'Monitor regex "(a)(b)"', A, "left out"),
+    ({"filter": ["html2text", "sort"]}, "Transform sort", T, ""),
+    ({"filter": [{"sort": {"reverse": True}}]}, "Transform sort", A, "rising"),
+    ({"filter": [{"sort": {"separator": ","}}]}, "Monitor all words", A, "only lines"),
+    ({"filter": ["html2text", "remove-duplicate-lines"]}, "Transform unique", T, ""),
+    ({"filter": ["html2text", "strip", "striplines", "beautify", "reverse"]}, "Monitor all words", T, "laid out"),
+    ({"filter": ["format-json"]}, "Monitor all words", T, "laid out"),
+    ({"filter": ["pdf2text"]}, "Monitor all words", T, ""),
+    ({"filter": [{"pdf2text": {"password": "x"}}]}, "Monitor all words", A, "password"),
+    ({"filter": ["ical2text"]}, "Monitor all words", T, ""),
+    ({"filter": [{"csv2text": {"format_message": "{a}"}}]}, "Monitor table", A, "by its rows"),
+    ({"filter": [{"jq": ".a.b[0]"}]}, 'Select jsonpath "$.a.b[0]"', A, "jq is written"),
+    ({"filter": [{"jq": "map(.a)"}]}, "Monitor all words", A, "plain paths"),
+    ({"filter": ["sha1sum"]}, "Monitor any change", A, "a sum of all bytes"),
+    ({"filter": [{"shellpipe": "tr a b"}]}, "Monitor all words", A, "no shell is run"),
+    ({"filter": ["ocr"]}, "Monitor all words", A, "pictures"),
+    ({"filter": ["my_own"]}, "Monitor all words", A, "hooks.py"),
+    ({"filter": ["html2text"], "name": "Über uns"}, "Create Sentinel w-Über-uns Using", T, ""),
+    ({"filter": ["html2text"], "tags": "a, b c"}, "Tags a, b-c", T, ""),
+    ({"filter": ["html2text"], "tags": ["x"]}, "Tags x", T, ""),
+    ({"filter": ["html2text"], "enabled": False}, "Disable ", T, ""),
+    ({"filter": ["html2text"], "method": "POST", "data": "q=1"}, 'Body "q=1"', T, ""),
+    ({"filter": ["html2text"], "data": {"q": "a b"}}, 'Body "q=a%20b"', T, ""),
+    ({"filter": ["html2text"], "headers": {"Accept": "x"}}, 'Header "Accept" "x"', T, ""),
+    ({"filter": ["html2text"], "headers": {"Authorization": "Bearer c4nary"}}, 'Header "Authorization" secret', T, ""),
+    ({"filter": ["html2text"], "cookies": {"a": "c4nary", "b": 2}}, 'Header "Cookie" secret', T, ""),
+    ({"filter": ["html2text"], "https_proxy": "http://p.example:3128"}, "Proxy http://p.example:3128", T, ""),
+    ({"filter": ["html2text"], "timeout": 90}, "Timeout 90 s", T, ""),
+    ({"filter": ["html2text"], "timeout": 3_600}, "Timeout 10 min", A, "at most ten minutes"),
+    ({"filter": ["html2text"], "ssl_no_verify": True}, "Monitor all words", A, "Trust"),
+    ({"filter": ["html2text"], "encoding": "latin1"}, "Monitor all words", A, "encoding is found"),
+    ({"filter": ["html2text"], "ignore_http_error_codes": "404, 5xx"}, "Monitor all words", A, "errors are reported"),
+    ({"filter": ["html2text"], "max_tries": 3}, "Monitor all words", A, "three checks"),
+    ({"filter": ["html2text"], "compared_versions": 3}, "Monitor all words", A, "learned as noise"),
+    ({"filter": ["html2text"], "treat_new_as_changed": True}, "Monitor all words", A, "baseline"),
+    ({"filter": ["html2text"], "diff_filter": [{"grep": "^[+]"}]}, "Monitor all words inserted", T, ""),
+    ({"filter": ["html2text"], "diff_filter": [{"grep": "^[-]"}]}, "Monitor all words deleted", T, ""),
+    ({"filter": ["html2text"], "diff_filter": [{"grep": "EUR"}]}, "Monitor all words", A, "which changes count"),
+    ({"filter": ["html2text"], "mystery": 1}, "Monitor all words", A, "not known"),
+    ({"url": "https://u:c4nary@site.example/", "filter": ["html2text"]}, 'Header "Authorization" secret', T, ""),
+    ({"command": "df -h"}, "", R, "it runs a command"),
+    ({"kind": "my-kind", "filter": ["html2text"]}, "", R, "hooks.py"),
+]
+OWN: dict[str, list[Case]] = {
+    "urlwatch": [
+        ({"navigate": "https://app.example/", "filter": ["html2text"]}, "Render browser", T, ""),
+        (
+            {"navigate": "https://app.example/", "filter": ["html2text"], "wait_for": "#x"},
+            'steps (wait for css "#x")',
+            T,
+            "",
+        ),
+        (
+            {"navigate": "https://app.example/", "filter": ["html2text"], "wait_until": "load"},
+            "Render browser",
+            A,
+            "at rest",
+        ),
+        (
+            {"navigate": "https://app.example/", "filter": ["html2text"], "useragent": "x"},
+            'Header "User-Agent" "x"',
+            T,
+            "",
+        ),
+        ({"filter": ["html2text"], "diff_tool": "wdiff"}, "Monitor all words", A, "by Tidings alone"),
+        ({"filter": ["html2text"], "ignore_cached": True}, "Monitor all words", T, ""),
+    ],
+    "webchanges": [
+        ({"use_browser": True, "filters": ["html2text"]}, "Render browser", T, ""),
+        ({"use_browser": True, "filters": ["html2text"], "wait_for_selector": "#x"}, 'wait for css "#x"', T, ""),
+        ({"use_browser": True, "filters": ["html2text"], "wait_for_function": "f()"}, "Render browser", A, "is a step"),
+        ({"use_browser": True, "filters": ["html2text"], "block_elements": ["img"]}, "Render browser", A, "is a step"),
+        ({"filters": ["html2text"], "additions_only": True}, "Monitor all words inserted", T, ""),
+        ({"filters": ["html2text"], "additions_only": 0.5}, "Monitor all words inserted", A, "threshold"),
+        ({"filters": ["html2text"], "deletions_only": True}, "Monitor all words deleted", T, ""),
+        ({"filters": ["html2text"], "differ": "table"}, "Monitor all words", T, ""),
+        ({"filters": ["html2text"], "differ": {"name": "deepdiff"}}, "Monitor all words", A, "by Tidings alone"),
+        ({"filters": ["html2text"], "differ": {"image": {"x": 1}}}, "Monitor all words", A, "by Tidings alone"),
+        ({"filters": ["html2text"], "data": {"a": 1}, "data_as_json": True}, 'Body "{\\"a\\": 1}"', T, ""),
+        ({"filters": ["html2text"], "params": {"q": "x"}}, "/?q=x", T, ""),
+        ({"filters": ["html2text"], "http_client": "requests"}, "Monitor all words", A, "politely"),
+        ({"filters": ["html2text"], "note": "ask Ann"}, "-- ask Ann", T, ""),
+        ({"filters": ["html2text"], "suppress_repeated_errors": True}, "Monitor all words", A, "once they last"),
+        ({"filters": [{"keep_lines_containing": "EUR 5."}]}, 'keep lines regex "EUR 5\\."', T, ""),
+        ({"filters": [{"delete_lines_containing": {"re": "^Ad"}}]}, 'drop lines regex "^Ad"', T, ""),
+        ({"filters": [{"remove_repeated": {"adjacent": True}}]}, "Transform unique", A, "not only neighbours"),
+        ({"filters": [{"execute": "x"}]}, "Monitor all words", A, "no program"),
+        ({"filters": ["absolute_links", "html2text"]}, "Monitor all words", T, ""),
+        ({"filters": ["sha256sum"]}, "Monitor any change", A, "a sum of all bytes"),
+        ({"filters": ["base64"]}, "Monitor all words", A, "bytes"),
+    ],
+}
+CASES: dict[str, list[Case]] = {
+    "urlwatch": [*COMMON, *OWN["urlwatch"]],
+    "webchanges": [
+        *(
+            ({("filters" if key == "filter" else key): value for key, value in job.items()}, line, grade, why)
+            for job, line, grade, why in COMMON
+        ),
+        *OWN["webchanges"],
+    ],
+}
+GRADES = {"urlwatch": (42, 32, 2), "webchanges": (49, 41, 2)}
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """Return what became of each case of each program."""
+    found = {}
+    for peer, cases in CASES.items():
+        path = tmp_path_factory.mktemp(peer) / ("urls.yaml" if peer == "urlwatch" else "jobs.yaml")
+        jobs = [
+            job if job.keys() & {"navigate", "command", "url"} else {"url": f"https://site-{number}.example/", **job}
+            for number, (job, *_) in enumerate(cases)
+        ]
+        path.write_text("﻿" + yaml.safe_dump_all(jobs, allow_unicode=True))
+        kind, drafts = read(path)
+        assert peer == kind.name
+        found[peer] = [judge(draft, name_of(draft.title, draft.url), learn=False) for draft in drafts]
+    return found
+
+
+@pytest.mark.parametrize(("peer", "number"), [(peer, number) for peer in CASES for number in range(len(CASES[peer]))])
+def test_a_job_becomes_what_it_means(judged, peer, number):
+    """A line of the sentinel, the grade, and the reason of whatever differs or is left out."""
+    _, line, grade, why = CASES[peer][number]
+    one = judged[peer][number]
+
+    assert line in one.text
+    assert grade == one.grade, one.notes
+    assert why in " ".join(note.text for note in one.notes)
+    assert "c4nary" not in one.text
+
+
+@pytest.mark.parametrize("peer", CASES)
+def test_counts_of_the_table(judged, peer):
+    """So many translated, approximated and refused: the figures of the documentation."""
+    grades = [one.grade for one in judged[peer]]
+
+    assert len(CASES[peer]) == len(grades) >= 60
+    assert GRADES[peer] == tuple(grades.count(grade) for grade in (T, A, R))
+
+
+PAGES = ("each", "half", "never", "broken")
+
+
+@pytest.mark.parametrize(
+    ("peer", "list_", "database", "changes"),
+    [("urlwatch", "urls.yaml", "cache.db", [4, 2, 0, 3]), ("webchanges", "jobs.yaml", "snapshots.db", [3, 2, 0, 2])],
+)
+def test_history_that_the_program_wrote_itself(tmp_path, peer, list_, database, changes):
+    """Of five states, one of them an error: what changed when. webchanges keeps four texts of a
+    page.
+    """
+    jobs = [{"name": page, "url": f"http://127.0.0.1:18765/{page}", "filter": [{"css": ".price"}]} for page in PAGES]
+    (tmp_path / list_).write_text(yaml.safe_dump_all(jobs))
+    with sqlite3.connect(tmp_path / database) as raw:
+        raw.executescript((FILES / f"{peer}.sql").read_text())
+    raw.close()
+    kind, drafts = read(tmp_path)
+
+    assert peer == kind.name
+    assert changes == [len(draft.changed_at) for draft in drafts]
+    assert all(sorted(draft.changed_at) == draft.changed_at for draft in drafts)
+
+
+def test_settings_say_whom_to_notify_and_what_all_jobs_say(tmp_path):
+    """Reporters that are switched on become receivers; a key of all jobs holds where a job has
+    none.
+    """
+    (tmp_path / "urls.yaml").write_text("url: https://a.example/\n---\nurl: https://b.example/\ntimeout: 5\n")
+    settings = {
+        "job_defaults": {"all": {"timeout": 20}, "url": {"headers": {"Accept": "x"}}},
+        "report": {
+            "telegram": {"enabled": True, "bot_token": "1:abcdefg", "chat_id": "5"},
+            "slack": {"enabled": False, "webhook_url": "https://hooks.slack.com/services/A/B/C"},
+            "email": {"enabled": True, "to": "ann@example.org", "from": "x"},
+            "xmpp": {"enabled": True},
+        },
+    }
+    (tmp_path / "urlwatch.yaml").write_text(yaml.safe_dump(settings))
+    texts = [judge(draft, "x", learn=False) for draft in read(tmp_path)[1]]
+
+    assert "Timeout 20 s" in texts[0].text
+    assert "Timeout 5 s" in texts[1].text
+    assert 'Header "Accept" "x"' in texts[1].text
+    assert "Notify by tgram://1:abcdefg/5" in texts[0].text
+    assert "Notify by email ann@example.org" in texts[0].text
+    assert "slack" not in texts[0].text
+    assert ["report: xmpp"] == [note.field for note in texts[0].notes if note.grade == "refused"]
