@@ -21,8 +21,10 @@ from typing import Any
 from tests.data_sets import files_of, rows_of
 from tidings.search import snippets
 from tidings.search.query import parse
+from tidings.service.search.appraise import appraiser
 from tidings.storage.search import find
 from tidings.storage.search.index import Entry, SearchIndex
+from tidings.storage.search.log import SearchLog
 
 BATCH = 40
 
@@ -64,7 +66,7 @@ def fill(index: SearchIndex, rows: list[Entry]) -> list[float]:
         index.put(part, cursor=start, moved_to=start + len(part))
         took.append((time.perf_counter() - begun) / len(part))
     begun = time.perf_counter()
-    index.forget()
+    index.forget(0)
     print(f"  made ready in {time.perf_counter() - begun:.1f} s")
     return took
 
@@ -87,6 +89,34 @@ def latency(index: SearchIndex, texts: list[str], name: str, **given: Any) -> No
         took.append(1000 * (time.perf_counter() - begun))
     cuts = statistics.quantiles(took, n=100)
     print(f"{name}: p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms, {statistics.mean(found):.0f} results on average")
+
+
+def overhead(rows: list[Entry], texts: list[str]) -> None:
+    """Print what appraising refreshes by 1,000 queries adds to the time, measured in turns."""
+    took: dict[bool, float] = {False: 0.0, True: 0.0}
+    with tempfile.TemporaryDirectory() as folder:
+        made = {}
+        for appraised in took:
+            (Path(folder) / str(appraised)).mkdir()
+            made[appraised] = SearchIndex(Path(folder) / str(appraised))
+            made[appraised].begin("bench")
+        log, said = SearchLog(Path(folder)), None
+        log.bring(((str(parse(text)), 1) for text in texts), owner_id=1, at=0)
+        for start in range(0, len(rows), BATCH):
+            part = rows[start : start + BATCH]
+            if start == BATCH * (len(rows) // BATCH // 2):
+                said = appraiser(made[True], log, at=0)
+                print(f"  {len(said.curves)} terms")
+                took = dict.fromkeys(took, 0.0)
+            for appraised, index in made.items():
+                begun = time.process_time()
+                index.put(part, cursor=start, moved_to=start + len(part), appraise=said if appraised else None)
+                took[appraised] += time.process_time() - begun
+        gained = [gain for _, gain, _ in made[True].gains()]
+        print(f"  appraising adds {100 * (took[True] / took[False] - 1):.1f} % to {took[False]:.1f} s of an index's")
+        print(f"  {sum(gain > 0 for gain in gained):,} of {len(gained):,} pages gained, the least {min(gained):.2g}")
+        for index in (*made.values(), log):
+            index.close()
 
 
 def measure(rows: list[Entry], texts: list[str], name: str, *, at: int | None = None) -> None:
@@ -148,6 +178,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1_000)
     given = parser.parse_args()
     rows, texts = entries(), queries(given.queries)
+    overhead(rows[:6_000], texts)
     measure(rows, texts, "evolving_collection", at=rows[len(rows) // 2].at)
     measure(cut(rows, given.pages), texts, f"{given.pages:,} pages")
 

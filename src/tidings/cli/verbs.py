@@ -70,7 +70,9 @@ VERBS: Final = {
     "history": Row("show.past", "list the versions of a page; --polls: every check"),
     "diff": Row("show.past", "compare two versions, by default the last two"),
     "search": Row("show.search", "find words in all that is stored, now or on a day in the past (--at DATE)"),
-    "queries": Row("show.queries", "what was searched for here: list, import FILE, erase"),
+    "queries": Row(
+        "show.queries", "what was searched for here: list, import FILE, erase; pages: whose checks improve it"
+    ),
     "deliveries": Row("show.deliveries", "list messages and their receivers; --dead; replay ID"),
     "plan": Row("show.plan", "list the next checks, each with its reason; --expert: rates and prices"),
     "explain": Row(

@@ -1,8 +1,11 @@
-"""`tidings queries`: what was searched for on this machine; import another log, erase this one."""
+"""`tidings queries`: what was searched for on this machine, which pages that makes worth a check;
+import another log, erase this one.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import add_limit, read_text
@@ -11,7 +14,10 @@ from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.search.query_log import LEAST_CLICKS
 from tidings.service.search import workload as workloads
+from tidings.service.search.appraise import rates
 from tidings.service.show.finding import spell_count
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import pages
 from tidings.storage.search.index import SearchIndex
 from tidings.storage.search.log import SearchLog, has_log
 from tidings.storage.watches.events import OWNER
@@ -19,7 +25,8 @@ from tidings.storage.watches.events import OWNER
 if TYPE_CHECKING:
     from tidings.settings import Settings
 
-ACTIONS = ("list", "import", "erase")
+ACTIONS = ("list", "pages", "import", "erase")
+_NOTHING = "nothing was searched for yet"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -33,13 +40,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do one of the three."""
+    """Do one of them."""
     if (arguments.action == "import") != (arguments.file is not None):
         needs = "needs a FILE" if arguments.action == "import" else "takes no file"
         raise UsageError(f"tidings queries {arguments.action} {needs}")
     if arguments.action != "import" and not has_log(settings.data):
         if not arguments.json:
-            write_line("nothing was searched for yet")
+            write_line(_NOTHING)
         return 0
     rows = list(workloads.rows_of(read_text(arguments.file))) if arguments.action == "import" else []
     if not settings.data.is_dir():
@@ -50,6 +57,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             case "import":
                 count = log.bring(rows, owner_id=OWNER, at=SystemClock().now())
                 write_line(f"{spell_count(count, 'query', 'queries')} counted")
+            case "pages":
+                _pages(settings, limit=arguments.limit, as_json=arguments.json)
             case "erase":
                 write_line(f"{spell_count(log.erase(), 'query', 'queries')} forgotten")
             case _:
@@ -57,6 +66,26 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     finally:
         log.close()
     return 0
+
+
+def _pages(settings: Settings, *, limit: int, as_json: bool) -> None:
+    """Print which pages' refreshes improve most what is found."""
+    with contextlib.closing(SearchIndex(settings.data)) as index:
+        found = list(rates(index, at=SystemClock().now()))[:limit]
+    with contextlib.closing(open_database(settings, create=False)) as database:
+        known = {one[0]: database.read(pages.identity, one[0]).given for one in found}
+    if as_json:
+        for page_id, gained, a_day in found:
+            record = {"record": "gain", "page": str(page_id), "url": known[page_id]}
+            write_json({**record, "gained": gained, "a_day": a_day})
+        return
+    if not found:
+        write_line("no page has changed since searches are counted")
+        return
+    table(
+        [(f"{gained:.3g}", f"{a_day:.3g}", known[page_id]) for page_id, gained, a_day in found],
+        ("GAINED", "A DAY", "PAGE"),
+    )
 
 
 def _list(log: SearchLog, settings: Settings, *, limit: int, as_json: bool) -> None:
@@ -70,6 +99,9 @@ def _list(log: SearchLog, settings: Settings, *, limit: int, as_json: bool) -> N
         for one in shown:
             record = {"record": "query", "query": one.logged.text, "searches": one.logged.searches}
             write_json({**record, "counts": one.logged.weight, "score": one.score, "kept": one.is_kept})
+        return
+    if not shown:
+        write_line(_NOTHING)
         return
     rows = [
         (f"{one.logged.searches:,}", f"{one.logged.weight:.1f}", "yes" if one.is_kept else "no", one.logged.text)

@@ -7,10 +7,12 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from tidings.clock import SystemClock
 from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.search.indexing import Indexer
 from tidings.storage.db.database import open_database
 from tidings.storage.search.index import SearchIndex
+from tidings.storage.search.log import SearchLog
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
@@ -27,12 +29,23 @@ async def open_indexer(settings: Settings, *, at_once: int = 1) -> AsyncIterator
     database = open_database(settings, create=False)
     index = SearchIndex(settings.data)
     archive = open_archive(settings, dialect=database.dialect)
-    indexer = Indexer(database, archive, index, lambda: open_runner(settings), at_once=at_once)
+    log = SearchLog(settings.data) if settings.search.log else None
+    indexer = Indexer(
+        database,
+        archive,
+        index,
+        lambda: open_runner(settings),
+        at_once=at_once,
+        log=log,
+        now=SystemClock().wall,
+    )
     try:
         yield index, indexer
     finally:
         await indexer.close()
         index.close()
+        if log is not None:
+            log.close()
         database.close()
 
 

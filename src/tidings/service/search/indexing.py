@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from tidings.clock import HOUR
 from tidings.errors import BlobError, TidingsError
 from tidings.isolation.runner import Died
 from tidings.service.examine.stored_versions import read_body, read_parts
+from tidings.service.search.appraise import FRESH, Appraiser, appraiser
 from tidings.service.search.read_text import ReadText, read_text
 from tidings.storage.observed import indexed, pages, versions
 from tidings.storage.search.index import Entry, SearchIndex
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.detection.job.contract import Body
     from tidings.isolation.runner import Runner
+    from tidings.model.interval import Duration, Instant
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
     from tidings.storage.observed.indexed import NumberedVersion
+    from tidings.storage.search.log import SearchLog
 
 log = logging.getLogger("tidings.service.search")
 BATCH: Final = 40
@@ -38,6 +42,9 @@ EVERY_SECONDS: Final = 2.0
 IDLE_SECONDS: Final = 300.0
 """How long the process that reads pages stays when nothing is added."""
 AFTER_FAULT_SECONDS: Final = 60.0
+SMALL_BYTES: Final = 64 * 1024 * 1024
+"""An index of so many bytes is written anew within a second."""
+FORGETS_EVERY: Final[Duration] = HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,8 @@ class Indexer:
         index: The index.
         open_runner: Opens what runs jobs on page content.
         at_once: Versions that are read at the same time.
+        log: What was searched for, by which refreshes are appraised; None: they are not.
+        now: Says what time it is (µs).
     """
 
     def __init__(
@@ -68,12 +77,17 @@ class Indexer:
         open_runner: Callable[[], Runner],
         *,
         at_once: int = 1,
+        log: SearchLog | None = None,
+        now: Callable[[], Instant] = lambda: 0,
     ) -> None:
         self._database = database
         self._archive = archive
         self._index = index
         self._open_runner = open_runner
         self._runner: Runner | None = None
+        self._log = log
+        self._now = now
+        self._appraiser: Appraiser | None = None
         self._at_once = asyncio.Semaphore(at_once)
 
     async def behind(self) -> int:
@@ -87,6 +101,8 @@ class Indexer:
         Raises `StoreError` if the index cannot be written.
         """
         await asyncio.to_thread(self._recognise)
+        if self._log is not None and await self.behind():
+            await asyncio.to_thread(self._learn, self._log)
         added = 0
         while count := await self._add():
             added += count
@@ -132,6 +148,21 @@ class Indexer:
         if self._index.known("source") != source:
             self._index.begin(source)
 
+    def _may_forget(self) -> bool:
+        """Say whether both tables of terms are written anew now: at once where that takes a moment,
+        else once an hour.
+        """
+        last = int(self._index.known("forgot_at") or 0)
+        return self._index.size() <= SMALL_BYTES or self._now() - last >= FORGETS_EVERY
+
+    def _learn(self, log: SearchLog) -> None:
+        """Take what is searched for, and what answers it, as it is now, unless that was done within
+        the hour.
+        """
+        now = self._now()
+        if self._appraiser is None or not 0 <= now - self._appraiser.at < FRESH:
+            self._appraiser = appraiser(self._index, log, at=now)
+
     def _behind(self) -> int:
         is_own = self._index.known("source") == self._database.read(indexed.source)
         cursor = int(self._index.known("cursor") or 0) if is_own else 0
@@ -144,7 +175,9 @@ class Indexer:
             return 0
         read = await asyncio.gather(*(self._read(one) for one in found))
         entries = [_entry(one, text) for one, text in zip(found, read, strict=True)]
-        await asyncio.to_thread(self._index.put, entries, cursor=cursor, moved_to=found[-1].row.id)
+        await asyncio.to_thread(
+            self._index.put, entries, cursor=cursor, moved_to=found[-1].row.id, appraise=self._appraiser
+        )
         return len(found)
 
     def _next(self) -> tuple[int, list[_Version]]:
@@ -169,15 +202,15 @@ class Indexer:
         are so in the index too.
         """
         counts, gone = self._database.read(indexed.collected), self._database.read(indexed.gone)
-        known, removed = self._index.collected(), 0
+        known = self._index.collected()
         for page_id, collected in counts.items():
             if known.get(page_id, 0) != collected:
                 seqs = self._database.read(indexed.seqs, page_id)
-                removed += self._index.keep_only(page_id, seqs, collected=collected)
-        if removed or self._index.known("loose"):
-            self._index.forget()
+                self._index.keep_only(page_id, seqs, collected=collected)
+        if self._index.known("removed") and self._may_forget():
+            self._index.forget(self._now())
         for page_id, at in gone.items():
-            self._index.retire(page_id, at)
+            self._index.retire(page_id, at, appraise=self._appraiser)
         for page_id in self._index.retired() - gone.keys():
             newest = self._database.read(versions.newest, page_id)
             if newest is not None:

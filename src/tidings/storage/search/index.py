@@ -16,7 +16,7 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from tidings.errors import StoreBusyError, StoreStalledError
 from tidings.model.interval import Instant
@@ -29,12 +29,10 @@ except ImportError:
     import sqlite3
 
 FILE: Final = "search.db"
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """Grows whenever the tables are others."""
 _VERSION: Final = SCHEMA * 1_000_000 + TERMS_VERSION
 _BUSY_SECONDS: Final = 30.0
-_SECURE_DELETE: Final = (3, 42, 0)
-"""FTS5 of this SQLite and later ones removes what is deleted from its segments at once."""
 _TOKENIZE: Final = f"tokenize = \"ascii tokenchars '{SYMBOLS}'\""
 _TABLES: Final = (
     "CREATE TABLE known (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -44,6 +42,7 @@ _TABLES: Final = (
         " last_seq INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER, kind TEXT NOT NULL, host TEXT NOT NULL,"
         " title TEXT NOT NULL, address TEXT NOT NULL, length INTEGER NOT NULL, text BLOB NOT NULL)"
     ),
+    "CREATE TABLE worth (page_id INTEGER PRIMARY KEY, gained REAL NOT NULL, since INTEGER NOT NULL)",
     "CREATE INDEX ix_doc_page_id ON doc (page_id, seq)",
     "CREATE INDEX ix_doc_newest ON doc (length) WHERE until IS NULL",
     f"CREATE VIRTUAL TABLE newest USING fts5(title, body, address, content = '', {_TOKENIZE})",
@@ -74,6 +73,16 @@ class Entry:
     title: str = ""
     address: str = ""
     text: str = ""
+
+
+class Appraises(Protocol):
+    """Says what a refresh improved for those who search; `search.valuation` does."""
+
+    def __call__(self, old: Sequence[str] | None, new: Sequence[str] | None) -> float:
+        """Return it for the terms of title, text and address before and after; None: the page was,
+        or is, not there.
+        """
+        ...
 
 
 class SearchIndex:
@@ -121,7 +130,6 @@ class SearchIndex:
             run(f"PRAGMA user_version = {_VERSION}")
             _note(run, "source", source or "")
             _note(run, "cursor", "0")
-            _note(run, "loose", "yes")
         run("COMMIT")
 
     def _begin_anew(self) -> None:
@@ -224,7 +232,7 @@ class SearchIndex:
                 raise
             self._raw.execute("VACUUM")
 
-    def put(self, entries: Sequence[Entry], *, cursor: int, moved_to: int) -> bool:
+    def put(self, entries: Sequence[Entry], *, cursor: int, moved_to: int, appraise: Appraises | None = None) -> bool:
         """Add versions in their order; return False, having done nothing, if somebody else has
         added some meanwhile.
 
@@ -232,12 +240,13 @@ class SearchIndex:
             entries: The versions.
             cursor: The number up to which versions were there when these were read.
             moved_to: The number up to which they are there now.
+            appraise: Says what each new text of a page improved; None: that is not asked.
         """
         with self._writing() as run:
             if int(_known(run, "cursor") or 0) != cursor:
                 return False
             for entry in entries:
-                _put(run, entry)
+                _put(run, entry, appraise)
             _note(run, "cursor", str(moved_to))
             return True
 
@@ -255,19 +264,34 @@ class SearchIndex:
             rows = run("SELECT id, seq, last_seq FROM doc WHERE page_id = ? ORDER BY seq", (page_id,)).fetchall()
             for id_, first, last in rows:
                 left = [seq for seq in seqs if first <= seq <= last]
+                if not left and id_ == rows[-1][0]:
+                    run("DELETE FROM worth WHERE page_id = ?", (page_id,))
                 if not left:
                     _take_out(run, id_)
                     run("DELETE FROM doc WHERE id = ?", (id_,))
                     gone += 1
                 elif min(left) != first:
                     run("UPDATE doc SET seq = ? WHERE id = ?", (min(left), id_))
+            if gone:
+                _note(run, "removed", "yes")
             run("INSERT OR REPLACE INTO page VALUES (?, ?)", (page_id, collected))
             return gone
 
-    def retire(self, page_id: int, at: Instant) -> None:
-        """Let the newest text of a page be one that it had until `at`: the page is gone."""
+    def retire(self, page_id: int, at: Instant, *, appraise: Appraises | None = None) -> None:
+        """Let the newest text of a page be one that it had until `at`: the page is gone. `appraise`
+        as for `put`.
+        """
         with self._writing() as run:
-            _retire(run, page_id, at)
+            old = _retire(run, page_id, at)
+            if old is not None and appraise is not None:
+                _gain(run, page_id, appraise(old, None), at)
+
+    def gains(self) -> list[tuple[int, float, Instant]]:
+        """Return what refreshes of each page improved for those who search, and since when that is
+        measured (µs).
+        """
+        with self.reading() as run:
+            return list(run("SELECT page_id, gained, since FROM worth ORDER BY gained DESC, page_id").fetchall())
 
     def revive(self, page_id: int, seq: int) -> None:
         """Let a text be the one that a page has now: it is back, and its newest version is number
@@ -281,19 +305,18 @@ class SearchIndex:
                 _move(run, row[0], "past", "newest")
                 run("UPDATE doc SET until = NULL WHERE id = ?", (row[0],))
 
-    def forget(self) -> None:
-        """Make what was removed unreadable in the files, too.
+    def forget(self, at: Instant) -> None:
+        """Make what was removed unreadable in the files, too: both tables of terms are written
+        anew.
 
-        The first additions to an empty index may leave what they replace; this ends that.
+        Args:
+            at: When that is (µs), for `forgot_at`.
         """
-        is_new = sqlite3.sqlite_version_info >= _SECURE_DELETE
         with self._writing() as run:
-            if _known(run, "loose") or not is_new:
-                for name in ("newest", "past"):
-                    run(f"INSERT INTO {name} ({name}) VALUES ('optimize')")
-                    if is_new:
-                        run(f"INSERT INTO {name} ({name}, rank) VALUES ('secure-delete', 1)")
-                _note(run, "loose", "")
+            for name in ("newest", "past"):
+                run(f"INSERT INTO {name} ({name}) VALUES ('optimize')")
+            _note(run, "removed", "")
+            _note(run, "forgot_at", str(at))
         with self._lock, self._translated():
             self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -302,14 +325,14 @@ class SearchIndex:
         return sum(path.stat().st_size for path in self.path.parent.glob(f"{FILE}*"))
 
 
-def _put(run: Any, entry: Entry) -> None:
+def _put(run: Any, entry: Entry, appraise: Appraises | None) -> None:
     last = run(_LAST, (entry.page_id,)).fetchone()
     if last is not None and last[1] >= entry.seq:
         return
     if last is not None and (entry.is_same or decompress(last[2]).decode() == entry.text):
         run("UPDATE doc SET last_seq = ? WHERE id = ?", (entry.seq, last[0]))
         return
-    _retire(run, entry.page_id, entry.at)
+    old = _retire(run, entry.page_id, entry.at)
     lines = [line_of_terms(part) for part in (entry.title, entry.text, entry.address)]
     length = sum(line.count(" ") + 1 for line in lines if line)
     run(
@@ -321,20 +344,33 @@ def _put(run: Any, entry: Entry) -> None:
     )  # fmt: skip
     id_ = run("SELECT last_insert_rowid()").fetchone()[0]
     run("INSERT INTO newest (rowid, title, body, address) VALUES (?, ?, ?, ?)", (id_, *lines))
+    if appraise is not None:
+        _gain(run, entry.page_id, appraise(old, lines) if old is not None else 0.0, entry.at)
 
 
-def _retire(run: Any, page_id: int, at: Instant) -> None:
+def _gain(run: Any, page_id: int, gained: float, at: Instant) -> None:
+    run(
+        "INSERT INTO worth VALUES (?, ?, ?) ON CONFLICT (page_id) DO UPDATE SET gained = gained + excluded.gained",
+        (page_id, gained, at),
+    )
+
+
+def _retire(run: Any, page_id: int, at: Instant) -> list[str] | None:
+    """Let the newest text of a page be of the past; return its terms, None if there is none."""
     newest = run(_NEWEST, (page_id,)).fetchone()
-    if newest is not None:
-        _move(run, newest[0], "newest", "past")
-        run("UPDATE doc SET until = max(since, ?) WHERE id = ?", (at, newest[0]))
+    if newest is None:
+        return None
+    lines = _move(run, newest[0], "newest", "past")
+    run("UPDATE doc SET until = max(since, ?) WHERE id = ?", (at, newest[0]))
+    return lines
 
 
-def _move(run: Any, id_: int, from_: str, to: str) -> None:
-    """Move a text from one table of terms to the other."""
+def _move(run: Any, id_: int, from_: str, to: str) -> list[str]:
+    """Move a text from one table of terms to the other; return its terms."""
     lines = _lines(run, id_)
     run(f"INSERT INTO {from_} ({from_}, rowid, title, body, address) VALUES ('delete', ?, ?, ?, ?)", (id_, *lines))
     run(f"INSERT INTO {to} (rowid, title, body, address) VALUES (?, ?, ?, ?)", (id_, *lines))
+    return lines
 
 
 def _take_out(run: Any, id_: int) -> None:

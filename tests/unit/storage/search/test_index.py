@@ -66,9 +66,10 @@ def test_what_is_not_stored_any_more_leaves_no_trace(index, tmp_path):
     assert [(1, 2)] == pages(index, "xylophone", at=2)
     assert 1 == index.keep_only(1, [3], collected=2)
     assert 1 == index.keep_only(2, [], collected=1)
-    index.forget()
+    index.forget(7)
 
     assert {1: 2, 2: 1} == index.collected()
+    assert ["", "7"] == [index.known("removed"), index.known("forgot_at")]
     assert [(1, 3)] == pages(index, "quokka")
     with index.reading() as run:
         assert [("quokka",), ("t1",)] == run("SELECT term FROM newest_term ORDER BY term").fetchall()

@@ -1,0 +1,100 @@
+"""What refreshes improve for those who search, measured while the index is kept (002 §5).
+
+The workload is the log of searches, taken apart into single terms. Of each term it is known which
+score stands at which rank; a page that says something else moves within that. So a refresh is
+appraised from the terms of its two copies alone, without asking the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import DAY, HOUR
+from tidings.search.query import Phrase, Query, parse
+from tidings.search.rank_curve import RankCurve, curve_of
+from tidings.search.scoring import Statistics, bm25
+from tidings.search.valuation import Counted, rate, single_terms, value_of_refresh
+from tidings.service.search.workload import workload
+from tidings.storage.search import find
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.storage.search.index import SearchIndex
+    from tidings.storage.search.log import SearchLog
+
+FRESH: Final[Duration] = HOUR
+"""How long curves and frequencies are used."""
+MOST_TERMS: Final = 500
+"""Terms that are valued: those that are searched for most."""
+PRIOR: Final[Duration] = 30 * DAY
+"""How much time the usual gain of all pages counts for at each."""
+_WEIGHTS: Final = (find.TITLE, 1.0, find.ADDRESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Appraiser:
+    """Appraises refreshes by the workload as it was at an instant (µs)."""
+
+    at: Instant
+    frequencies: Mapping[str, float]
+    curves: Mapping[str, RankCurve]
+    known: Statistics
+    exponent: float
+
+    def __call__(self, old: Sequence[str] | None, new: Sequence[str] | None) -> float:
+        """Return what a refresh improved, from the terms of title, text, address of both copies."""
+        if not self.curves:
+            return 0.0
+        return value_of_refresh(
+            self._counted(old),
+            self._counted(new),
+            self.curves,
+            self.frequencies,
+            self._score,
+            exponent=self.exponent,
+        )
+
+    def _counted(self, lines: Sequence[str] | None) -> Counted:
+        counts: dict[str, float] = {}
+        length = 0
+        for weight, line in zip(_WEIGHTS, lines or (), strict=False):
+            terms = line.split()
+            length += len(terms)
+            for term in terms:
+                if term in self.curves:
+                    counts[term] = counts.get(term, 0.0) + weight
+        return Counted(counts, length)
+
+    def _score(self, term: str, copy: Counted) -> float:
+        return bm25({term: copy.counts.get(term, 0.0)}, copy.length, self.known)
+
+
+def appraiser(index: SearchIndex, log: SearchLog, *, at: Instant) -> Appraiser:
+    """Return what appraises refreshes by the searches of a log, as of an instant (µs)."""
+    found = workload(index, log, at=at)
+    kept = [(parse(one.logged.text), one.logged.weight) for one in found.queries if one.is_kept]
+    every = single_terms(kept)
+    terms = sorted(every, key=lambda term: (-every[term], term))[:MOST_TERMS]
+    phrases = {term: Phrase((term,)) for term in terms}
+    curves = {
+        term: curve_of(hit.score for hit in find.find(index, Query(((phrase,),)))) for term, phrase in phrases.items()
+    }
+    known = find.statistics(index, list(phrases.values()))
+    return Appraiser(at, {term: every[term] for term in terms}, curves, known, found.exponent)
+
+
+def rates(index: SearchIndex, *, at: Instant) -> Iterator[tuple[int, float, float]]:
+    """Yield each page with what its refreshes improved in all, and a day by the best guess; the
+    best guess first.
+
+    Args:
+        index: The index, which measured it.
+        at: Up to when it was measured (µs).
+    """
+    found = [(page_id, gained, max(0, at - since) / DAY) for page_id, gained, since in index.gains()]
+    days = sum(time for _, _, time in found)
+    usual = sum(gained for _, gained, _ in found) / days if days else 0.0
+    rated = [(page_id, gained, rate(gained, time, usual=usual, weight=PRIOR / DAY)) for page_id, gained, time in found]
+    yield from sorted(rated, key=lambda one: (-one[2], one[0]))

@@ -1,0 +1,67 @@
+"""`tidings search` finds, says what it cannot do, and makes its index; `tidings queries` counts
+what was searched for.
+"""
+
+from tests.fakes import Page
+
+
+def test_search_by_words_and_by_date(tidings, server):
+    """The index is made at the first search and followed from then on; exit code 1 says that
+    nothing is found.
+    """
+    tidings("add", "--url", server.url("/news"), "--name", "news", checks=True)
+    assert 0 == tidings("search", "count").code
+    server.pages["/news"] = Page(b"<title>The News</title><p>tally 2</p>", {"Content-Type": "text/html"})
+    tidings("check", "news")
+
+    found = tidings("search", "tally", "--json").records
+    nothing = tidings("search", "count")
+    said = tidings("search", "count OR tally", "--changed-since", "2020-01-01").out
+
+    assert [("The News", "1.2", [[0, 5]])] == [(one["title"], one["version"], one["marks"]) for one in found]
+    assert (1, "nothing that is watched says count\n") == (nothing.code, nothing.out)
+    assert "1. The News" in said
+    assert "[tally] 2" in said
+    assert "1 page: 127.0.0.1 1" in said
+    assert "2 texts, 1 of them what pages say now" in tidings("search", "--rebuild").out
+    assert 1 == tidings("search", "count", "--at", "2020-01-01").code
+
+
+def test_bad_questions_are_answered(tidings, server):
+    """With what can be asked."""
+    tidings("add", "--url", server.url("/news"), checks=True)
+
+    for words, why in (
+        (["search"], "say what to search for"),
+        (["search", "--", "-count"], "say a word"),
+        (["search", "count", "--at", "soon"], "no date"),
+        (["queries", "import"], "needs a FILE"),
+        (["queries", "erase", "x"], "takes no file"),
+    ):
+        ran = tidings(*words)
+        assert (2, True) == (ran.code, why in ran.err), words
+
+
+def test_searches_are_counted_imported_erased(tidings, server, tmp_path):
+    """And say which pages are worth a check."""
+    server.pages["/other"] = Page(b"<p>count three</p>", {"Content-Type": "text/html"})
+    server.pages["/news"] = Page(b"<title>The News</title><p>nothing 1</p>", {"Content-Type": "text/html"})
+    tidings("add", "--url", server.url("/news"), "--name", "news", checks=True)
+    tidings("add", "--url", server.url("/other"), checks=True)
+    assert "nothing was searched for yet\n" == tidings("queries").out
+    (tmp_path / "log.csv").write_text("query,frequency\ntally,3\n", encoding="utf-8")
+    assert "1 query counted\n" == tidings("queries", "import", str(tmp_path / "log.csv")).out
+    tidings("search", "count")
+    tidings("search", "Tally")
+
+    listed = tidings("queries", "--json").records
+
+    assert [("tally", 4, False), ("count", 1, True)] == [(one["query"], one["searches"], one["kept"]) for one in listed]
+    server.pages["/news"] = Page(b"<title>The News</title><p>count count 2</p>", {"Content-Type": "text/html"})
+    tidings("check", "news")
+    tidings("search", "count")
+    gain, *_ = tidings("queries", "pages", "--json").records
+    assert server.url("/news") == gain["url"]
+    assert gain["gained"] > 0
+    assert "2 queries forgotten\n" == tidings("queries", "erase").out
+    assert "nothing was searched for yet\n" == tidings("queries").out
