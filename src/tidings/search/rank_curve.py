@@ -23,11 +23,14 @@ FIRST: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Ranks from `first` to `last`, whose scores fall as a power: `factor * rank ** -slope`."""
+    """Ranks from `first` to `last`, whose scores fall as a power: `high * (rank / start) **
+    -slope`.
+    """
 
     first: int
     last: int
-    factor: float
+    start: int
+    high: float
     slope: float
 
 
@@ -51,7 +54,7 @@ class RankCurve:
             return self.top[rank - 1]
         for piece in self.pieces:
             if rank <= piece.last:
-                return float(piece.factor * rank**-piece.slope)
+                return float(piece.high * (rank / piece.start) ** -piece.slope)
         return 0.0
 
     def count_above(self, score: float) -> int:
@@ -84,29 +87,30 @@ def curve_of(scores: Iterable[float], *, exact: int = EXACT, pieces: int = PIECE
     for first, last in pairwise(ends):
         high, low = ordered[first - 1], ordered[last - 1]
         slope = math.log(high / low) / math.log(last / first)
-        made.append(Piece(first if first > len(top) else len(top) + 1, last, high * first**slope, slope))
+        made.append(Piece(first if first > len(top) else len(top) + 1, last, first, high, slope))
     return RankCurve(top, tuple(made))
 
 
-def sum_of_powers(first: int, last: int, exponent: float, shift: float = 0.0) -> float:
-    """Return the sum of `(k + shift) ** -exponent` over k from `first` to `last`: exactly where
-    that is few, or begins early,
-    else by the integral between the middles.
+def sum_of_powers(first: int, last: int, exponent: float, shift: float = 0.0, scale: float = 1.0) -> float:
+    """Return the sum of `((k + shift) / scale) ** -exponent` over k from `first` to `last`.
+
+    It is exact where that is few, or begins early; else it is the integral between the middles.
 
     Args:
         first: The first k, 1 at least.
         last: The last k; below `first` the sum is 0.
         exponent: The exponent, above 1.
         shift: What is added to each k.
+        scale: By what it is divided then, so that steep powers stay within numbers.
     """
     if last < first:
         return 0.0
     if first > FIRST and last - first > FEW:
-        low, high = first - 0.5 + shift, last + 0.5 + shift
-        return float((low ** (1 - exponent) - high ** (1 - exponent)) / (exponent - 1))
+        low, high = (first - 0.5 + shift) / scale, (last + 0.5 + shift) / scale
+        return float(scale * (low ** (1 - exponent) - high ** (1 - exponent)) / (exponent - 1))
     exact = last if last - first <= FEW else max(first + FEW, FIRST)
-    head = math.fsum((k + shift) ** -exponent for k in range(first, exact + 1))
-    return head + (sum_of_powers(exact + 1, last, exponent, shift) if exact < last else 0.0)
+    head = math.fsum(((k + shift) / scale) ** -exponent for k in range(first, exact + 1))
+    return head + (sum_of_powers(exact + 1, last, exponent, shift, scale) if exact < last else 0.0)
 
 
 def read(rank: int, exponent: float) -> float:
@@ -134,5 +138,6 @@ def weigh_steps(curve: RankCurve, first: int, last: int, exponent: float, step: 
         low, high = max(first, piece.first), min(last, piece.last)
         whole = exponent + piece.slope + 1  # |I'(r + step / 2)| times the score at r, as one power
         shift = step / 2 * (exponent + 1) / whole
-        total += exponent * piece.factor * sum_of_powers(low, high, whole, shift)
+        within = sum_of_powers(low, high, whole, shift, piece.start)
+        total += exponent * piece.high * piece.start ** -(exponent + 1) * within
     return total

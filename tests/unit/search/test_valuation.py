@@ -109,6 +109,19 @@ def test_long_lists_are_known_by_pieces():
     assert 0 == short.score_at(10_001)
 
 
+@given(st.integers(0, 10**9))
+def test_any_scores_have_a_curve(seed):
+    """However steeply they fall; and what a refresh of the best is worth is near the exact value."""
+    chance = random.Random(seed)
+    ordered = sorted((10 ** chance.uniform(-9, 3) for _ in range(chance.randint(257, 300))), reverse=True)
+    short, exact = curve_of(ordered), curve_of(ordered, exact=len(ordered))
+    before, after = chance.choice(ordered[:250]), chance.choice([0.0, 10 ** chance.uniform(-9, 3)])
+
+    found, expected = (value_of_move(curve, before, after, 1.5) for curve in (short, exact))
+
+    assert found == pytest.approx(expected, rel=0.05, abs=1e-3 * ordered[0])
+
+
 WEB = {
     "p1": "New Technology: A new thyroid cancer therapy",
     "p2": "Seminar: Important traffic laws and rules",
