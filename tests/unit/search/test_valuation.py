@@ -111,7 +111,7 @@ def test_long_lists_are_known_by_pieces():
 
 @given(st.integers(0, 10**9))
 def test_any_scores_have_a_curve(seed):
-    """However steeply they fall; and what a refresh of the best is worth is near the exact value."""
+    """However steeply they fall; what a refresh of the best is worth is near the exact value."""
     chance = random.Random(seed)
     ordered = sorted((10 ** chance.uniform(-9, 3) for _ in range(chance.randint(257, 300))), reverse=True)
     short, exact = curve_of(ordered), curve_of(ordered, exact=len(ordered))
