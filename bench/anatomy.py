@@ -55,7 +55,7 @@ def layer(thread: str) -> str:
     return {"MainThread": "loop", "store": "store"}.get(thread.partition("_")[0], "other")
 
 
-def spent(before: dict[tuple[str, int], int], after: dict[tuple[str, int], int]) -> dict[str, int]:
+def measure_spent(before: dict[tuple[str, int], int], after: dict[tuple[str, int], int]) -> dict[str, int]:
     """Return what each layer has spent between two readings.
 
     A thread or worker that is new counts from its start, one that is gone not at all.
@@ -171,7 +171,7 @@ async def measure(pages: int, rounds: int, port: int, mode: Any, directory: Path
             monitor.looked.clear()
             before = reading()
             answer = await checking.check(monitor, named)
-            used = spent(before, reading())
+            used = measure_spent(before, reading())
             assert {poll.outcome for poll in answer.polls} == {outcome}, {poll.outcome for poll in answer.polls}
             assert len(answer.polls) == len(named)
             assert len(answer.changes) == (len(named) if outcome == "changed" else 0)

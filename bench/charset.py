@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tests.data_sets import files_of, html_pages, rows_of
 from tests.replay import real_pages
 from tidings.document.text import charset
-from tidings.document.text.charset import decode, known_charset
+from tidings.document.text.charset import decode, find_charset
 
 DECLARATION = re.compile(rb"""<meta\b[^>]{0,500}?charset\s*=[^>]*>|(?<=<\?xml)[^?>]{0,200}(?=\?>)""", re.IGNORECASE)
 SCRIPTS = (
@@ -50,7 +50,7 @@ class Sample:
     text: str
 
 
-def made() -> Iterator[Sample]:
+def make_pages() -> Iterator[Sample]:
     """Yield UTF-8 pages written in the charsets of their script."""
     pages = [(f"html_corpus {number}", body) for number, body in enumerate(html_pages())]
     families = ("terms-html", "terms-text", "feed", "docs-text", "election")
@@ -67,7 +67,7 @@ def made() -> Iterator[Sample]:
                 continue
             for label in charsets:
                 data = text.encode(label, "xmlcharrefreplace")
-                yield Sample(name, f"{script}, {label}", label, data, data.decode(known_charset(label)))
+                yield Sample(name, f"{script}, {label}", label, data, data.decode(find_charset(label)))
             break
 
 
@@ -76,7 +76,7 @@ def real() -> Iterator[Sample]:
     rows = {row["file"]: row["true_or_utf8_check"] for row in rows_of("html_corpus/index.csv")}
     for name, body in files_of("html_corpus/charsets.tar.zst"):
         label = rows.get(name) or rows[f"charsets/{name}"]
-        true = known_charset(re.sub(r"-(?:hebrew|russian|hungarian|bulgarian|greek|turkish|arabic)$", "", label))
+        true = find_charset(re.sub(r"-(?:hebrew|russian|hungarian|bulgarian|greek|turkish|arabic)$", "", label))
         if not true or body.isascii():
             continue
         data = DECLARATION.sub(b"", body)
@@ -102,7 +102,7 @@ def main() -> None:
     rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     times = []
     decode("é".encode("latin-1"))  # loads the tables
-    for sample in (*made(), *real()):
+    for sample in (*make_pages(), *real()):
         began = time.thread_time()
         got = decode(sample.data, "text/html")
         times.append(time.thread_time() - began)

@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from tests.wrong_clocks import DAY, HOUR, SLACK, Clocked, Seen, clocked, library, to_year_1970, to_year_2038
+from tests.wrong_clocks import DAY, HOUR, SLACK, Clocked, Seen, library, set_clock, to_year_1970, to_year_2038
 
 HOLD, WATCH = 5.0, 10.0
 """seconds for which a clock is wrong, and is watched once it is right"""
@@ -89,7 +89,7 @@ def tell(name: str, fake: Path, folder: Path) -> bool:
     """Play a story and print its line; return whether all was well."""
     play, more = STORIES[name]
     try:
-        with clocked(folder / name, fake, more) as story:
+        with set_clock(folder / name, fake, more) as story:
             seen, faults = play(story)
     except AssertionError as error:
         seen, faults = [], [str(error)[-500:]]

@@ -137,7 +137,7 @@ def run_services(data: Path, receivers: Receivers, arguments: argparse.Namespace
     return killed
 
 
-def overtaken(receivers: Receivers, owner: dict[str, int]) -> int:
+def count_overtaken(receivers: Receivers, owner: dict[str, int]) -> int:
     """Return how many messages came, for the first time, after a later one of their receiver and sentinel."""
     newest: dict[tuple[str, int], int] = {}
     met: set[str] = set()
@@ -175,7 +175,7 @@ def main() -> int:
         database.close()
     receivers.close()
     arrived = {id_ for _, id_, _ in receivers.taken}
-    late = overtaken(receivers, written)
+    late = count_overtaken(receivers, written)
     print(
         f"written {len(written):,}, arrived {len(arrived & written.keys()):,}, ids nobody wrote {len(arrived - written.keys()):,}"
     )

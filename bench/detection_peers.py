@@ -56,7 +56,7 @@ TOOLS: dict[str, Callable[[], Callable[[str, str], bool]]] = {
 }
 
 
-def measured(differ: Callable[[str, str], bool], pairs: list[tuple[str, str]]) -> dict[str, Any]:
+def measure(differ: Callable[[str, str], bool], pairs: list[tuple[str, str]]) -> dict[str, Any]:
     """Return CPU seconds, failures and verdicts of one tool on all pairs."""
     changed = failed = 0
     began = time.process_time()
@@ -85,7 +85,7 @@ def main(folder: Path) -> None:
         except Exception as error:  # noqa: BLE001 - a tool that is not there is reported so
             found[name] = {"absent": f"{type(error).__name__}: {error}"}
             continue
-        found[name] = measured(differ, pairs)
+        found[name] = measure(differ, pairs)
     print(json.dumps(found))
 
 

@@ -98,7 +98,7 @@ def _run(arguments: argparse.Namespace, place: Installation, web: WebServer) -> 
     expected = {**doors.ledger(calls), **{f"standing{n}": "enabled" for n in range(PAGES)}}
     until(lambda: not place.read(doors.not_taken_in), 30, "the service has not taken in all that was written")
     status, stopped = service.terminate()
-    faults += place.read(doors.lost_writes, expected)
+    faults += place.read(doors.list_lost_writes, expected)
     faults += check_invariants(place.settings, outputs=place.outputs())
     _, complained, told = service.err.partition(" ERROR ")
     faults += [f"the service complained: {told[:3000]}"] if complained else []

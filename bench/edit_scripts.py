@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.edit_scripts import broken_rules, scripted
+from tests.edit_scripts import list_broken_rules, make_script
 
 SCRIPTS = 10_000
 
@@ -25,7 +25,7 @@ def main(first: int) -> int:
     begun = time.process_time()
     broken = 0
     for seed in range(first, first + SCRIPTS):
-        for rule in broken_rules(*scripted(random.Random(seed))):
+        for rule in list_broken_rules(*make_script(random.Random(seed))):
             broken += 1
             print(f"seed {seed}: {rule}")
     print(f"{SCRIPTS:,} scripts from seed {first}, {broken} rules broken, {time.process_time() - begun:.1f} s CPU")

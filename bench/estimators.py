@@ -114,7 +114,7 @@ def live(looks: Looks, coming: np.ndarray) -> np.ndarray:
         instants = np.round(at[:, number] * DAY).astype(np.int64)
         changed = looks.changed[:, number - 1] if number else quiet
         known = learner.observe(known, pages, instants, changed, never, quiet)
-        known = learner.fitted(known, number * DAY) or known
+        known = learner.fit(known, number * DAY) or known
     return np.array([known.posterior.chance(gap) for gap in coming.T]).T
 
 
@@ -292,7 +292,7 @@ def hours(name: str, looks: Looks, begin: np.ndarray) -> None:
             gap = looks.gaps[:, look - 1]
             spent = np.array(
                 [
-                    Profile.of(timed.profiles[w]).elapsed(a, b) / DAY if w >= 0 else (b - a) / DAY
+                    Profile.of(timed.profiles[w]).measure_elapsed(a, b) / DAY if w >= 0 else (b - a) / DAY
                     for w, a, b in zip(timed.which, at[:, look - 1], at[:, look], strict=True)
                 ]
             )
@@ -305,7 +305,7 @@ def hours(name: str, looks: Looks, begin: np.ndarray) -> None:
         rates = calendar.observe(rates, pages, at[:, look], changed, never, quiet)
         timed = hourly.observe(timed, pages, at[:, look], changed, never, quiet)
         latest = int(at[:, look].max())
-        rates, timed = calendar.fitted(rates, latest) or rates, hourly.fitted(timed, latest) or timed
+        rates, timed = calendar.fit(rates, latest) or rates, hourly.fit(timed, latest) or timed
     print(
         f"\n{name}: {len(pages)} pages, {sum(map(len, next(iter(lost.values()), [])))} looks at those with a profile are foretold"
     )

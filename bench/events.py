@@ -15,7 +15,7 @@ import sys
 import time
 
 from tidings.events.engine import Engine
-from tidings.events.expression import And, Aperiodic, AperiodicStar, Not, Plus, Primitive, Seq
+from tidings.events.expression import And, Aperiodic, AperiodicStar, NotBetween, Plus, Primitive, Seq
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.node import Context
 from tidings.events.rule import Rule
@@ -30,7 +30,7 @@ def make_trace(count, names="aab"):
     return [Occurrence.at(rng.choice(names), instant) for instant in range(count)]
 
 
-def bound(trace):
+def count_pairs(trace):
     """Return how many pairs of b with the latest a there are, each made."""
     latest, found = None, 0
     for occurrence in trace:
@@ -68,7 +68,7 @@ def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
     two, three = make_trace(count), make_trace(count, "aabbc")
     other = [Rule(name=f"r{k}", event=Seq(Primitive(f"x{k}"), Primitive(f"y{k}"))) for k in range(100)]
-    works = {"bound: a plain loop": lambda: bound(two)}
+    works = {"bound: a plain loop": lambda: count_pairs(two)}
     for context in CONTEXTS:
         rule = Rule(name="r", event=Seq(A, B), context=context)
         works[f"SEQ, {context}"] = lambda rule=rule: through(two, rule)
@@ -76,7 +76,7 @@ def main():
         rule = Rule(name="r", event=Seq(A, B), context=context, action="nothing")
         works[f"SEQ, {context}, acting"] = lambda rule=rule: through(two, rule)
     works["SEQ, recent, 100 rules"] = lambda: through(two, *other, Rule(name="r", event=Seq(A, B)))
-    for event in (And(A, B), Not(C, A, B), Aperiodic(A, B, C), AperiodicStar(A, B, C), Plus(A, 5)):
+    for event in (And(A, B), NotBetween(C, A, B), Aperiodic(A, B, C), AperiodicStar(A, B, C), Plus(A, 5)):
         rule = Rule(name="r", event=event)
         works[f"{event.operator}, recent"] = lambda rule=rule: through(three, rule)
     best, found = best_of_all(works)

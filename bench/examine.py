@@ -93,7 +93,7 @@ KINDS: dict[str, tuple[str, str, Callable[[int, int], str]]] = {
 
 STAGES = {
     "charset, kind, pre-scan": (
-        "document.parse:_decoded", "document.parse:media_of_bytes", "document.parse:media_of_text", "document.parse:past_lead", "document.parse:too_hard",
+        "document.parse:_decode", "document.parse:media_of_bytes", "document.parse:media_of_text", "document.parse:past_lead", "document.parse:too_hard",
     ),
     "lexbor": ("document.parse:_tree",),
     "walk": ("document.parse:walk",),
@@ -103,9 +103,9 @@ STAGES = {
     "digests": ("detection.job.examiner:digest_of",),
     "words found, readable": ("detection.find.findings:readable", "detection.find.findings:finding_of_edits"),
     "alignment": ("detection.find.findings:compare_sequences",),
-    "noise: learning": ("detection.job.quiet:learned", "detection.job.quiet:Quieter.learn"),
+    "noise: learning": ("detection.job.quiet:learn_from_poll", "detection.job.quiet:Quieter.learn"),
     "noise: news": ("detection.job.quiet:Quieter.is_news",),
-    "noise: masked evaluation": ("detection.job.quiet:Quieter.heard",),
+    "noise: masked evaluation": ("detection.job.quiet:Quieter.quiet",),
     "noise: strings of words": ("detection.noise.places:WordString.__init__",),
     "links and images": ("detection.kinds.registry:Addresses.addresses",),
     "evaluation": ("detection.job.quiet:evaluate",),
@@ -165,7 +165,7 @@ def jobs_of(kind: str, pages: int) -> list[Any]:
     return jobs
 
 
-def found_by(examination: Any) -> str:
+def describe_found(examination: Any) -> str:
     """Return what a job found, in one string; how much work it was is no part of it."""
     from dataclasses import fields
 
@@ -191,13 +191,13 @@ class Meters:
         if plain is None:
             return  # another commit names it otherwise
         if isinstance(plain, functools.cached_property):
-            metered = functools.cached_property(self._metered(stage, plain.func))
+            metered = functools.cached_property(self._meter(stage, plain.func))
             setattr(holder, last, metered)
             metered.__set_name__(holder, last)
         else:
-            setattr(holder, last, self._metered(stage, plain))
+            setattr(holder, last, self._meter(stage, plain))
 
-    def _metered(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _meter(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
         inner, spent, clock = self._inner, self.spent, time.process_time
 
         def measure(*arguments: Any, **named: Any) -> Any:
@@ -246,7 +246,7 @@ def child(pages: int) -> None:
             found = [examine(job) for job in jobs]
             spent = (time.process_time() - begun) / len(jobs) * 1e6
             for one in found:
-                said.update(found_by(one).encode())
+                said.update(describe_found(one).encode())
             told = sum(bool(one.found) for one in found) / len(jobs)
             answer = (spent, told, said.hexdigest()[:12])
         print(json.dumps(answer), flush=True)

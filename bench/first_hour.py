@@ -91,7 +91,7 @@ def behind_basic(text: str) -> Callable[[Seen, Wire], None]:
     return answer
 
 
-def moved(path: str) -> Page:
+def move(path: str) -> Page:
     """Return a redirect for good."""
     return Page(b"", {"Location": path}, status=301)
 
@@ -235,7 +235,7 @@ JOBS = [
         "a page that moves for good",
         "{url}",
         "<title>Fees</title><p>Fee 30",
-        moved("/new"),
+        move("/new"),
         "30.*35",
         more={"/new": ("<title>Fees</title><p>Fee 30", "<title>Fees</title><p>Fee 35")},
     ),
@@ -375,7 +375,7 @@ def run(words: list[str], stdin: str = "") -> str:
     return out.getvalue()
 
 
-def served(body: Body, type_: str) -> Page | Callable[[Seen, Wire], None]:
+def serve_body(body: Body, type_: str) -> Page | Callable[[Seen, Wire], None]:
     """Return what the server answers with."""
     if isinstance(body, str | bytes):
         return Page(body if isinstance(body, bytes) else body.encode(), {"Content-Type": type_})
@@ -390,7 +390,7 @@ def play(job: Job, server: WebServer, folder: Path) -> tuple[str, str]:
     places = {"url": server.url(path), "second": server.url("/second"), "file": str(output)}
     serve = {path: (job.before, job.after), **job.more}
     for name, (before, _) in serve.items():
-        server.pages[name] = served(before, job.type if name == path else HTML)
+        server.pages[name] = serve_body(before, job.type if name == path else HTML)
     common = ["--data", str(folder / "data")]
     if job.first:
         run([*common, *job.first], "s3cret\n")
@@ -398,7 +398,7 @@ def play(job: Job, server: WebServer, folder: Path) -> tuple[str, str]:
     stdin = re.sub(r"\{(\w+)\}", lambda m: places[m[1]], job.stdin) if words[:1] == ["-"] else job.stdin
     added = run([*common, "add", *words], stdin)
     for name, (_, after) in serve.items():
-        server.pages[name] = served(after, job.type if name == path else HTML)
+        server.pages[name] = serve_body(after, job.type if name == path else HTML)
     output.write_text("disk full")
     names = run([*common, "completion", "names"]).split()
     return added, run([*common, "check", *names]) if names else ""

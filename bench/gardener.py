@@ -18,13 +18,13 @@ import math
 import numpy as np
 from bench.intervals import interval
 
-from tests.planned import Service, watched
+from tests.planned import Service, make_watched
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.lab.compare import ALL
 from tidings.lab.gardener.demand import Capacity
 from tidings.lab.gardener.garden import Garden, measure
 from tidings.lab.gardener.medd import edd, medd, medd_dbf, mmedd, tend
-from tidings.lab.gardener.powers import bound, construct, refine
+from tidings.lab.gardener.powers import compute_bound, construct, refine
 
 RULES = {"MEDD": medd, "MEDD-DBF": medd_dbf, "EDD": edd}
 LIVE = ("round_robin", "medd")
@@ -94,7 +94,7 @@ def construction(rng: np.random.Generator, number: int = 500) -> None:
             if not cycle.keeps(garden):
                 raise SystemExit("a window was missed")
             loads = [garden.workload(day) for day in cycle]
-            found[name].append((max(loads) / bound(garden), float(np.mean(loads)) / garden.density))
+            found[name].append((max(loads) / compute_bound(garden), float(np.mean(loads)) / garden.density))
         powers = Garden.of(2.0 ** -rng.integers(0, 5, n), 2 ** rng.integers(0, 7, n))
         over.append(float(max(powers.workload(day) for day in construct(powers)) - powers.density))
     print(f"\n{number} random gardens, every window kept by both:\n")
@@ -125,7 +125,8 @@ def _simulate(name: str, ratio: float, rng: np.random.Generator) -> tuple[float,
     hours, days = rng.integers(2, 31, 40), 5
     asked = float((1 / hours).sum())
     pages = [
-        watched(n, f"Fetch on change between 10 min and {hour} hour") for n, hour in enumerate(hours.tolist(), start=1)
+        make_watched(n, f"Fetch on change between 10 min and {hour} hour")
+        for n, hour in enumerate(hours.tolist(), start=1)
     ]
     policy = ALL[name](100 * HOUR)
     service = Service(pages, 24 * asked * ratio, policy=policy, burst=max(asked * ratio / 2, 2.0))

@@ -86,7 +86,7 @@ def elements(tree: HtmlTree) -> list[LexborNode]:
     return [node for node in every if node.is_element_node and node.tag not in {*WITHOUT_TEXT, "html", "head", "body"}]
 
 
-def said(node: LexborNode) -> str:
+def get_text(node: LexborNode) -> str:
     """Return the text of an element in one line."""
     return " ".join(node.text(deep=True).split())
 
@@ -95,7 +95,7 @@ def innermost(tree: HtmlTree) -> dict[str, LexborNode]:
     """Return the innermost element of each text that stands in one place only."""
     found: dict[str, list[LexborNode]] = defaultdict(list)
     for node in elements(tree):
-        text = said(node)
+        text = get_text(node)
         if 12 <= len(text) <= 400:
             found[text].append(node)
     alone: dict[str, LexborNode] = {}
@@ -166,7 +166,7 @@ def verdict(tree: HtmlTree, target: Target, right: int | None, weights: Mapping[
     return "right" if found == {right} or healed.text == target.text[:400] else "wrong"
 
 
-def renamed(body: bytes) -> bytes:
+def rename_ids(body: bytes) -> bytes:
     """Return a page all of whose ids and classes are other words."""
     return _NAMES.sub(
         lambda found: (
@@ -176,7 +176,7 @@ def renamed(body: bytes) -> bytes:
     )
 
 
-def followed(bodies: list[bytes], most: int, table: dict[tuple[str, str], Counter[str]]) -> None:
+def follow(bodies: list[bytes], most: int, table: dict[tuple[str, str], Counter[str]]) -> None:
     """Follow the targets of each version to the later ones."""
     trees = [tree for body in bodies if (tree := tree_of(body)) is not None]
     if len(trees) != len(bodies):
@@ -187,7 +187,7 @@ def followed(bodies: list[bytes], most: int, table: dict[tuple[str, str], Counte
         for j in range(i + 1, min(len(trees), i + 4)):
             other = trees[j]
             whole = " ".join((other.root.text(deep=True) if other.root else "").split())
-            redesigned = tree_of(renamed(bodies[j])) if j == i + 1 else None
+            redesigned = tree_of(rename_ids(bodies[j])) if j == i + 1 else None
             new_texts = innermost(redesigned) if redesigned is not None else {}
             for target in targets:
                 twin = texts[j].get(target.text)
@@ -201,10 +201,10 @@ def followed(bodies: list[bytes], most: int, table: dict[tuple[str, str], Counte
                     table["redesign", target.kind][verdict(redesigned, target, new.mem_id, BLIND)] += 1
                     table["whole redesign", target.kind][verdict(redesigned, target, new.mem_id, WEIGHTS)] += 1
             if j == i + 1:
-                taken_out(bodies[j], targets, texts[j], table)
+                look_up(bodies[j], targets, texts[j], table)
 
 
-def taken_out(
+def look_up(
     body: bytes, targets: list[Target], texts: Mapping[str, LexborNode], table: dict[tuple[str, str], Counter[str]]
 ) -> None:
     """Look for targets in a version that does not hold them any more."""
@@ -229,7 +229,7 @@ def main() -> None:
     arguments = parser.parse_args()
     table: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for bodies in versions(arguments.pages):
-        followed(bodies, arguments.targets, table)
+        follow(bodies, arguments.targets, table)
     print(f"{'case':<22}{'selector':<10}{'number':>8}{'right':>9}{'edited':>9}{'wrong':>9}{'lost':>9}")
     for (case, kind), counts in sorted(table.items()):
         number = sum(counts.values())

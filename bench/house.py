@@ -26,11 +26,12 @@ from pathlib import Path
 SMALL = 60
 """Lines below which a module is a small one."""
 IRREGULAR = frozenset(
-    "found told made kept left sent read_by seen known given taken held built cut drawn fed gone grown heard led lost meant met paid put_by said shown spoken spent stood"
-    " struck sought taught thought understood won worn written begun bound broken brought bought caught chosen come done".split()
+    "found told made kept left sent read_by seen known given taken held built drawn fed gone grown heard led lost meant met paid put_by said shown spoken spent stood"
+    " struck sought taught thought understood won worn written begun bound broken brought bought caught chosen done".split()
 )
 NO_PARTICIPLES = frozenset(
-    "need feed seed embed exceed proceed speed open listen happen even token screen seen_by hidden between when then".split()
+    "need feed seed embed exceed proceed succeed heed speed open listen happen widen tighten shorten lengthen loosen"
+    " even often token screen children seen_by hidden between when then".split()
 )
 TEXTS = re.compile(
     r"\b(?:contracts|trust|faults|detection|scheduling|language|events|storage|house|face|hooks|machines|sentinels_and_events|bid_and_defaults|import_formats)(?:\.md)?(?= §| no\. )"
@@ -108,7 +109,7 @@ class Tree:
                 ):
                     yield module, node
 
-    def unused(self) -> list[str]:
+    def list_unused(self) -> list[str]:
         """Return the public names that stand in programs once: where they are defined."""
         return sorted(f"{module}: {name}" for module, name in self.public() if self.words[name] == 1)
 
@@ -127,7 +128,7 @@ def main() -> None:
     if given.installed:
         print(f"\ninstalled: {weight(given.installed)}")
     if given.unused:
-        print("\n".join(["", *trees[-1].unused()]))
+        print("\n".join(["", *trees[-1].list_unused()]))
 
 
 def measure(tree: Tree) -> dict[str, str]:
@@ -136,7 +137,7 @@ def measure(tree: Tree) -> dict[str, str]:
     folders = Counter(name.rpartition(".")[0] for name in lines)
     largest = folders.most_common(5)
     public, functions = list(tree.public()), list(tree.functions())
-    named = [node for _, node in functions if _is_participle(node.name)]
+    named = [node for _, node in functions if is_participle(node.name)]
     classes = defaultdict(list)
     for module, syntax in tree.modules.items():
         for node in ast.walk(syntax):
@@ -154,7 +155,7 @@ def measure(tree: Tree) -> dict[str, str]:
             f"{name.removeprefix('tidings.').replace('.', '/')} {count}" for name, count in largest
         ),
         "public names": f"{len(public)}",
-        "public names that only tests use": f"{len(tree.unused())}",
+        "public names that only tests use": f"{len(tree.list_unused())}",
         "class names with several meanings": f"{len(twice)} for {sum(map(len, twice.values()))} classes",
         "functions named by a participle": f"{len(named) / len(functions):.1%} of {len(functions)}",
         f"functions of {MANY} parameters or more whose docstring names each": _count_documented(functions),
@@ -176,7 +177,8 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _is_participle(name: str) -> bool:
+def is_participle(name: str) -> bool:
+    """Return whether a name begins with a participle that is no verb as well (as cut, come are)."""
     first = name.strip("_").split("_")[0]
     return first in IRREGULAR or (first.endswith(("ed", "en")) and first not in NO_PARTICIPLES and len(first) > 3)
 

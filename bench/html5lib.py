@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.html5lib import WHY, Case, cases, expected, outcome
+from tests.html5lib import WHY, Case, cases, list_expected, outcome
 from tidings.document.parse import parse
 
 
@@ -29,7 +29,7 @@ def main() -> None:
     for name in ("writes", "selectedcontent", "differs"):
         for case in found[name]:
             ours = parse(case.data.encode("utf-8", "surrogatepass"), "text/html; charset=utf-8")
-            words, links = expected(case)
+            words, links = list_expected(case)
             print(
                 f"\n{name}: {case.file}: {case.data[:80]!r}\n  tree: {words} {links}\n  ours: {ours.tokens} {list(ours.links)}"
             )

@@ -43,7 +43,7 @@ def main() -> None:
         f"{'page':>10}{'words':>9}{'':3}{'compared: words':>16}{'keyword':>9}{'ratio':>7}{'':3}{'job: words':>11}{'keyword':>9}{'ratio':>7}  ms"
     )
     pages = sorted(data_sets.html_pages(), key=len)
-    whole = row(joined(pages))
+    whole = row(join_pages(pages))
     print(f"page of 1 MB: {whole[0]:.2f} of what all words cost to compare, bar {BAR:.2f}; whole job {whole[1]:.2f}")
     ratios = [row(page) for page in pages if SIZES[0] <= len(page) <= SIZES[1]]
     middle = [median(column) for column in zip(*ratios, strict=True)]
@@ -52,7 +52,7 @@ def main() -> None:
     )
 
 
-def joined(pages: Sequence[bytes]) -> bytes:
+def join_pages(pages: Sequence[bytes]) -> bytes:
     """Return a page of 1 MB, made of the bodies of every few real pages."""
     found = b""
     for page in pages[:: len(pages) // 20]:
@@ -63,7 +63,7 @@ def joined(pages: Sequence[bytes]) -> bytes:
 
 def row(page: bytes) -> tuple[float, float]:
     """Print what one page takes; return both ratios."""
-    other = edited(page)
+    other = edit_page(page)
     term = parse(page, "text/html").tokens[-1]
     compared = [least(partial(time_of_compare, kind, page, other)) for kind in (Words(), Keywords(term))]
     interests: tuple[Expression, ...] = (Interest("words"), Interest("keywords", terms=(term,)))
@@ -77,7 +77,7 @@ def row(page: bytes) -> tuple[float, float]:
     return ratios
 
 
-def edited(page: bytes) -> bytes:
+def edit_page(page: bytes) -> bytes:
     """Return a page with some of its words changed: letters between tags, in ten places."""
     rng = random.Random(1)
     changed = bytearray(page)

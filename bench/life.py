@@ -26,7 +26,7 @@ from tidings.detection.job.examiner import compare_bodies
 from tidings.estimation.life import Survival
 from tidings.model.observed.change import Edit
 from tidings.model.watch.interest import Interest
-from tidings.model.watch.weight import Life
+from tidings.model.watch.weight import ChangeLife
 
 WORDS = Interest("words")
 AGES = (1, 2, 4)
@@ -87,13 +87,13 @@ def changes_of(family: str, most: int) -> Iterable[list[tuple[tuple[Edit, ...], 
             yield found
 
 
-def after(life: Life, page: Followed) -> float | None:
+def after(life: ChangeLife, page: Followed) -> float | None:
     """Return the share of all blocks of a page that were gone when a life of so many changes had ended."""
     survival = page.survival({"overwrite": 1, "changes": life.changes}.get(life.mode, 0))
     return None if survival is None or life.mode == "window" else 1 - survival
 
 
-def spelled(lives: Iterable[Life | None]) -> str:
+def count_lives(lives: Iterable[ChangeLife | None]) -> str:
     """Return how many pages have which lives."""
     words = Counter("none" if life is None else life.mode for life in lives)
     return ", ".join(f"{count} {word}" for word, count in words.most_common())
@@ -105,7 +105,7 @@ def main() -> None:
     given = parser.parse_args()
     print(f"{'family':16} {'pages':>5} {'changes':>7}  gone by 1, 2, 4 changes  learned; gone when it ended")
     for family in FAMILIES:
-        pages: list[tuple[Followed, Life | None]] = []
+        pages: list[tuple[Followed, ChangeLife | None]] = []
         for found in changes_of(family, given.pages):
             page = Followed()
             for edits, when in found:
@@ -118,7 +118,7 @@ def main() -> None:
         print(
             f"{family:16} {len(pages):5} {sum(page.changes for page, _ in pages):7}  "
             + "  ".join(f"{np.mean(shares):.2f}" if shares else "   –" for shares in gone)
-            + f"         {spelled(life for _, life in pages)}"
+            + f"         {count_lives(life for _, life in pages)}"
             + (f"; {min(ended):.2f} to {max(ended):.2f}" if ended else "")
         )
 

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from bench.traces import FAR, PACE, Half, captured, learned, load
+from bench.traces import FAR, PACE, Half, capture, learn_policy, load
 
-from tests.planned import Service, Told, watched
+from tests.planned import Service, Told, make_watched
 from tidings.clock import ManualClock
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
@@ -40,7 +40,7 @@ def live(series: Sequence[Series], share: float, policy: str) -> tuple[TraceOutc
     made = ALL[policy](PACE)
     learner = HourlyLearner() if isinstance(made, HeedsHours) else GammaLearner()
     service = Service(
-        [watched(number, at=start) for number in range(1, len(series) + 1)],
+        [make_watched(number, at=start) for number in range(1, len(series) + 1)],
         a_day,
         changes={number: (one.changes + start).tolist() for number, one in enumerate(series, start=1)},
         policy=Learned(made, learner),
@@ -60,7 +60,7 @@ def live(series: Sequence[Series], share: float, policy: str) -> tuple[TraceOutc
 
 def row(name: str, found: TraceOutcome, budget: float) -> str:
     return (
-        f"{name:14} value {captured(found, DAY):.3f}  page-equal {captured(found, DAY, page_equal(found)):.3f}  "
+        f"{name:14} value {capture(found, DAY):.3f}  page-equal {capture(found, DAY, page_equal(found)):.3f}  "
         f"polls {found.spent / budget:.3f} of the budget"
     )
 
@@ -70,7 +70,7 @@ def week(days: int = 8) -> None:
     start, rates = ManualClock().now(), np.random.default_rng(1).lognormal(0.5, 1, 40).tolist()
     hours = np.where((np.arange(168) % 24 >= 8) & (np.arange(168) % 24 < 20), 1.85, 0.15)
     policy = Learned(PriceHours(HOUR, profile=tuple(hours / hours.mean())), Told(rates))
-    service = Service([watched(number, at=start) for number in range(1, len(rates) + 1)], 300, policy=policy)
+    service = Service([make_watched(number, at=start) for number in range(1, len(rates) + 1)], 300, policy=policy)
     for day in range(days):
         before, trims = len(service.looks), []
         for _ in range(DAY // STEP):
@@ -113,8 +113,8 @@ def main() -> None:
             f"spare looks {spare / max(len(service.looks), 1):.1%}; trim {pricing.trim.factor:.2f}, waits stretched {pricing.stretch:.1f}",
             flush=True,
         )
-        print(row("price", half.run(learned(Price(pace=PACE, longest=FAR)), fills=True), half.budget))
-        print(row("price_saving", half.run(learned(Price(pace=PACE, longest=FAR))), half.budget), flush=True)
+        print(row("price", half.run(learn_policy(Price(pace=PACE, longest=FAR)), fills=True), half.budget))
+        print(row("price_saving", half.run(learn_policy(Price(pace=PACE, longest=FAR))), half.budget), flush=True)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def year(arguments: argparse.Namespace) -> int:
     history = History(arguments.sentinels, arguments.days * DAY, arguments.acts, arguments.seed)
     commits = round(WRITES * arguments.sentinels * arguments.days)
     with ProcessPoolExecutor(2) as pool:
-        runs = [pool.submit(_timed, history, kills, commits) for kills in (0, arguments.kills)]
+        runs = [pool.submit(_time, history, kills, commits) for kills in (0, arguments.kills)]
         (steady, seconds_steady), (killed, seconds_killed) = (each.result() for each in runs)
     seconds = (seconds_steady, seconds_killed)
     print(
@@ -57,7 +57,7 @@ def year(arguments: argparse.Namespace) -> int:
     return int(bool(found))
 
 
-def _timed(history: History, kills: int, commits: int) -> tuple[Lived, float]:
+def _time(history: History, kills: int, commits: int) -> tuple[Lived, float]:
     begun = time.process_time()
     lived, _ = run(history, kills=kills, commits=commits)
     return lived, time.process_time() - begun

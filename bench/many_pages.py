@@ -50,7 +50,7 @@ def statements(arguments: argparse.Namespace, fetch: str) -> tuple[str, str]:
     return "all.sentinel", ";\n".join(texts) + "\n"
 
 
-def measured(name: str, environment: dict[str, str], *words: str) -> None:
+def measure_verb(name: str, environment: dict[str, str], *words: str) -> None:
     """Run a verb to its end and print what it cost."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
@@ -71,7 +71,7 @@ def measured(name: str, environment: dict[str, str], *words: str) -> None:
         raise SystemExit(1)
 
 
-def served(name: str, environment: dict[str, str], seconds: float) -> None:
+def serve_for(name: str, environment: dict[str, str], seconds: float) -> None:
     """Start the service, print what it cost until it was ready, let it run for so long, stop it."""
     begun = time.perf_counter()
     process = subprocess.Popen(
@@ -119,18 +119,18 @@ def main() -> None:
         name, text = statements(arguments, arguments.fetch)
         file = Path(folder) / name
         file.write_text(text, encoding="utf-8")
-        measured(arguments.verb, environment, arguments.verb, str(file))
-        measured("list", environment, "list")
-        measured("plan", environment, "plan")
-        served("serve, first", environment, arguments.running)
-        served("serve, again", environment, arguments.running)
-        measured("list", environment, "list")
-        measured("plan", environment, "plan")
+        measure_verb(arguments.verb, environment, arguments.verb, str(file))
+        measure_verb("list", environment, "list")
+        measure_verb("plan", environment, "plan")
+        serve_for("serve, first", environment, arguments.running)
+        serve_for("serve, again", environment, arguments.running)
+        measure_verb("list", environment, "list")
+        measure_verb("plan", environment, "plan")
         if arguments.verb == "apply":
-            measured("apply again", environment, "apply", str(file))
+            measure_verb("apply again", environment, "apply", str(file))
             file.write_text(statements(arguments, arguments.fetch.replace("1 day", "2 day"))[1], encoding="utf-8")
-            measured("apply, changed", environment, "apply", str(file))
-            served("serve, changed", environment, arguments.running)
+            measure_verb("apply, changed", environment, "apply", str(file))
+            serve_for("serve, changed", environment, arguments.running)
         print(f"load {os.getloadavg()[0]:.1f}")
 
 

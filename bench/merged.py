@@ -27,7 +27,7 @@ from tidings.detection.compare.sequence import compare_sequences
 from tidings.document.document import Document
 from tidings.document.parse import parse
 from tidings.model.observed.change import ChangeSet
-from tidings.presentation.safe.merged import merged_page
+from tidings.presentation.safe.merged import merge_page
 from tidings.presentation.views.view import view_of
 
 FAMILIES = ("terms-html", "election", "list", "jobboard", "javadoc-frames")
@@ -54,7 +54,7 @@ def main() -> None:
             continue
         edits = compare_sequences(old.tokens, new.tokens)
         began = time.process_time()
-        html = merged_page(edits, old, new).html
+        html = merge_page(edits, old, new).html
         took["merged page"].append((len(pair.new), time.process_time() - began))
         began = time.process_time()
         view_of(ChangeSet(("words",), edits=edits), old, new, "page")
@@ -82,7 +82,7 @@ def beside(python: str, pairs: Sequence[data_sets.Pair]) -> None:
     began = time.process_time()
     for pair in pairs:
         old, new = _page(pair.old, pair.content_type), _page(pair.new, pair.content_type)
-        merged_page(compare_sequences(old.tokens, new.tokens), old, new)
+        merge_page(compare_sequences(old.tokens, new.tokens), old, new)
     ours = time.process_time() - began
     print(f"{'tidings, from bytes':24} {ours / len(pairs) * 1e3:8.1f} ms a pair")
     for name, got in ask_peers(python, pairs).items():

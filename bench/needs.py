@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.unit.scheduling.test_needs import ONE, completed, needs_of
+from tests.unit.scheduling.test_needs import ONE, measure_complete, needs_of
 from tidings.scheduling.needs import RANKINGS, Sought, ranks
 
 INSTANTS = 400
@@ -39,7 +39,7 @@ def main() -> None:
         asked = np.mean([sum(len(need.waits) for _, need, _ in needs) for needs in made]) / INSTANTS
         cells = []
         for name in RANKINGS:
-            found = [completed(needs, INSTANTS, choice(name)) for needs in made]
+            found = [measure_complete(needs, INSTANTS, choice(name)) for needs in made]
             cells.append(f"{name} {np.mean(found):.3f}±{np.std(found, ddof=1) / seeds**0.5:.3f}")
         print(f"asked {asked:4.2f}:  " + "   ".join(cells), flush=True)
 

@@ -338,14 +338,14 @@ def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng:
     false, whole = tally.false, tally.false_whole
     shown, digest = False, None
 
-    def fetched(at: Instant) -> Body:
+    def fetch(at: Instant) -> Body:
         head, tail = page.split[number]
         return _body(head + b"<div>" + plant(rng, at).encode() + b"</div>" + tail)
 
     for place, (at, advances) in enumerate(times):
         before = number
         number = (number + advances) % len(page.versions)
-        body = fetched(at)
+        body = fetch(at)
         suspects = watch.memory.suspects
         change, quiet, second = watch.look(body, at)
         second = second and place + 1 < len(times)
@@ -355,7 +355,7 @@ def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng:
             waits = told and (0 < place <= FIRST_POLLS or suspects)
             if waits:
                 watch.wait()
-            change, quiet, _ = watch.look(fetched(at + MINUTE), at + MINUTE, is_second=True, takes=waits)
+            change, quiet, _ = watch.look(fetch(at + MINUTE), at + MINUTE, is_second=True, takes=waits)
             if waits:
                 told, told_words = bool(change) and not quiet, set(_texts(change))
         if shown:

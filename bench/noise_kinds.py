@@ -289,7 +289,7 @@ class Watch:
             if found.silenced:
                 silenced = True
                 masks = {*self.memory.said.get(1, ()), *(one.mask for one in found.silenced)}
-                self.memory = _said(self.memory, masks)
+                self.memory = _describe(self.memory, masks)
             if not found.quiet:
                 change = found.change
                 told = [*change.inserted, *change.moved, *(new for _, new in change.updated)]
@@ -303,7 +303,7 @@ class Watch:
         self.bodies[self.base] = body
 
 
-def _said(memory: Memory, masks: set[str]) -> Memory:
+def _describe(memory: Memory, masks: set[str]) -> Memory:
     values = {one.name: getattr(memory, one.name) for one in fields(memory)}
     return Memory(**{**values, "said": {1: tuple(sorted(masks))}})
 
@@ -317,7 +317,7 @@ def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool) -> N
     def news_at(at: Instant) -> int:
         return int(np.searchsorted(changes, (at - BEGUN) / kind.interval))
 
-    def fetched(at: Instant) -> Body:
+    def fetch(at: Instant) -> Body:
         return Body(data=kind.show(rng, at, news_at(at)).encode(), content_type=kind.media, url=URL)
 
     gap = min(MINUTE, max(10 * SECOND, kind.interval // 10))
@@ -326,7 +326,7 @@ def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool) -> N
         at = BEGUN + poll * kind.interval
         news = news_at(at) % kind.flips if kind.flips else news_at(at)
         suspects = watch.memory.suspects
-        told, second, silenced = watch.look(fetched(at), at)
+        told, second, silenced = watch.look(fetch(at), at)
         waited, counted = 0, news_at(at)
         is_early = 0 < poll <= FIRST_POLLS
         waits_now = waits and (is_early or suspects) and second and told is not None and _may_wait(kind)
@@ -334,7 +334,7 @@ def replay(kind: Kind, seed: int, polls: int, tally: Tally, *, waits: bool) -> N
             watch.wait()
         if second:
             tally.seconds += 1
-            late, _, hushed = watch.look(fetched(at + gap), at + gap, is_second=True, takes=waits_now)
+            late, _, hushed = watch.look(fetch(at + gap), at + gap, is_second=True, takes=waits_now)
             silenced = silenced or (waits_now and hushed)
             if waits_now:
                 told, waited, counted = late, gap // SECOND, news_at(at + gap)

@@ -83,7 +83,7 @@ def install(requirement: str, cache: Path) -> Path:
     return folder / "bin"
 
 
-def measured(command: list[str], folder: Path) -> tuple[Cost, str]:
+def run_measured(command: list[str], folder: Path) -> tuple[Cost, str]:
     """Run a command in a folder and return its cost and what it printed. Raises `RuntimeError` if it did not end well."""
     report, printed, errors = folder / "cost.json", folder / "out.txt", folder / "err.txt"
     with printed.open("wb") as out, errors.open("wb") as err:
@@ -123,7 +123,7 @@ class Tidings:
         statement = "Create Sentinel p{} Using {} Monitor any change Fetch every 1 hour{}"
         text = ";\n".join(statement.format(n, address, self._notify) for n, address in enumerate(addresses))
         (self._folder / "sentinels.txt").write_text(text)
-        return measured(self._command("add", "sentinels.txt", "--no-check"), self._folder)[0]
+        return run_measured(self._command("add", "sentinels.txt", "--no-check"), self._folder)[0]
 
     def check(self) -> Cost:
         """Look at all."""
@@ -141,7 +141,7 @@ class Tidings:
         """Nothing runs."""
 
     def _check(self, *names: str) -> Cost:
-        cost, printed = measured(self._command("check", *names), self._folder)
+        cost, printed = run_measured(self._command("check", *names), self._folder)
         lines = printed.splitlines()
         told = Counter(
             line.split("(")[0].split(" ")[0] for line in lines if re.match(r"(new|error|quarantined)\b", line)
@@ -188,7 +188,7 @@ class JobFile:
         """Nothing runs."""
 
     def _run(self, *jobs: str) -> Cost:
-        cost, printed = measured([*self._command, *jobs], self._folder)
+        cost, printed = run_measured([*self._command, *jobs], self._folder)
         told = Counter(word.lower() for word in re.findall(r"^\d+\. (NEW|CHANGED|ERROR)[ :,]", printed, re.MULTILINE))
         return Cost(cost.cpu, cost.wall, cost.peak_mb, told)
 

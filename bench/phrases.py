@@ -27,7 +27,7 @@ from tidings.detection.compare.occurrences import occurrences
 from tidings.detection.compare.phrases import compare_phrase
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.compare.signatures import RESOLVED, Rules
-from tidings.detection.compare.stability import adapted, changed_share
+from tidings.detection.compare.stability import adapt, measure_changed_share
 from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.phrases import Phrases
 from tidings.document.parse import parse
@@ -60,7 +60,7 @@ def main() -> None:
 
 def ordinary(words: int) -> None:
     """Measure one term and many on a page on which one phrase was reworded."""
-    before = made(words // 10, [])
+    before = make_page(words // 10, [])
     middle = len(before) // 2
     pages = [
         parse(f"<p>{' '.join([*before[:middle], *text, *before[middle:]])}</p>".encode(), "text/html")
@@ -82,15 +82,15 @@ def several(pair: Pair, terms: Sequence[str]) -> int:
 
 def adversaries() -> None:
     """Measure pages that have a phrase ten thousand times, and boxes that stand everywhere."""
-    old, narrow = made(MANY, PHRASE), made(MANY, PHRASE, words=NARROW)
+    old, narrow = make_page(MANY, PHRASE), make_page(MANY, PHRASE, words=NARROW)
     alike = [*["a"] * 10, *PHRASE]
     many = f"{MANY:,}"
     cases: dict[str, tuple[Sequence[str], Sequence[str], Sequence[str]]] = {
-        f"{many} reworded": (old, made(MANY, REWORDED), PHRASE),
-        f"{many} gone": (old, made(MANY, []), PHRASE),
-        f"{many} elsewhere": (old, made(MANY, PHRASE, seed=2), PHRASE),
-        f"{many} with a word before": (old, made(MANY, ["x", *PHRASE]), PHRASE),
-        f"{many} between two words, all elsewhere": (narrow, made(MANY, PHRASE, words=NARROW, seed=3), PHRASE),
+        f"{many} reworded": (old, make_page(MANY, REWORDED), PHRASE),
+        f"{many} gone": (old, make_page(MANY, []), PHRASE),
+        f"{many} elsewhere": (old, make_page(MANY, PHRASE, seed=2), PHRASE),
+        f"{many} with a word before": (old, make_page(MANY, ["x", *PHRASE]), PHRASE),
+        f"{many} between two words, all elsewhere": (narrow, make_page(MANY, PHRASE, words=NARROW, seed=3), PHRASE),
         f"{many} between two words, then a million of these": (
             narrow,
             random.Random(4).choices(NARROW, k=10**6),
@@ -102,10 +102,10 @@ def adversaries() -> None:
         "a a, a million times": (["a"] * 10**6, ["a"] * (10**6 - 1), ["a", "a"]),
     }
     for name, (before, after, phrase) in cases.items():
-        report(name, partial(told, before, after, phrase), rounds=2)
+        report(name, partial(count_edits, before, after, phrase), rounds=2)
 
 
-def told(old: Sequence[str], new: Sequence[str], phrase: Sequence[str]) -> str:
+def count_edits(old: Sequence[str], new: Sequence[str], phrase: Sequence[str]) -> str:
     """Return how many edits of each sort there are."""
     change = compare_phrase(old, new, phrase)
     return f"{change.old:,} → {change.new:,}" if change.counted else str(dict(Counter(e.status for e in change.edits)))
@@ -121,7 +121,7 @@ class Asked:
     new: Sequence[str]
     shares: tuple[float, ...]
 
-    def told(self, rules: Rules) -> set[str]:
+    def mark_reported(self, rules: Rules) -> set[str]:
         """Return the marks of what is told of it."""
         return {edit.status for edit in compare_phrase(self.old, self.new, self.phrase, rules).edits}
 
@@ -142,7 +142,7 @@ def history() -> None:
     for way, fixed in {"resolved": RESOLVED, "the thesis' way": replace(RESOLVED, resolved=False)}.items():
         for name, of in {"10 words, 0.6": fixed, "adapted": None}.items():
             wrong = Counter(
-                one.became for one in asked if one.told(of or adapted(one.shares, fixed)) & WRONG[one.became]
+                one.became for one in asked if one.mark_reported(of or adapt(one.shares, fixed)) & WRONG[one.became]
             )
             print(f"{f'{way}, {name}':<34}" + "".join(f"{wrong[became]:>36,}" for became in titles))
 
@@ -163,7 +163,7 @@ def phrases_at_edits() -> Iterator[Asked]:
                     there, here = (sum(1 for _ in occurrences(words, phrase)) for words in (old, new))
                     if (there == here) == (became == "kept"):
                         yield Asked(became, phrase, old, new, tuple(before))
-        before.insert(0, changed_share(old, new))
+        before.insert(0, measure_changed_share(old, new))
 
 
 def spans_at(edit: Edit, edits: Sequence[Edit], rng: random.Random, length: int) -> Iterator[tuple[str, int, int]]:
@@ -187,7 +187,7 @@ def spans_at(edit: Edit, edits: Sequence[Edit], rng: random.Random, length: int)
         yield "gone", edit.old_start, edit.old_start + min(lost, size)
 
 
-def made(count: int, text: Sequence[str], *, words: Sequence[str] = WIDE, seed: int = 1) -> list[str]:
+def make_page(count: int, text: Sequence[str], *, words: Sequence[str] = WIDE, seed: int = 1) -> list[str]:
     """Return a page that has a text so many times, ten random words before each."""
     rng = random.Random(seed)
     page: list[str] = []

@@ -41,7 +41,7 @@ class Judged:
     seconds: float
 
 
-def judged(answer: Answer, family: str, name: str) -> Judged:
+def judge_answer(answer: Answer, family: str, name: str) -> Judged:
     """Judge one answer, with the time that it takes once the text is there."""
     words = answer.document.words
     begun = time.thread_time()
@@ -68,7 +68,7 @@ def pairs(page: RealPage) -> Iterator[Judged]:
             reference_url=url if number else "",
             reference=lambda newest=newest: newest,  # type: ignore[misc]
         )
-        yield judged(answer, page.family, f"{page.name} version {number}")
+        yield judge_answer(answer, page.family, f"{page.name} version {number}")
         documents.append(document)
 
 
@@ -76,10 +76,10 @@ def first_looks() -> Iterator[Judged]:
     """Judge each single real page as a first look."""
     for number, body in enumerate(html_pages()):
         document = parse(body, "text/html", url="https://example.org/")
-        yield judged(Answer(document=document, data=body), "html_corpus", f"page {number}")
+        yield judge_answer(Answer(document=document, data=body), "html_corpus", f"page {number}")
     for name, body in files_of("html_corpus/charsets.tar.zst"):
         document = parse(body, url="https://example.org/")
-        yield judged(Answer(document=document, data=body), "charsets", name)
+        yield judge_answer(Answer(document=document, data=body), "charsets", name)
 
 
 def table(found: list[Judged]) -> Iterator[str]:

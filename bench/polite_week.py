@@ -63,7 +63,7 @@ def report(week: Week, *, seconds: float) -> int:
             "beyond rate x time + burst",
             f"{over} ({100 * len(week.arrivals) / (week.rate * week.length / 1e6 + week.burst):.0f} % used)",
         ),
-        ("of what robots.txt forbids", str(week.forbidden())),
+        ("of what robots.txt forbids", str(week.count_forbidden())),
         ("repeat polls that were conditional", f"{share:.1f} % of {every}"),
         ("most requests in a second, all hosts", str(week.fullest_second())),
         ("broken invariants of the store", str(len(week.violations))),
@@ -71,7 +71,7 @@ def report(week: Week, *, seconds: float) -> int:
     for name, value in rows:
         print(f"  {name:44} {value}")
     print(f"  {seconds:.0f} s")
-    broken = sum(early[rule] for rule in RULES) + over + week.forbidden() + len(week.violations)
+    broken = sum(early[rule] for rule in RULES) + over + week.count_forbidden() + len(week.violations)
     return int(bool(broken) or week.most_at_once() > 1 or share < 95)
 
 

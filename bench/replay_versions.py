@@ -23,7 +23,7 @@ MOST_FAULTS = 40
 """Most faults that are listed one by one."""
 
 
-def replayed(families: list[str], batch: int) -> Result:
+def replay_families(families: list[str], batch: int) -> Result:
     """Return what replaying whole families brings; pages with about as many versions share an installation."""
     result = Result()
     for family in families:
@@ -85,7 +85,7 @@ def main() -> int:
     options.add_argument("--show", action="store_true", help="list each pair on which index and Tidings differ")
     chosen = options.parse_args()
     begun, cpu = time.monotonic(), time.process_time()
-    result = replayed(list(chosen.families), chosen.batch)
+    result = replay_families(list(chosen.families), chosen.batch)
     print(f"{len(result.pairs)} pairs, {time.monotonic() - begun:.0f} s", end=" ")
     print(f"({time.process_time() - cpu:.0f} s of processor)\n")
     print(*confusion(result.pairs), sep="\n")

@@ -52,7 +52,7 @@ def measure(pages):
     population = Population({**columns, "last_polled": NOW - rng.integers(0, HOUR, pages)})
     state = policy.begin(population, rng)
     print(
-        f"\n{pages:,} pages: {held(state) / pages:.0f} B a page held; peak memory grew by {peak_megabytes() - before:.0f} MB"
+        f"\n{pages:,} pages: {weigh(state) / pages:.0f} B a page held; peak memory grew by {peak_megabytes() - before:.0f} MB"
     )
     cost, host = population["cost"], population["host"]
     print(
@@ -91,7 +91,7 @@ class Timed:
     def __getattr__(self, name):
         asked = getattr(self._policy, name)
 
-        def timed(*args, **more):
+        def measure(*args, **more):
             start = time.perf_counter()
             answer = asked(*args, **more)
             spent = time.perf_counter() - start
@@ -101,7 +101,7 @@ class Timed:
                 self.seconds[-1] += spent
             return answer
 
-        return timed
+        return measure
 
 
 def drive(pages, make_driver, name="round_robin"):
@@ -174,18 +174,18 @@ def arrays(thing):
             yield from arrays(getattr(thing, each.name))
 
 
-def held(state):
+def weigh(state):
     """Return the bytes of all arrays, each once; an array that repeats one value has that value."""
     return sum(
         {a.__array_interface__["data"][0]: a.nbytes if any(a.strides) else a.itemsize for a in arrays(state)}.values()
     )
 
 
-def remembered(pages):
+def print_memory(pages):
     """Print what is held of each page under `price`, beside its learner."""
     for name, is_mixed in (("as they come", False), ("importance, bounds and failures of each", True)):
         state = live(pages, is_mixed=is_mixed)
-        inner, known = held(state.inner), held(state)
+        inner, known = weigh(state.inner), weigh(state)
         copied = np.ones(known // 8)
         print(
             f"  {name:42} {known / pages:5.0f} B a page ({(known - inner) / pages:.0f} of them the learner's); copying all of it takes {median_us(copied.copy, 50):.0f} µs"
@@ -218,7 +218,7 @@ if __name__ == "__main__":
     for count in [int(word.replace(",", "")) for word in sys.argv[1:]] or [20_000, 1_000_000]:
         measure(count)
     print("\n20,000 pages under price")
-    remembered(20_000)
+    print_memory(20_000)
     print("\none hour of 20,000 pages, ten polls a second, 3,600 ticks")
     for name in ("round_robin", "price"):
         dense = drive(20_000, DenseScan, name)

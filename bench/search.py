@@ -23,13 +23,13 @@ from tidings.search import snippets
 from tidings.search.query import parse
 from tidings.service.search.appraise import appraiser
 from tidings.storage.search import find
-from tidings.storage.search.index import Entry, SearchIndex
+from tidings.storage.search.index import IndexEntry, SearchIndex
 from tidings.storage.search.log import SearchLog
 
 BATCH = 40
 
 
-def entries() -> list[Entry]:
+def entries() -> list[IndexEntry]:
     """Return all versions in the order in which they were published."""
     files = dict(files_of("evolving_collection/docs.tar.zst"))
     rows = sorted(rows_of("evolving_collection/versions.csv.gz"), key=lambda row: (int(row["unix_time"]), row["doc"]))
@@ -42,7 +42,7 @@ def entries() -> list[Entry]:
         seqs[doc] = seqs.get(doc, 0) + 1
         text = files[row["file"]].decode("utf-8", "replace")
         made.append(
-            Entry(
+            IndexEntry(
                 page_id=numbers[doc], seq=seqs[doc], at=int(row["unix_time"]) * 1_000_000, kind="text",
                 host=row["site"], title=Path(row["path"]).stem, address=row["path"], text=text,
             )
@@ -57,7 +57,7 @@ def queries(count: int) -> list[str]:
     return random.Random(1).choices([row["query"] for row in rows], weights, k=count)
 
 
-def fill(index: SearchIndex, rows: list[Entry]) -> list[float]:
+def fill(index: SearchIndex, rows: list[IndexEntry]) -> list[float]:
     """Add versions in batches; return the seconds of each batch, a version."""
     took = []
     for start in range(0, len(rows), BATCH):
@@ -91,7 +91,7 @@ def latency(index: SearchIndex, texts: list[str], name: str, **given: Any) -> No
     print(f"{name}: p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms, {statistics.mean(found):.0f} results on average")
 
 
-def overhead(rows: list[Entry], texts: list[str]) -> None:
+def overhead(rows: list[IndexEntry], texts: list[str]) -> None:
     """Print what appraising refreshes by 1,000 queries adds to the time, measured in turns."""
     took: dict[bool, float] = {False: 0.0, True: 0.0}
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +119,7 @@ def overhead(rows: list[Entry], texts: list[str]) -> None:
             index.close()
 
 
-def measure(rows: list[Entry], texts: list[str], name: str, *, at: int | None = None) -> None:
+def measure(rows: list[IndexEntry], texts: list[str], name: str, *, at: int | None = None) -> None:
     """Print all figures of an index of these versions."""
     with tempfile.TemporaryDirectory() as folder:
         index = SearchIndex(Path(folder))
@@ -143,7 +143,7 @@ def measure(rows: list[Entry], texts: list[str], name: str, *, at: int | None = 
         index.close()
 
 
-def update(index: SearchIndex, rows: list[Entry]) -> None:
+def update(index: SearchIndex, rows: list[IndexEntry]) -> None:
     """Print what another version of a page costs once the index is made."""
     newest = {row.page_id: row for row in rows}
     took = []
@@ -158,7 +158,7 @@ def update(index: SearchIndex, rows: list[Entry]) -> None:
     print(f"  one more version: p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms")
 
 
-def cut(rows: list[Entry], pages: int) -> list[Entry]:
+def cut(rows: list[IndexEntry], pages: int) -> list[IndexEntry]:
     """Return so many pages of 250 words, cut from documents."""
     chance, made = random.Random(2), []
     words = [row.text.split() for row in rows[:: max(1, len(rows) // 2_000)]]
@@ -167,7 +167,9 @@ def cut(rows: list[Entry], pages: int) -> list[Entry]:
         one = chance.choice(words)
         start = chance.randrange(len(one) - 250)
         text = " ".join(one[start : start + 250])
-        made.append(Entry(page_id=number, seq=1, at=number, kind="text", host="a.example", title=text[:40], text=text))
+        made.append(
+            IndexEntry(page_id=number, seq=1, at=number, kind="text", host="a.example", title=text[:40], text=text)
+        )
     return made
 
 

@@ -73,11 +73,11 @@ def index(web: Web) -> np.ndarray:
     return web.bids(web.age)
 
 
-def weighed(web: Web) -> np.ndarray:
+def weigh_signals(web: Web) -> np.ndarray:
     return web.bids((1 - web.recall) * web.age + web.signals * web.extra(web.recall, web.noise))
 
 
-def obeyed(web: Web) -> np.ndarray:
+def obey_signals(web: Web) -> np.ndarray:
     return np.where(web.signals > 0, 1e9 + web.signals + web.age / 1e3, web.age)
 
 
@@ -133,8 +133,8 @@ def run(seed: int, pages: int, instants: int, name: str) -> float:
 RULES: dict[str, Choose] = {
     "uniform": uniform,
     "index, no signals": index,
-    "index, weighed": weighed,
-    "signalled first": obeyed,
+    "index, weighed": weigh_signals,
+    "signalled first": obey_signals,
 }
 
 

@@ -36,12 +36,12 @@ def main() -> None:
     """Print a line for each case."""
     print(f"{'case':<44}{'KB':>8}{'read':>8}{'compare':>9}{'digest':>8}{'told':>8}")
     for name, media, old, new in cases():
-        read, compare, digest, told = measured(media, old, new)
+        read, compare, digest, told = measure_pair(media, old, new)
         print(f"{name:<44}{len(old) / 1_000:>8,.0f}{read:>8,.1f}{compare:>9,.1f}{digest:>8,.1f}{told:>8,}")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024:,.0f} MB")
 
 
-def measured(media: str, old: bytes, new: bytes) -> tuple[float, float, float, int]:
+def measure_pair(media: str, old: bytes, new: bytes) -> tuple[float, float, float, int]:
     """Return the least milliseconds of reading two versions, comparing them and digesting one, and how many differences are told."""
     best = [float("inf")] * 3
     told = 0

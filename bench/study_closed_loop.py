@@ -58,7 +58,7 @@ RUN_OUT = 300
 LATER = ".790/.530/.398, oracle .792/.548/.407"
 
 
-def made(rng: np.random.Generator, until: int) -> tuple[list[Series], np.ndarray]:
+def make_pages(rng: np.random.Generator, until: int) -> tuple[list[Series], np.ndarray]:
     """Return pages and their rates. Changes lie within the second before the instant in which they are seen."""
     rates = rng.lognormal(MIDDLE, DEVIATION, PAGES)
     series = []
@@ -142,7 +142,7 @@ def main() -> None:
         shares: dict[str, list[float]] = {}
         began = time.process_time()
         for seed in range(given.seeds):
-            series, rates = made(np.random.default_rng(seed), given.until)
+            series, rates = make_pages(np.random.default_rng(seed), given.until)
             for name, policy in policies(round(PAGES / capacity * DAY)).items():
                 if any(part in name for part in given.only):
                     shares.setdefault(name, []).append(share(name, policy(), series, rates, capacity, ratio, counted))

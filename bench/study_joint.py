@@ -101,7 +101,7 @@ class Plans:
         shape = (len(self._rows), len(self.gain))
         return csr_array((values, (row, columns)), shape=shape), np.array([limit for _, _, limit in self._rows])
 
-    def relaxed(self) -> tuple[float, float]:
+    def relax(self) -> tuple[float, float]:
         """Return the optimum of the relaxation, and what a unit of budget is worth to it on average."""
         matrix, limits = self.matrix()
         found = linprog(-self.gain, A_ub=matrix, b_ub=limits, bounds=(0, 1), method="highs")
@@ -200,7 +200,7 @@ def main() -> None:
     for seed in range(given.seeds):
         joint = make(np.random.default_rng(seed))
         plans = Plans(joint)
-        bound, level = plans.relaxed()
+        bound, level = plans.relax()
         rows: dict[str, tuple[Bids, float]] = {
             "price .15 + w/(l·s)": (with_price, 0.15),
             "price of the relaxation + w/(l·s)": (with_price, level),

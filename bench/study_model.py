@@ -145,16 +145,16 @@ def ahead(at: Moment) -> Floats:
 
 def hours(at: Moment) -> Floats:
     """The policy `price_hours`, told rates and hours, an instant being an hour: who is due, by its bid, and then the others by their index."""
-    policy, state = _begun(at.instance)
+    policy, state = _begin(at.instance)
     state = policy.on_update(state, state.population.ids, {"last_polled": at.last * HOUR})
     due = policy.bid(state, at.now * HOUR, at.price)
     ages = (at.now - at.last) * HOUR
-    rest = policy.gathered(policy.worth(state, at.price, slice(None)), ages.astype(np.float64), at.price)
+    rest = policy.gather(policy.worth(state, at.price, slice(None)), ages.astype(np.float64), at.price)
     return np.asarray(np.where(due > 0, due + rest.max(), rest))
 
 
 @lru_cache(maxsize=1)
-def _begun(instance: Instance) -> tuple[PriceHours, HoursState]:
+def _begin(instance: Instance) -> tuple[PriceHours, HoursState]:
     """Return the policy and its state before the first instant."""
     seen, size = instance.seen, len(instance.cost)
     overwrites = seen.overwritten > 0
@@ -232,7 +232,7 @@ def certify(instance: Instance, earned: float, rounds: int) -> tuple[Dual, float
     for _ in range(rounds):
         off = found.spend - budget
         prices = np.maximum(found.prices + step * (found.bound - earned) / max(float(off @ off), 1e-9) * off, 0.0)
-        found = program.bound(budget, prices)
+        found = program.compute_bound(budget, prices)
         best, idle = (found, 0) if found.bound < best.bound else (best, idle + 1)
         if idle == 8:
             step, idle, found = step * 0.6, 0, best

@@ -16,7 +16,7 @@ import numpy as np
 from bench.intervals import interval
 from scipy.stats import norm
 
-from tidings.lab.refresh.rates import azar, harmonic, lambda_crawl, observed
+from tidings.lab.refresh.rates import allot_observations, azar, harmonic, lambda_crawl
 from tidings.lab.refresh.whole import cam, first_come
 from tidings.scheduling.population import Floats, Ids
 from tidings.scheduling.wic import life as lives
@@ -89,7 +89,7 @@ def rates() -> None:
     print("  study  .710088 1.561724 0.728188, objective 1.613318; λ .152383")
     print(f"  LambdaCrawl ρ {_row(crawl.rates)}, J {penalty:.6f}; price {crawl.price:.6f} (optimal to {exact:.0e})")
     print("  study  .407174 1.021538 1.571288, J .777659; λ .484243")
-    told = observed(np.array([1.0, 2.0, 4.0]), 3.0, np.array([1.0, 3.0, 1.0]))
+    told = allot_observations(np.array([1.0, 2.0, 4.0]), 3.0, np.array([1.0, 3.0, 1.0]))
     print(f"  complete observation p {_row(told)}; study .6 .9 .15")
 
 
@@ -154,7 +154,7 @@ def delays(changes: np.ndarray, polls: list[Ids], *, overwrites: bool = False) -
     return np.array(found, dtype=np.int64)
 
 
-def found_at_once(changes: np.ndarray, polls: list[Ids]) -> int:
+def count_found_at_once(changes: np.ndarray, polls: list[Ids]) -> int:
     """Return how many changes are found in their minute, where changes overwrite."""
     return int((delays(changes, polls, overwrites=True) == 0).sum())
 
@@ -183,11 +183,11 @@ def noise(seeds: int) -> None:
         for capacity in (4, 8, 12, 16):
             tasks = cam(chances.T, ties, capacity * MINUTES)
             line = [np.array(polled, dtype=np.int64) for polled in first_come(tasks, capacity, MINUTES)]
-            at_once = found_at_once(changes, schedule(chances, 0.0, capacity))
-            note(f"WIC/CAM C={capacity}", at_once / found_at_once(changes, line))
+            at_once = count_found_at_once(changes, schedule(chances, 0.0, capacity))
+            note(f"WIC/CAM C={capacity}", at_once / count_found_at_once(changes, line))
             note(
                 f"WIC/CAM that drops what is late C={capacity}",
-                at_once / found_at_once(changes, punctual(tasks, capacity)),
+                at_once / count_found_at_once(changes, punctual(tasks, capacity)),
             )
         for capacity in (4, 8, 12):
             slow, quick = (len(delays(changes, schedule(chances, ratio, capacity))) for ratio in (1.0, 0.0))

@@ -41,20 +41,20 @@ class Draw:
         """Return what is lost by who knows the rates, after each number of looks."""
         return np.array([self._loss(-np.expm1(-self.rates * self.looks.gaps[:, n]), n, 0.0) for n in AFTER])
 
-    def lost(self, chances: Chances, cut: float) -> np.ndarray:
+    def measure_loss(self, chances: Chances, cut: float) -> np.ndarray:
         """Return what an estimator loses."""
-        return np.array([self._loss(self._told(chances, n), n, cut) for n in AFTER])
+        return np.array([self._loss(self._simulate(chances, n), n, cut) for n in AFTER])
 
     def cut_at(self, chances: Chances, number: int, wanted: float) -> float:
         """Return the cut at which an estimator loses so much after so many looks."""
-        told = self._told(chances, number)
+        told = self._simulate(chances, number)
         low, high = 1e-9, 0.1
         for _ in range(60):
             middle = float(np.sqrt(low * high))
             low, high = (middle, high) if self._loss(told, number, middle) > wanted else (low, middle)
         return high
 
-    def _told(self, chances: Chances, number: int) -> np.ndarray:
+    def _simulate(self, chances: Chances, number: int) -> np.ndarray:
         known = Looks(self.looks.gaps[:, :number], self.looks.changed[:, :number], self.looks.hosts)
         return chances(known, self.looks.gaps[:, number : number + 1])[:, 0]
 
@@ -87,7 +87,7 @@ def main() -> None:
     for name, chances in rows.items():
         print(
             f"  {name:24} "
-            + "  ".join(f"{m:.3f} ({p})" for m, p in zip(draw.lost(chances, cut), PRINTED[name], strict=True))
+            + "  ".join(f"{m:.3f} ({p})" for m, p in zip(draw.measure_loss(chances, cut), PRINTED[name], strict=True))
         )
     print(
         f"  {'oracle':24} " + "  ".join(f"{m:.3f} ({p})" for m, p in zip(draw.oracle(), printed.tolist(), strict=True))

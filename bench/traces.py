@@ -165,7 +165,7 @@ class Half:
         return np.array([len(one.changes) / max((one.end - one.begin) / DAY, 1e-9) for one in self.series])
 
 
-def captured(found: TraceOutcome, half_life: int, weights: np.ndarray | None = None) -> float:
+def capture(found: TraceOutcome, half_life: int, weights: np.ndarray | None = None) -> float:
     w = np.ones(len(found.delay)) if weights is None else weights
     return float((worth(found.delay, half_life) * w).sum() / w.sum())
 
@@ -197,13 +197,13 @@ def calibrate(half: Half) -> dict[str, tuple[str, Made]]:
     """Return of each crawler the row with the most value at a half-life of a day on this half."""
     chosen = {}
     for name, grid in grids(half).items():
-        values = {key: captured(half.run(made()), DAY) for key, made in grid.items()}
+        values = {key: capture(half.run(made()), DAY) for key, made in grid.items()}
         best = max(values, key=lambda key: values[key])
         chosen[name] = (best, grid[best])
     return chosen
 
 
-def learned(policy: Policy[Any]) -> Policy[Any]:
+def learn_policy(policy: Policy[Any]) -> Policy[Any]:
     return Learned(policy, GammaLearner())
 
 
@@ -212,9 +212,9 @@ def line(name: str, half: Half, found: TraceOutcome, half_life: int, bound: floa
     ones = np.ones(len(found.delay))
     hours = [quantile(found.delay, w, q) / HOUR for w in (ones, even) for q in (0.5, 0.9)]
     return (
-        f"{name:13} value {captured(found, half_life):.3f} page-equal {captured(found, half_life, even):.3f}  "
+        f"{name:13} value {capture(found, half_life):.3f} page-equal {capture(found, half_life, even):.3f}  "
         f"delay p50/p90 {hours[0]:7.2f}/{hours[1]:7.1f} h  page-equal {hours[2]:7.1f}/{hours[3]:7.1f} h  "
-        f"alone {found.alone.mean():.3f}  polls {found.spent / half.budget:.2f}  of bound {captured(found, half_life) * len(found.delay) / bound:.3f}"
+        f"alone {found.alone.mean():.3f}  polls {found.spent / half.budget:.2f}  of bound {capture(found, half_life) * len(found.delay) / bound:.3f}"
     )
 
 
@@ -282,20 +282,20 @@ def compare(calibration: Half, half: Half, given: argparse.Namespace) -> None:
         + "; ".join(f"{k}: {v[0]}" for k, v in chosen.items())
     )
     fixed = {name: half.run(made()) for name, (_, made) in chosen.items()}
-    fixed["lambda_crawl"] = half.run(learned(LambdaCrawl(pace=PACE, longest=FAR)), fills=True)
+    fixed["lambda_crawl"] = half.run(learn_policy(LambdaCrawl(pace=PACE, longest=FAR)), fills=True)
     ratios = Ratios(half, given.resamples, given.seed)
     for label, half_life in HALF_LIVES.items():
         if given.quick and label != "1 d":
             continue
         bound = hindsight_bound(half.series, half_life, half.budget)
         outcomes = {
-            "price": half.run(learned(Price(pace=PACE, longest=FAR)), half_life, fills=True),
-            "price_lab": half.run(learned(Price(pace=PACE, guarded=False)), half_life, fills=True),
+            "price": half.run(learn_policy(Price(pace=PACE, longest=FAR)), half_life, fills=True),
+            "price_lab": half.run(learn_policy(Price(pace=PACE, guarded=False)), half_life, fills=True),
             "price_hours": half.run(
                 Learned(PriceHours(pace=PACE, longest=FAR), HourlyLearner()), half_life, fills=True
             ),
-            "index": half.run(learned(Index(pace=1, longest=FAR)), half_life, saves=False),
-            "wic": half.run(learned(Wic(pace=1, longest=FAR)), half_life, saves=False),
+            "index": half.run(learn_policy(Index(pace=1, longest=FAR)), half_life, saves=False),
+            "wic": half.run(learn_policy(Wic(pace=1, longest=FAR)), half_life, saves=False),
             **fixed,
             "oracle": half.run(Price(pace=PACE, longest=FAR), half_life, half.rates()),
         }
@@ -314,7 +314,7 @@ def verdicts(
 ) -> None:
     """Print what stands to the promises: ratios of each form of `price` to the best crawler, WIC, LambdaCrawl and the fixed interval."""
     most = bound / sum(len(one.changes) for one in half.series)
-    values = {name: captured(found, half_life, page_equal(found) if even else None) for name, found in outcomes.items()}
+    values = {name: capture(found, half_life, page_equal(found) if even else None) for name, found in outcomes.items()}
     best = max(("nutch", "stormcrawler", "best_effort"), key=lambda name: values[name])
     weighted = "page-equal" if even else "change-weighted"
     for own in ("price", "price_lab", "price_hours"):
@@ -346,7 +346,7 @@ def priors(half: Half) -> None:
         print(
             f"1/{1 / half.share:.0f}, half-life 1 d, Gamma({shape}), {deviations:.0f} deviations, "
             f"host prior {'for new pages' if fits == NEVER else 'hourly'}: "
-            f"value {captured(found, DAY):.3f} page-equal {captured(found, DAY, even):.3f}",
+            f"value {capture(found, DAY):.3f} page-equal {capture(found, DAY, even):.3f}",
             flush=True,
         )
 
@@ -356,11 +356,11 @@ def stretches(half: Half) -> None:
     even = round(len(half.series) * max(one.end for one in half.series) / max(half.budget, 1))
     for part in (1.1, 1.5, 2.0, 4.0, 8.0, None):
         longest = FAR if part is None else round(even * part)
-        found = half.run(learned(Price(pace=PACE, longest=longest)), DAY, fills=True)
+        found = half.run(learn_policy(Price(pace=PACE, longest=longest)), DAY, fills=True)
         weights = page_equal(found)
         print(
             f"1/{1 / half.share:.0f}, half-life 1 d, longest wait {'any' if part is None else f'{part} x {even / HOUR:.0f} h'}: "
-            f"value {captured(found, DAY):.3f} page-equal {captured(found, DAY, weights):.3f} "
+            f"value {capture(found, DAY):.3f} page-equal {capture(found, DAY, weights):.3f} "
             f"p90 of delays, page-equal {quantile(found.delay, weights, 0.9) / HOUR:.0f} h",
             flush=True,
         )

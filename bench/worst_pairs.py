@@ -53,7 +53,7 @@ def zipf(count: int, seed: int) -> str:
     return " ".join(f"w{int(rng.paretovariate(1)) % 20_000}" for _ in range(count))
 
 
-def shuffled(items: Sequence[str], seed: int = 5) -> list[str]:
+def shuffle(items: Sequence[str], seed: int = 5) -> list[str]:
     """Return the items in another order."""
     return random.Random(seed).sample(items, len(items))
 
@@ -63,13 +63,13 @@ def attributes(count: int, form: str) -> str:
     return f"<p {' '.join(form.format(number) for number in range(count))}>text"
 
 
-def misnested(count: int) -> str:
+def misnest(count: int) -> str:
     """Return formatting tags that overlap, each to be opened again after each other (lexbor issue 340)."""
     opened = "".join(f"<b i{n}>" for n in range(count)) + "".join(f"<i i{n}>" for n in range(count))
     return opened + "x</b>" * count
 
 
-def ended(text: str, *, old: str = "one", new: str = "two") -> Pair:
+def end_differently(text: str, *, old: str = "one", new: str = "two") -> Pair:
     """Return two texts that differ at their end."""
     return f"{text}{old}", f"{text}{new}"
 
@@ -89,7 +89,7 @@ PAIRS: dict[str, Callable[[], Pair]] = {
     "disjoint, 150,000": lambda: (" ".join(NUMBERS[:150_000]), " ".join(f"x{n}" for n in range(150_000))),
     "reversed, 150,000": lambda: (" ".join(NUMBERS[:150_000]), " ".join(NUMBERS[149_999::-1])),
     "reversed, 300,000": lambda: (" ".join(NUMBERS), " ".join(NUMBERS[::-1])),
-    "shuffled, 300,000": lambda: (" ".join(NUMBERS), " ".join(shuffled(NUMBERS))),
+    "shuffled, 300,000": lambda: (" ".join(NUMBERS), " ".join(shuffle(NUMBERS))),
     "blocks of four letters moved": lambda: (
         words("abcd", 490_000, 3) + " q" * 200_000, "q " * 200_000 + words("abcd", 490_000, 3),
     ),
@@ -97,40 +97,40 @@ PAIRS: dict[str, Callable[[], Pair]] = {
         " ".join(NUMBERS[:250_000]), " ".join(n if int(n) % 2 else f"y{n}" for n in NUMBERS[:250_000]),
     ),
     "every second of two letters": lambda: ("a b " * 340_000, "a c " * 340_000),
-    "the last of 340,000": lambda: ended(words(NUMBERS[:60_000], 340_000, 4)),
+    "the last of 340,000": lambda: end_differently(words(NUMBERS[:60_000], 340_000, 4)),
     "Chinese without a space": lambda: ("漢字" * 330_000, "字漢" * 330_000),
     "one long word": lambda: ("a" * 2 * MEGABYTE, "a" * (2 * MEGABYTE - 1)),
-    "one long number": lambda: ended("1." * 950_000, old="1", new="2"),
+    "one long number": lambda: end_differently("1." * 950_000, old="1", new="2"),
     "flags in a row": lambda: ("🇩🇪" * 240_000, "🇫🇷" * 240_000),
     "apples": lambda: ("🍎" * 480_000, "🍏🍎" * 240_000),
     "emoji that join": lambda: ("👩\u200d" * 280_000, "👩\u200d" * 279_999),
     "a letter with marks": lambda: ("e" + "\u0301" * 900_000, "e" + "\u0301" * 899_999),
     "only <": lambda: ("<" * 990_000, "<" * 990_001),
-    "paragraphs of one letter": lambda: ended("<p>x" * 290_000),
+    "paragraphs of one letter": lambda: end_differently("<p>x" * 290_000),
     "line breaks": lambda: ("a<br>" * 290_000, "b<br>" * 290_000),
-    "too many tags": lambda: ended("<p>x" * 480_000),
+    "too many tags": lambda: end_differently("<p>x" * 480_000),
     "links turned round": lambda: (_items(NUMBERS[:39_000], "<a href=/{0}>x"), _items(NUMBERS[38_999::-1], "<a href=/{0}>x")),
     "links that climb": lambda: (_items(NUMBERS[:39_000], "<a href=/{0}/../x?q={0}>"), _items(NUMBERS[:39_000], "<a href=/{0}/../y?q={0}>")),
     "images": lambda: (_items(NUMBERS[:39_000], "<img src=/{0}>"), _items(NUMBERS[:39_000], "<img src=/{0}x>")),
     "too many images": lambda: (_items(NUMBERS[:110_000], "<img src=/{0}>"), _items(NUMBERS[:110_000], "<img src=/{0}x>")),
-    "items shuffled": lambda: (_items(NUMBERS[:70_000], "<li><a>{0}</a>"), _items(shuffled(NUMBERS[:70_000]), "<li><a>{0}</a>")),
-    "5,000 nested": lambda: ended("<div>" * 4_990),
-    "5,000 nested and wide": lambda: ended("<div>" * 4_990 + "<p>x" * 280_000),
-    "100,000 nested": lambda: ended("<div>" * 100_000),
-    "900 attributes on many tags": lambda: ended(attributes(900, "a{}") * 100),
-    "100,000 attributes": lambda: ended(attributes(100_000, "a{}")),
-    "misnested 500": lambda: ended(misnested(500)),
-    "misnested 700": lambda: ended(misnested(700)),
-    "misnested 20,000": lambda: ended(misnested(20_000)),
-    "unclosed tables": lambda: ended("<table>" * 20_000),
-    "unclosed links": lambda: ended("<p>" + "<a>" * 20_000),
-    "unclosed comments": lambda: ended("<!--" * 290_000),
-    "a feed of HTML": lambda: ended("<rss>" + "<a>&lt;b>x</a>" * 100_000, old="</rss>", new="<a>y</a></rss>"),
+    "items shuffled": lambda: (_items(NUMBERS[:70_000], "<li><a>{0}</a>"), _items(shuffle(NUMBERS[:70_000]), "<li><a>{0}</a>")),
+    "5,000 nested": lambda: end_differently("<div>" * 4_990),
+    "5,000 nested and wide": lambda: end_differently("<div>" * 4_990 + "<p>x" * 280_000),
+    "100,000 nested": lambda: end_differently("<div>" * 100_000),
+    "900 attributes on many tags": lambda: end_differently(attributes(900, "a{}") * 100),
+    "100,000 attributes": lambda: end_differently(attributes(100_000, "a{}")),
+    "misnested 500": lambda: end_differently(misnest(500)),
+    "misnested 700": lambda: end_differently(misnest(700)),
+    "misnested 20,000": lambda: end_differently(misnest(20_000)),
+    "unclosed tables": lambda: end_differently("<table>" * 20_000),
+    "unclosed links": lambda: end_differently("<p>" + "<a>" * 20_000),
+    "unclosed comments": lambda: end_differently("<!--" * 290_000),
+    "a feed of HTML": lambda: end_differently("<rss>" + "<a>&lt;b>x</a>" * 100_000, old="</rss>", new="<a>y</a></rss>"),
     "XML": lambda: ("<?xml version='1.0'?><r>" + "<a>x</a>" * 200_000 + "</r>", "<?xml version='1.0'?><r>" + "<a>y</a>" * 200_000 + "</r>"),
     "a JSON array turned round": lambda: (f"[{','.join(NUMBERS[:95_000])}]", f"[{','.join(NUMBERS[94_999::-1])}]"),
     "a JSON object": lambda: ("{" + ",".join(f'"{n}":{n}' for n in NUMBERS[:95_000]) + "}", "{" + ",".join(f'"{n}":{n}1' for n in NUMBERS[:95_000]) + "}"),
-    "nested arrays": lambda: ended("[" * 100_000),
-    "declarations of charsets": lambda: ended("<meta charset=" * 140_000),
+    "nested arrays": lambda: end_differently("[" * 100_000),
+    "declarations of charsets": lambda: end_differently("<meta charset=" * 140_000),
     "every line of 1,000,000": lambda: ("a\n" * MEGABYTE, "b\n" * MEGABYTE),
 }  # fmt: skip
 """The adversaries of detection §2.4 and §2.5, at 2 MB where more of them is worse, and some of our own."""

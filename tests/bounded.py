@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 
 @contextlib.contextmanager
-def bounded(seconds: float) -> Iterator[None]:
+def bound_time(seconds: float) -> Iterator[None]:
     """Fail if the work inside takes so many seconds of this process's CPU time, and end it there if it is in Python.
 
     To be at least ten times what the work takes, so that no slow or busy machine reaches it, on input so large that work which grows

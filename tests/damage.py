@@ -126,7 +126,7 @@ def _cut(data: Path, rng: random.Random) -> str:
     return f"cut at {size}"
 
 
-def _zeroed(data: Path, rng: random.Random) -> str:
+def _zero(data: Path, rng: random.Random) -> str:
     path = data / "tidings.db"
     page = rng.randrange(1, path.stat().st_size // 4096)
     with path.open("r+b") as file:
@@ -172,7 +172,7 @@ def _value(data: Path, rng: random.Random) -> str:
 
 
 WAYS: tuple[Callable[[Path, random.Random], str], ...] = (
-    _flips(1), _flips(20), _flips(200), _header, _cut, _zeroed, _garbage_wal, _blob, _value, _value,
+    _flips(1), _flips(20), _flips(200), _header, _cut, _zero, _garbage_wal, _blob, _value, _value,
 )  # fmt: skip
 
 

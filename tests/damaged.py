@@ -60,9 +60,7 @@ class Original:
         return Page(body, [("Content-Type", self.content_type), *more])
 
 
-def damaged(
-    body: bytes, content_type: str = HTML, *, seed: int = 0, count: int = 200, first: int = 0
-) -> Iterator[Made]:
+def damage(body: bytes, content_type: str = HTML, *, seed: int = 0, count: int = 200, first: int = 0) -> Iterator[Made]:
     """Yield `count` damaged responses for a page, each with a name of its own (`007 framing: reset at 120`); all ways take turns.
 
     `first` is the way that begins.
@@ -118,7 +116,7 @@ def _chunks(body: bytes, size: int) -> bytes:
     return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
 
 
-def _chunked_without_end(page: Original) -> Made:
+def _chunk_without_end(page: Original) -> Made:
     at = page.cut()
     return f"chunks end at {at}", page.wire("Transfer-Encoding: chunked\r\n", _chunks(page.body[:at], 1_000))
 
@@ -141,14 +139,14 @@ def _partial(page: Original) -> Made:
     return f"206 of {at} bytes", Page(page.body[:at], headers, status=206)
 
 
-_FRAMING = (_short_of_length, _reset, _chunked_without_end, _cut_chunk, _two_lengths, _partial)
+_FRAMING = (_short_of_length, _reset, _chunk_without_end, _cut_chunk, _two_lengths, _partial)
 
 
 # -- content encoding ------------------------------------------------------------------------------------------------------------
 
 
 def _cut_encoded(name: str, encode: Callable[[bytes], bytes]) -> Callable[[Original], Made]:
-    def made(page: Original) -> Made:
+    def make(page: Original) -> Made:
         whole = encode(page.body)
         part = whole[: page.cut(whole)]
         if page.dice.random() < 0.5:
@@ -157,7 +155,7 @@ def _cut_encoded(name: str, encode: Callable[[bytes], bytes]) -> Callable[[Origi
             f"Content-Encoding: {name}\r\nTransfer-Encoding: chunked\r\n", _chunks(part, 2_000) + b"0\r\n\r\n"
         )
 
-    return made
+    return make
 
 
 def _wrong_checksum(page: Original) -> Made:
@@ -166,7 +164,7 @@ def _wrong_checksum(page: Original) -> Made:
     return "gzip with a wrong checksum", page.page(bytes(whole), Content_Encoding="gzip")
 
 
-def _flipped_bit(page: Original) -> Made:
+def _flip_bit(page: Original) -> Made:
     whole = bytearray(gzip.compress(page.body, mtime=0))
     at = page.cut(bytes(whole))
     whole[at] ^= 1 << page.dice.randrange(8)
@@ -187,7 +185,7 @@ _ENCODING = (
     _cut_encoded("br", brotli.compress),
     _cut_encoded("zstd", zstd.compress),
     _wrong_checksum,
-    _flipped_bit,
+    _flip_bit,
     _not_encoded,
     _unknown_encoding,
 )
@@ -206,7 +204,7 @@ def _question_marks(page: Original) -> Made:
     return "letters as question marks", page.page(page.body.decode("utf-8", "replace").encode("ascii", "replace"))
 
 
-def _lost(page: Original) -> Made:
+def _lose_part(page: Original) -> Made:
     return "letters lost", page.page(page.body.decode("ascii", "replace").encode())
 
 
@@ -216,7 +214,7 @@ def _wrong_label(page: Original) -> Made:
 
 
 _UNDEFINED = frozenset({0x81, 0x8D, 0x8F, 0x90, 0x9D})
-_LETTERS = (_twice, _question_marks, _lost, _wrong_label)
+_LETTERS = (_twice, _question_marks, _lose_part, _wrong_label)
 
 
 # -- half a page -----------------------------------------------------------------------------------------------------------------
@@ -284,13 +282,13 @@ def _maker(page: Original) -> Made:
 def _sentence(
     name: str, rows: Sequence[tuple[str, str]], *, statuses: Sequence[int] = (200,)
 ) -> Callable[[Original], Made]:
-    def made(page: Original) -> Made:
+    def make(page: Original) -> Made:
         language, text = page.dice.choice(rows)
         status = page.dice.choice(statuses)
         body = wall_pages.page(text, f"<h1>{text}</h1><p>example.org")
         return f"{status} {name} in {language}", Page(body.encode(), [("Content-Type", HTML)], status=status)
 
-    return made
+    return make
 
 
 def _login(page: Original) -> Made:

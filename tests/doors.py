@@ -101,7 +101,7 @@ def ledger(calls: Sequence[Call]) -> dict[str, str | None]:
     return {call.name: BECOMES[call.verb] for call in calls if call.status == 0}
 
 
-def lost_writes(connection: Connection, expected: Mapping[str, str | None]) -> list[str]:
+def list_lost_writes(connection: Connection, expected: Mapping[str, str | None]) -> list[str]:
     """Return the sentinels that are not as their writer left them; a running service may have stepped on from `created`."""
     stored = {row.name: row.state for row in sentinels.listing(connection)}
     faults = []

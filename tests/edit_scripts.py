@@ -15,7 +15,7 @@ ALPHABETS = (2, 5, 40, 400)
 """How many different words a text has: from nearly all alike to nearly all apart."""
 
 
-def scripted(rng: random.Random) -> tuple[list[str], list[str], int]:
+def make_script(rng: random.Random) -> tuple[list[str], list[str], int]:
     """Return an old text, what a random script of inserts, deletes, replaces and moves makes of it, and how many words it left alone."""
     words = [f"w{number}" for number in range(rng.choice(ALPHABETS))]
     old = rng.choices(words, k=rng.randint(0, LONGEST))
@@ -40,7 +40,7 @@ def scripted(rng: random.Random) -> tuple[list[str], list[str], int]:
     return old, new, left
 
 
-def broken_rules(old: Sequence[str], new: Sequence[str], left: int) -> list[str]:
+def list_broken_rules(old: Sequence[str], new: Sequence[str], left: int) -> list[str]:
     """Return which rules a comparison of two texts breaks; `left` words at least have stayed in their order."""
     edits, back = compare_sequences(old, new), compare_sequences(new, old)
     rows = {row.object: (row.old, row.new) for row in compare_objects("x", old, new)}

@@ -162,9 +162,9 @@ def no_inodes(disk: Path, service: Service) -> Iterator[None]:
         shutil.rmtree(folder)
 
 
-def _limited(kind: int, choose: Callable[[int], int]) -> Fault:
+def _limit(kind: int, choose: Callable[[int], int]) -> Fault:
     @contextlib.contextmanager
-    def limited(disk: Path, service: Service) -> Iterator[None]:
+    def limit(disk: Path, service: Service) -> Iterator[None]:
         pid = service.process.pid
         before = resource.prlimit(pid, kind)
         resource.prlimit(pid, kind, (choose(pid), before[1]))
@@ -173,7 +173,7 @@ def _limited(kind: int, choose: Callable[[int], int]) -> Fault:
         finally:
             resource.prlimit(pid, kind, before)
 
-    return limited
+    return limit
 
 
 def _open_files(pid: int) -> int:
@@ -185,12 +185,12 @@ def _memory(pid: int) -> int:
     return pages_used * resource.getpagesize()
 
 
-def injected(calls: str, error: str) -> Fault:
+def inject_error(calls: str, error: str) -> Fault:
     """Return a fault that lets system calls of the service fail, by strace: `pwrite64` with ENOSPC, say."""
 
     @contextlib.contextmanager
     def inject(disk: Path, service: Service) -> Iterator[None]:
-        paths = [word for path in _stored(disk) for word in ("-P", str(path))]
+        paths = [word for path in _list_stored(disk) for word in ("-P", str(path))]
         command = ["strace", "-f", "-q", "-o", "/dev/null", "-p", str(service.process.pid), *paths]
         command += ["-e", f"trace={calls}", "-e", f"inject={calls}:error={error}"]
         tracer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -203,7 +203,7 @@ def injected(calls: str, error: str) -> Fault:
     return inject
 
 
-def _stored(disk: Path) -> list[Path]:
+def _list_stored(disk: Path) -> list[Path]:
     return [path for path in disk.rglob("*") if path.is_file()]
 
 
@@ -211,18 +211,18 @@ Fault = Callable[[Path, Service], contextlib.AbstractContextManager[None]]
 FAULTS: dict[str, Fault] = {
     "no room": no_room,
     "no inodes": no_inodes,
-    "file size limit": _limited(resource.RLIMIT_FSIZE, lambda _: 100_000),
-    "no descriptors": _limited(resource.RLIMIT_NOFILE, _open_files),
-    "no memory": _limited(resource.RLIMIT_AS, _memory),
+    "file size limit": _limit(resource.RLIMIT_FSIZE, lambda _: 100_000),
+    "no descriptors": _limit(resource.RLIMIT_NOFILE, _open_files),
+    "no memory": _limit(resource.RLIMIT_AS, _memory),
 }
 UNSAID = frozenset({"no descriptors", "no memory"})
 """Faults under which what is open goes on: nothing need be said of the disk."""
 INJECTED: dict[str, Fault] = {
-    "quota": injected("pwrite64,write", "EDQUOT"),
-    "read-only": injected("pwrite64,write,openat", "EROFS"),
-    "write error": injected("pwrite64,write", "EIO"),
-    "no room at fsync": injected("fsync,fdatasync", "ENOSPC"),
-    "error at fsync": injected("fsync,fdatasync", "EIO"),
+    "quota": inject_error("pwrite64,write", "EDQUOT"),
+    "read-only": inject_error("pwrite64,write,openat", "EROFS"),
+    "write error": inject_error("pwrite64,write", "EIO"),
+    "no room at fsync": inject_error("fsync,fdatasync", "ENOSPC"),
+    "error at fsync": inject_error("fsync,fdatasync", "EIO"),
 }
 
 

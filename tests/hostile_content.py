@@ -45,7 +45,7 @@ class ContentRow:
     most_mebibytes: float = 200.0
 
 
-def _examined(old: str | bytes, new: str | bytes, content_type: str = HTML, interest: Interest = ANY) -> Examination:
+def _examine(old: str | bytes, new: str | bytes, content_type: str = HTML, interest: Interest = ANY) -> Examination:
     before, after = (
         Body(data=one if isinstance(one, bytes) else one.encode(), content_type=content_type, url="http://x.example/")
         for one in (old, new)
@@ -54,9 +54,9 @@ def _examined(old: str | bytes, new: str | bytes, content_type: str = HTML, inte
     return examine(Job(new=after, references={1: before}, known={}, wanted=wanted))
 
 
-def _told(old: str | bytes, new: str | bytes, content_type: str = HTML, interest: Interest = ANY) -> str:
+def _report(old: str | bytes, new: str | bytes, content_type: str = HTML, interest: Interest = ANY) -> str:
     """Return what somebody is told who watches a page that was `old` and is `new`; all of it can be stored as UTF-8."""
-    seen = _examined(old, new, content_type, interest)
+    seen = _examine(old, new, content_type, interest)
     if seen.problem:
         return seen.problem
     reasons = [refused.reason for refused in seen.refused]
@@ -87,7 +87,7 @@ def _charset(data: bytes, content_type: str) -> Callable[[], str]:
     return story
 
 
-def _refused(clause: str) -> Callable[[], str]:
+def _refuse(clause: str) -> Callable[[], str]:
     """A text of a user that is judged when it is saved."""
 
     def story() -> str:
@@ -98,7 +98,7 @@ def _refused(clause: str) -> Callable[[], str]:
 
 
 def _deep(depth: int) -> Callable[[], str]:
-    return lambda: _told("<div>" * depth + "<p>one", "<div>" * depth + "<p>two")
+    return lambda: _report("<div>" * depth + "<p>one", "<div>" * depth + "<p>two")
 
 
 def _file_in_feed() -> str:
@@ -136,7 +136,7 @@ def _parameter_entity() -> str:
 
 
 def _pattern(pattern: str, text: str) -> Callable[[], str]:
-    return lambda: _told("b", text, interest=Interest("regex", pattern=pattern)) and "compared"
+    return lambda: _report("b", text, interest=Interest("regex", pattern=pattern)) and "compared"
 
 
 def _xpath() -> str:
@@ -147,16 +147,16 @@ def _xpath() -> str:
 
 def _million_lines() -> str:
     old, new = (f"<br>{letter}" * 1_000_000 for letter in "ab")
-    return _told(old, new)
+    return _report(old, new)
 
 
 def _million_plain_lines() -> str:
     old, new = (f"{letter}\n" * 1_000_000 for letter in "ab")
-    return _told(old, new, "text/plain").partition(":")[0]
+    return _report(old, new, "text/plain").partition(":")[0]
 
 
 def _laid_bare() -> str:
-    told = _told("<p>pay ten now", "<p>pay e\u202eleven\u202c\rand\x00 no\ufffet now")
+    told = _report("<p>pay ten now", "<p>pay e\u202eleven\u202c\rand\x00 no\ufffet now")
     return one_line(told)
 
 
@@ -199,26 +199,26 @@ def _markup_rows() -> Iterator[ContentRow]:
     yield ContentRow("H-057", "<div> 100,000 deep", "LIMIT", deep, _deep(100_000))
     yield ContentRow(
         "H-058", "5,000,000 times <", "LIMIT", "could not compare: it has more than 300,000 tags",
-        lambda: _told("one", "<" * 5_000_000), 3.0,
+        lambda: _report("one", "<" * 5_000_000), 3.0,
     )  # fmt: skip
     yield ContentRow(
         "H-059", "NUL, U+FFFE, a lone CR, bidi overrides", "SAFE", 'pay "ten" → "eleven and no t" now', _laid_bare,
     )  # fmt: skip
-    yield ContentRow("H-060", "no <html>", "SAFE", '"one" → "two"', lambda: _told("one", "two"))
+    yield ContentRow("H-060", "no <html>", "SAFE", '"one" → "two"', lambda: _report("one", "two"))
     yield ContentRow(
         "H-060", "two <body>", "SAFE", 'one "two" → "three"',
-        lambda: _told("<body>one <body>two", "<body>one <body>three"),
+        lambda: _report("<body>one <body>two", "<body>one <body>three"),
     )  # fmt: skip
     yield ContentRow(
         "H-060", "an unclosed <script> that hides the page", "SAFE", 'removed "news of today"',
-        lambda: _told("<p>here <p>news of today", "<p>here <script><p>news of today"),
+        lambda: _report("<p>here <p>news of today", "<p>here <script><p>news of today"),
     )  # fmt: skip
 
 
 def _data_rows() -> Iterator[ContentRow]:
     yield ContentRow(
         "H-056", 'a surrogate in JSON: "\\ud800"', "SAFE", 'a "� one" → "� two"',
-        lambda: _told('{"a": "\\ud800 one"}', '{"a": "\\ud800 two"}', JSON),
+        lambda: _report('{"a": "\\ud800 one"}', '{"a": "\\ud800 two"}', JSON),
     )  # fmt: skip
     yield ContentRow("H-061", "an entity of a feed names a file", "SAFE", "canary in it: False", _file_in_feed)
     yield ContentRow("H-062", "billion laughs", "LIMIT", "True that little is left of it", _laughs)
@@ -226,19 +226,19 @@ def _data_rows() -> Iterator[ContentRow]:
     yield ContentRow("H-064", "XInclude of a file", "SAFE", "news, canary in it: False", _include)
     yield ContentRow(
         "H-065", "100,000 nested arrays", "FAIL", '"1" → "2"',
-        lambda: _told("[" * 100_000 + "1", "[" * 100_000 + "2", JSON),
+        lambda: _report("[" * 100_000 + "1", "[" * 100_000 + "2", JSON),
     )  # fmt: skip
     yield ContentRow(
         "H-066", "an integer of 5,000 digits", "SAFE", f'"…{"1" * 58}…" → "…{"1" * 58}…"',
-        lambda: _told(f"[{'1' * 5_000}]", f"[{'1' * 4_999}2]", JSON).partition(":")[0],
+        lambda: _report(f"[{'1' * 5_000}]", f"[{'1' * 4_999}2]", JSON).partition(":")[0],
     )  # fmt: skip
     yield ContentRow(
         "H-066", "NaN and 1e999", "SAFE", '[1] "1e999" → "1e998"',
-        lambda: _told("[NaN, 1e999]", "[NaN, 1e998]", JSON),
+        lambda: _report("[NaN, 1e999]", "[NaN, 1e998]", JSON),
     )  # fmt: skip
     yield ContentRow(
         "H-067", "a key twice: both values are text", "SAFE", 'a "1" → "3"',
-        lambda: _told('{"a": 1, "a": 2}', '{"a": 3, "a": 2}', JSON),
+        lambda: _report('{"a": 1, "a": 2}', '{"a": 3, "a": 2}', JSON),
     )  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def _text_rows() -> Iterator[ContentRow]:
         "H-069", r"\s+$ on 50,000 spaces", "LIMIT", "compared", _pattern(r"\s+$", f"x{' ' * 50_000}x"), 0.1
     )
     for pattern in ("(?P<x>", "a" * 100_000, "(a{1000}){1000}"):
-        yield ContentRow("H-070", _cut(pattern, 20), "REFUSE", "refused at save, E11", _refused(f'regex "{pattern}"'))
+        yield ContentRow("H-070", _cut(pattern, 20), "REFUSE", "refused at save, E11", _refuse(f'regex "{pattern}"'))
     for function in (
         "unparsed-text('file:///etc/passwd')",
         "json-doc('x')",
@@ -257,12 +257,12 @@ def _text_rows() -> Iterator[ContentRow]:
         "environment-variable('HOME')",
     ):
         clause = f'all words Select xpath "{function}"'
-        yield ContentRow("H-071", function, "REFUSE", "refused at save, E06", _refused(clause))
-    yield ContentRow("H-072", "jq env", "REFUSE", "refused at save, E03", _refused('all words Select jq "env"'))
+        yield ContentRow("H-071", function, "REFUSE", "refused at save, E06", _refuse(clause))
+    yield ContentRow("H-072", "jq env", "REFUSE", "refused at save, E03", _refuse('all words Select jq "env"'))
     yield ContentRow("H-073", "//*[count(//*)>0]/ancestor::*… 10 deep", "LIMIT", "could not compare", _xpath)
     nested = ":not(" * 1_000 + "a" + ")" * 1_000
     yield ContentRow(
-        "H-074", ":not 1,000 deep", "REFUSE", "refused at save, E06", _refused(f'all words Select css "{nested}"')
+        "H-074", ":not 1,000 deep", "REFUSE", "refused at save, E06", _refuse(f'all words Select css "{nested}"')
     )
     yield ContentRow(
         "H-120",

@@ -37,7 +37,7 @@ class ProductRow:
     story: Callable[[World], str]
 
 
-def _saved(clause: str) -> Callable[[World], str]:
+def _save(clause: str) -> Callable[[World], str]:
     def story(world: World) -> str:
         world.page("/a", "<p>one")
         try:
@@ -99,7 +99,7 @@ def _two_cookies(world: World) -> str:
     return f"{len({poll.page_id for poll in world.polls()})} pages; {' '.join(sorted(sent))}"
 
 
-def _unframed(world: World) -> str:
+def _unframe(world: World) -> str:
     body = f"<p>{TEXT}".encode()
     head = b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"
     world.server.pages["/a"] = raw(head + body)
@@ -112,7 +112,7 @@ def _unframed(world: World) -> str:
     return _polls(world)
 
 
-def _unframed_once(world: World) -> str:
+def _unframe_once(world: World) -> str:
     body = f"<p>{TEXT}".encode()
     head = b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"
     world.server.pages["/a"] = raw(head + body)
@@ -170,18 +170,18 @@ def _nonce(world: World) -> str:
 
 PRODUCT_ROWS = (
     ProductRow(
-        "H-031", "Header with a line end", "REFUSE", "refused at save; 0 arrived", _saved('Header "X" "a\r\nX-Evil: y"')
+        "H-031", "Header with a line end", "REFUSE", "refused at save; 0 arrived", _save('Header "X" "a\r\nX-Evil: y"')
     ),
-    ProductRow("H-032", "Header Host", "REFUSE", "refused at save; 0 arrived", _saved('Header "Host" "evil.example"')),
+    ProductRow("H-032", "Header Host", "REFUSE", "refused at save; 0 arrived", _save('Header "Host" "evil.example"')),
     ProductRow(
-        "H-032", "Header Content-Length", "REFUSE", "refused at save; 0 arrived", _saved('Header "Content-Length" "5"')
+        "H-032", "Header Content-Length", "REFUSE", "refused at save; 0 arrived", _save('Header "Content-Length" "5"')
     ),
     ProductRow(
         "H-032",
         "Header Transfer-Encoding",
         "REFUSE",
         "refused at save; 0 arrived",
-        _saved('Header "Transfer-Encoding" "chunked"'),
+        _save('Header "Transfer-Encoding" "chunked"'),
     ),
     ProductRow("H-033", "Headers of a page that moves to another host", "SAFE", "new; 2 and 0 headers", _other_host),
     ProductRow("H-034", "Header of a page that moves to http", "FAIL", "error redirect; 1 and 0 arrived", _downgrade),
@@ -191,14 +191,14 @@ PRODUCT_ROWS = (
         "no length, 40 % left, twice",
         "SAFE",
         "new, quarantined collapsed, changed",
-        _unframed,
+        _unframe,
     ),
     ProductRow(
         "H-042",
         "no length, 40 % left, once",
         "SAFE",
         "new, quarantined collapsed, unchanged; 0 changes",
-        _unframed_once,
+        _unframe_once,
     ),
     ProductRow("H-117", "an ETag that never changes", "SAFE", "2 changes in two days", _constant_etag),
     ProductRow("H-119", "a nonce and a time on every look", "LIMIT", "0 told after five looks", _nonce),

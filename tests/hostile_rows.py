@@ -87,17 +87,17 @@ def _endless_headers(seen: Seen, wire: Wire) -> None:
             return
 
 
-def _moved(location: str, *more: str) -> Page:
+def _move(location: str, *more: str) -> Page:
     return Page(status=302, headers=[("Location", place) for place in (location, *more)])
 
 
-def _typed(id_: str, url: str) -> Row:
+def _refuse_typed(id_: str, url: str) -> Row:
     """Text that is refused when it is saved, and again when it is asked for all the same."""
     ask = Ask((FetchRequest(url=url),), is_saved=True, settings=dict(CLOSED))
     return Row(id_, url, "REFUSE", REFUSED, lambda stage: ask, outcomes)
 
 
-def _forbidden(id_: str, url: str, names: Mapping[str, list[list[str]]] = NO_NAMES, what: str = "") -> Row:
+def _forbid(id_: str, url: str, names: Mapping[str, list[list[str]]] = NO_NAMES, what: str = "") -> Row:
     """An address that may be saved and is never dialled."""
     ask = Ask((FetchRequest(url=address.identify(url).url),), settings=dict(CLOSED), names=dict(names))
     return Row(id_, what or url, "BLOCK", "address", lambda stage: ask, outcomes)
@@ -158,8 +158,8 @@ SECRETS = (("X-Api-Key", "k"), ("Cookie", "a=b"), ("Authorization", "Bearer t"),
 def _to_other_origin(other: str) -> Callable[[Stage], Ask]:
     def scene(stage: Stage) -> Ask:
         first, second = stage.server(), stage.server(None, other)
-        first.pages["/a"] = _moved(second.url("/b"))
-        second.pages["/b"] = _moved(first.url("/c"))
+        first.pages["/a"] = _move(second.url("/b"))
+        second.pages["/b"] = _move(first.url("/c"))
         first.pages["/c"] = Page(b"end")
         return Ask((FetchRequest(url=first.url("/a"), headers=SECRETS),))
 
@@ -176,7 +176,7 @@ def _downgrade(headers: tuple[tuple[str, str], ...]) -> Callable[[Stage], Ask]:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         _authority().issue_cert("127.0.0.1").configure_cert(tls)
         plain = stage.server(Page(b"in clear"))
-        secure = stage.server(_moved(plain.url()), tls=tls)
+        secure = stage.server(_move(plain.url()), tls=tls)
         trust = _authority().cert_pem.bytes().decode()
         return Ask((FetchRequest(url=secure.url(), headers=headers),), trust=trust)
 
@@ -189,7 +189,7 @@ def _chain(length: int) -> Callable[[Stage], Ask]:
     def scene(stage: Stage) -> Ask:
         server = stage.server()
         for n in range(max(length, 3)):
-            server.pages[f"/{n}"] = _moved(f"/{(n + 1) % length if length < 3 else n + 1}")
+            server.pages[f"/{n}"] = _move(f"/{(n + 1) % length if length < 3 else n + 1}")
         if length >= 3:
             server.pages[f"/{length}"] = Page(b"end")
         return Ask((FetchRequest(url=server.url("/0")),))
@@ -259,51 +259,51 @@ CHUNK = b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
 
 
 def _addresses() -> Iterator[Row]:
-    yield _forbidden("H-001", "http://127.0.0.1:8080/")
-    yield _forbidden("H-002", "http://169.254.169.254/latest/meta-data/")
-    yield _typed("H-003", "http://2130706433/")
-    yield _typed("H-004", "http://0x7f000001/")
-    yield _typed("H-004", "http://0x7f.1/")
-    yield _typed("H-005", "http://0177.0.0.1/")
-    yield _typed("H-006", "http://127.1/")
-    yield _typed("H-007", "http://0/")
-    yield _forbidden("H-008", "http://[::1]/")
-    yield _forbidden("H-009", "http://[::ffff:127.0.0.1]/")
-    yield _forbidden("H-010", "http://[64:ff9b::7f00:1]/")
-    yield _forbidden("H-011", "http://100.64.0.1/")
+    yield _forbid("H-001", "http://127.0.0.1:8080/")
+    yield _forbid("H-002", "http://169.254.169.254/latest/meta-data/")
+    yield _refuse_typed("H-003", "http://2130706433/")
+    yield _refuse_typed("H-004", "http://0x7f000001/")
+    yield _refuse_typed("H-004", "http://0x7f.1/")
+    yield _refuse_typed("H-005", "http://0177.0.0.1/")
+    yield _refuse_typed("H-006", "http://127.1/")
+    yield _refuse_typed("H-007", "http://0/")
+    yield _forbid("H-008", "http://[::1]/")
+    yield _forbid("H-009", "http://[::ffff:127.0.0.1]/")
+    yield _forbid("H-010", "http://[64:ff9b::7f00:1]/")
+    yield _forbid("H-011", "http://100.64.0.1/")
     for url in ("http://10.0.0.1/", "http://172.16.0.1/", "http://192.168.1.1/"):
-        yield _forbidden("H-012", url)
+        yield _forbid("H-012", url)
     for url in ("http://224.0.0.1/", "http://[ff02::1]/"):
-        yield _forbidden("H-013", url)
-    yield _forbidden("H-014", "http://mixed.example/", NAMES, "a name with a public address and 10.0.0.1")
-    yield _forbidden("H-014", "http://mixed6.example/", NAMES, "a name with a public address and ::1")
-    yield _forbidden("H-015", "http://rebound.example/", NAMES, "a name that now leads to 127.0.0.1")
+        yield _forbid("H-013", url)
+    yield _forbid("H-014", "http://mixed.example/", NAMES, "a name with a public address and 10.0.0.1")
+    yield _forbid("H-014", "http://mixed6.example/", NAMES, "a name with a public address and ::1")
+    yield _forbid("H-015", "http://rebound.example/", NAMES, "a name that now leads to 127.0.0.1")
     for restarted, expected in ((False, "fetched, fetched"), (True, "fetched, address")):
         what = f"a name that leads elsewhere at the second lookup{', after a restart' if restarted else ''}"
         yield Row("H-015", what, "BLOCK", expected, _rebound(restarted=restarted), outcomes)
     for place in ("http://169.254.169.254/", "http://[::1]/"):
-        yield _answer("H-016", f"302 to {place}", "BLOCK", "address", _moved(place))
-    yield _answer("H-017", "302 to file:///etc/passwd", "FAIL", "redirect", _moved("file:///etc/passwd"))
-    yield _typed("H-018", "http://127.0.0.1:80\\@example.com/")
-    yield _typed("H-019", "http://example.com\\@127.0.0.1/")
-    yield _typed("H-020", "http://user:pw@127.0.0.1/")
-    yield _typed("H-021", "http:///127.0.0.1/")
-    yield _typed("H-021", "http:127.0.0.1/")
-    yield _typed("H-022", "http://loca\tlhost/")
+        yield _answer("H-016", f"302 to {place}", "BLOCK", "address", _move(place))
+    yield _answer("H-017", "302 to file:///etc/passwd", "FAIL", "redirect", _move("file:///etc/passwd"))
+    yield _refuse_typed("H-018", "http://127.0.0.1:80\\@example.com/")
+    yield _refuse_typed("H-019", "http://example.com\\@127.0.0.1/")
+    yield _refuse_typed("H-020", "http://user:pw@127.0.0.1/")
+    yield _refuse_typed("H-021", "http:///127.0.0.1/")
+    yield _refuse_typed("H-021", "http:127.0.0.1/")
+    yield _refuse_typed("H-022", "http://loca\tlhost/")
     yield replace(
-        _forbidden("H-023", "file:///etc/passwd"), word="REFUSE"
+        _forbid("H-023", "file:///etc/passwd"), word="REFUSE"
     )  # at save by the language (E22), as it knows the settings
     for url in ("file:/etc/passwd", "FILE:.."):
-        yield _typed("H-023", url)
+        yield _refuse_typed("H-023", url)
     for url in ("source:file:///etc/passwd", "view-source:http://x/"):
-        yield _typed("H-024", url)
-    yield _typed("H-025", "javascript:alert(1)")
-    yield _typed("H-026", "gopher://127.0.0.1:6379/_FLUSHALL")
+        yield _refuse_typed("H-024", url)
+    yield _refuse_typed("H-025", "javascript:alert(1)")
+    yield _refuse_typed("H-026", "gopher://127.0.0.1:6379/_FLUSHALL")
     for url in ("ftp://example.com/", "data:text/html,<script>"):
-        yield _typed("H-027", url)
+        yield _refuse_typed("H-027", url)
     for port in (22, 25, 1023):
-        yield _typed("H-028", f"http://example.com:{port}/")
-    yield _answer("H-028", "302 to port 22", "BLOCK", "redirect", _moved("http://127.0.0.1:22/"))
+        yield _refuse_typed("H-028", f"http://example.com:{port}/")
+    yield _answer("H-028", "302 to port 22", "BLOCK", "redirect", _move("http://127.0.0.1:22/"))
     yield Row("H-029", "webhook to http://127.0.0.1:9000/", "BLOCK", "not sent", _receiver, outcomes)
     yield Row(
         "H-030", "proxies in the environment", "SAFE", "fetched; 0 and 1 dials", _proxies, _directly,
@@ -342,8 +342,8 @@ def _headers_and_redirects() -> Iterator[Row]:
         ("/\\evil.example", "redirect"), ("http://[::1", "redirect"), ("?up", "redirect"), ("../../../up", "fetched"), ("  /up  ", "fetched"),
     ):  # fmt: skip
         said = repr(place) if len(place) < 30 else f"{len(place):,} characters"
-        yield _answer("H-036", f"302 to {said}", "FAIL" if expected != "fetched" else "SAFE", expected, _moved(place))
-    yield _answer("H-036", "302 with two places", "FAIL", "redirect", _moved("/a", "/b"))
+        yield _answer("H-036", f"302 to {said}", "FAIL" if expected != "fetched" else "SAFE", expected, _move(place))
+    yield _answer("H-036", "302 with two places", "FAIL", "redirect", _move("/a", "/b"))
     yield Row("H-037", "Set-Cookie: a=b; Domain=com", "SAFE", "fetched, fetched; none, none", _wide_cookie, and_cookies)
     yield Row(
         "H-038", "pages of two owners at one address", "SAFE", "fetched, fetched, fetched; who=a, who=b, none",
@@ -480,7 +480,7 @@ def rows() -> tuple[Row, ...]:
     return tuple(row for part in parts for row in part())
 
 
-def required_ids() -> Sequence[str]:
+def list_required_ids() -> Sequence[str]:
     """Return the ids of `docs/design/hostile.md` that this table must hold."""
     return [f"H-{number:03d}" for number in (*range(1, 53), *range(113, 119), 143)]
 

@@ -62,7 +62,7 @@ def _case(file: str, block: str) -> Case:
     )
 
 
-def expected(case: Case) -> tuple[list[str], list[str]]:
+def list_expected(case: Case) -> tuple[list[str], list[str]]:
     """Return the words and links that our rules take of the tree of a case."""
     pieces: list[str] = []
     links: list[str] = []
@@ -129,7 +129,7 @@ def outcome(case: Case) -> str:
     document = parse(case.data.encode("utf-8", "surrogatepass"), "text/html; charset=utf-8")
     if document.media != "html":
         return document.media
-    if (document.tokens, list(document.links)) == expected(case):
+    if (document.tokens, list(document.links)) == list_expected(case):
         return "agrees"
     if "document.write" in case.data:
         return "writes"

@@ -129,13 +129,13 @@ def _check(connection: Connection, *given: Any) -> list[str]:
     seen = _Seen(connection, *parts)
     archive = open_archive(seen.settings, dialect="sqlite" if not seen.settings.store.url else "postgresql")
 
-    def restored(blob: Blob) -> bytes | None:
+    def restore(blob: Blob) -> bytes | None:
         try:
             return archive.restore(blob.sha256, lambda sha256: versions.blob(connection, sha256))
         except BlobError:
             return None
 
-    faults = invariants.check(connection, blob_bytes=restored)
+    faults = invariants.check(connection, blob_bytes=restore)
     always = (
         i1_acknowledged,
         i2_versions_are_what_was_served,
@@ -220,7 +220,7 @@ def i3_changes_compose(seen: _Seen) -> Iterator[str]:
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for change in changes.listing(seen.connection, quiet=True):
         found[change.row.subscription_id].append((change.row.from_seq, change.row.to_seq))
-    for row in comparisons.given_up(seen.connection):
+    for row in comparisons.list_given_up(seen.connection):
         found[row.subscription_id].append((row.from_seq, row.to_seq))
     active = {row.id for row in sentinels.listing(seen.connection) if row.state == "enabled"}
     for sub in subscriptions.listing(seen.connection, active=True):

@@ -49,10 +49,10 @@ def outcome(case: Case) -> str:
         return "deep" if "too many" in str(error) else "refused"
     if not case.results:
         return "taken"
-    said = [_said(result, case) for result in case.results]
-    if _said(found, case) in said:
+    said = [_write(result, case) for result in case.results]
+    if _write(found, case) in said:
         return "agrees"
-    return "once" if _said(found, case) in [_said(_once(result), case) for result in case.results] else "differs"
+    return "once" if _write(found, case) in [_write(_once(result), case) for result in case.results] else "differs"
 
 
 def _plain(value: Any) -> Any:
@@ -64,7 +64,7 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
-def _said(values: Sequence[Any], case: Case) -> list[str]:
+def _write(values: Sequence[Any], case: Case) -> list[str]:
     said = [json.dumps(value, sort_keys=True) for value in values]
     return said if case.is_ordered else sorted(said)
 

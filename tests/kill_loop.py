@@ -151,7 +151,7 @@ class Town:
 
     def _answer(self, server: WebServer, page: TownPage) -> Any:
         def answer(seen: Seen, wire: Wire) -> None:
-            self._arrived()
+            self._list_arrived()
             body = page.body
             tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
             if seen.headers.get("if-none-match") == tag:
@@ -169,20 +169,20 @@ class Town:
 
     def _robots(self, server: WebServer) -> Any:
         def robots(seen: Seen, wire: Wire) -> None:
-            self._arrived()
+            self._list_arrived()
             wire.send(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
             self._note(server, seen, "")
 
         return robots
 
     def _break(self, server: WebServer) -> Any:
-        def broken(seen: Seen, wire: Wire) -> None:
-            self._arrived()
+        def break_answer(seen: Seen, wire: Wire) -> None:
+            self._list_arrived()
             wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\n" + BROKEN)
             wire.close()
             self._note(server, seen, "")
 
-        return broken
+        return break_answer
 
     def _take(self, seen: Seen, wire: Wire) -> None:
         self.taken.append(Taken(seen.headers["webhook-id"], seen.body))
@@ -191,7 +191,7 @@ class Town:
         time.sleep(self.rng.uniform(0, self._hold))
         wire.send(b"HTTP/1.1 204 No Content\r\n\r\n")
 
-    def _arrived(self) -> None:
+    def _list_arrived(self) -> None:
         self.requests += 1
         with self.moment:
             self.moment.notify_all()
@@ -323,7 +323,7 @@ class KillLoop:
             self.report.faults.append(f"SIGTERM: status {status} after {seconds:.1f} s: {service.err[-2000:]}")
 
     def _look_at_the_dead(self, service: Service) -> None:
-        left = service.left_over()
+        left = service.list_left_over()
         if left:
             self.report.faults.append(f"I-8: the processes {left} outlive the service")
         for line in service.err.splitlines():
@@ -365,7 +365,7 @@ class KillLoop:
 
     def _compare(self, now: int) -> None:
         report, town, place = self.report, self.town, self.place
-        told = self._acknowledged()
+        told = self._list_acknowledged()
         report.faults += check_invariants(
             place.settings,
             web=town.asked,
@@ -383,7 +383,7 @@ class KillLoop:
         report.received, report.requests = len(town.taken), len(town.asked)
         place.read(self._count)
 
-    def _acknowledged(self) -> Acknowledged:
+    def _list_acknowledged(self) -> Acknowledged:
         """Return what all services of this place have said is done; a line that was cut by a kill does not count."""
         found: set[str] = set()
         stored: Counter[str] = Counter()

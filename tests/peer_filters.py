@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tests.pdfs import pdf
 from tidings.detection.job.contract import Body
-from tidings.detection.job.examiner import compare_bodies, parsed
+from tidings.detection.job.examiner import compare_bodies, parse_body
 from tidings.document.extract import extract
 from tidings.document.select.extraction import extraction_of
 from tidings.document.text.words import tokens_of
@@ -53,14 +53,14 @@ def sentence(row: Row) -> Sentinel:
     return found
 
 
-def left(row: Row) -> list[list[str]]:
+def list_left(row: Row) -> list[list[str]]:
     """Return the words of each line that a page has after a row's sentence."""
-    document = extract(parsed(_body(row.page, row.media), keep_tree=True), extraction_of(sentence(row)))
+    document = extract(parse_body(_body(row.page, row.media), keep_tree=True), extraction_of(sentence(row)))
     assert not document.problem, (row.name, document.problem)
     return [words for line in document.lines if (words := [*tokens_of(line)])]
 
 
-def told(row: Row) -> Counter[str]:
+def list_reported(row: Row) -> Counter[str]:
     """Return what a row's sentence tells of the later page."""
     one = sentence(row)
     change, problem = compare_bodies(
@@ -80,8 +80,8 @@ def told(row: Row) -> Counter[str]:
 def is_equal(row: Row) -> bool:
     """Return whether a row's sentence does what the tool does."""
     if row.leaves is not None:
-        return left(row) == [[*tokens_of(line)] for line in row.leaves]
-    return row.told is not None and told(row) == Counter(row.told)
+        return list_left(row) == [[*tokens_of(line)] for line in row.leaves]
+    return row.told is not None and list_reported(row) == Counter(row.told)
 
 
 def _body(page: Page, media: str) -> Body:

@@ -26,7 +26,7 @@ SCOPES = {"admin": "admin", "editor": "edit", "reader": "read"}
 _KEPT: list[str] = []
 
 
-def kept_password() -> str:
+def hash_password() -> str:
     """Return the hash of `PASSWORD`, made once: it takes long on purpose."""
     if not _KEPT:
         _KEPT.append(accounts_of.hash_of(PASSWORD))
@@ -84,7 +84,7 @@ def settle_in(world: World) -> dict[str, dict[str, str]]:
 
     def write(c: Any) -> None:
         for name, role in ROLES.items():
-            row = accounts_of.add(c, name, role, kept_password(), at=now)
+            row = accounts_of.add(c, name, role, hash_password(), at=now)
             token, _ = tokens.add(c, name, SCOPES[role], owner_id=row.id, at=now)
             headers[name] = {"authorization": f"Bearer {token.reveal()}"}
         for scope in SCOPES.values():
@@ -106,7 +106,7 @@ async def with_people(world: World, monitor: Monitor, story: Any) -> None:
     )
     world.add("Create Sentinel common Using {/b} Monitor all words Fetch every 1 hour")
     headers = settle_in(world)
-    anna = world.read(accounts.named, "anna")
+    anna = world.read(accounts.get_by_name, "anna")
     world.write(lambda c: sentinels.give(c, sentinels.find(c, "annas").id, anna.id))
     door = Door(world.settings)
     monitor.committer.listen(door.hear)

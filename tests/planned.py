@@ -27,7 +27,7 @@ from tidings.storage.watches.sentinels import SentinelRow
 from tidings.storage.watches.subscriptions import SubscriptionRow
 
 
-def watched(page_id: int, clauses: str = "", *, host: str = "", at: int = 0) -> WatchedPage:
+def make_watched(page_id: int, clauses: str = "", *, host: str = "", at: int = 0) -> WatchedPage:
     """Return a page that a sentinel with these clauses watches; it is not checked yet."""
     url = f"http://{host or f'h{page_id}'}.example/{page_id}"
     (sentinel,) = parser.parse(f"Create Sentinel s{page_id} Using {url} Monitor all words {clauses}").statements
@@ -54,7 +54,7 @@ class Told:
     def observe(self, known: Any, *looks: Any) -> Any:
         return known
 
-    def fitted(self, known: Any, now: int) -> None:
+    def fit(self, known: Any, now: int) -> None:
         return None
 
     def arrange(self, known: Any, rows: Any, hosts: Any) -> Any:
@@ -109,7 +109,7 @@ class Service:
             paid = self.bucket.take(grant.cost * self.requests, now=now)
             self.bucket = paid or replace(self.bucket, level=0.0)
             self.looks.append((now, grant.page_id, grant.reason.why))
-            self.planner.observe(self._looked(grant, now))
+            self.planner.observe(self._note_poll(grant, now))
 
     def run(self, duration: int, *, tick: int = MINUTE) -> None:
         """Let time pass."""
@@ -117,10 +117,10 @@ class Service:
             self.step()
             self.clock.move_to(self.clock.now() + tick)
 
-    def _looked(self, grant: Grant, now: int) -> Unit:
+    def _note_poll(self, grant: Grant, now: int) -> Unit:
         page = self.pages[grant.page_id]
         before = page.state.checked_at
-        changed = before is not None and self._changed(grant.page_id, before, now)
+        changed = before is not None and self._has_changed(grant.page_id, before, now)
         page.state = replace(page.state, polled_at=now, checked_at=now, last_seq=1)
         (sub,) = page.subscriptions.values()
         sub.row = replace(sub.row, taken=(1,), next_tick=_next_tick(sub, now))
@@ -135,7 +135,7 @@ class Service:
         )
         return Unit(at=now, epoch=1, poll=poll, page=page.state)
 
-    def _changed(self, page_id: int, after: int, until: int) -> bool:
+    def _has_changed(self, page_id: int, after: int, until: int) -> bool:
         changes = self.changes.get(page_id, ())
         return bisect_right(changes, until) > bisect_right(changes, after)
 

@@ -75,7 +75,7 @@ class Week:
     polls: int = 0
     changes: int = 0
 
-    def died(self, arrival: Arrival) -> bool:
+    def may_have_died(self, arrival: Arrival) -> bool:
         """Say whether the answer may have been lost."""
         return any(span.start <= arrival.at <= span.end for span in self.deaths)
 
@@ -95,9 +95,9 @@ class Week:
                 found["floor"] += a.at - pages.get((a.host, a.path), a.at - DAY) < FLOOR
                 pages[a.host, a.path] = a.at
             elif self.crawl_delays[a.host]:
-                delays[a.host].append((self.crawl_delays[a.host], self.died(a)))
+                delays[a.host].append((self.crawl_delays[a.host], self.may_have_died(a)))
             if a.retry_after:
-                pauses[a.host].append((a.at + a.retry_after, self.died(a)))
+                pauses[a.host].append((a.at + a.retry_after, self.may_have_died(a)))
             last[a.host] = a.at
         return found
 
@@ -132,7 +132,7 @@ class Week:
         """Return how many requests all hosts together had in a second at most."""
         return max(Counter(a.at // SECOND for a in self.arrivals).values())
 
-    def forbidden(self) -> int:
+    def count_forbidden(self) -> int:
         """Return how many requests were for what robots.txt forbids."""
         return sum(a.path.startswith("/private") for a in self.arrivals)
 
@@ -190,7 +190,7 @@ class SmallWeb:
 
     def _rules(self, server: WebServer, body: bytes) -> Any:
         def answer(seen: Seen, wire: Wire) -> None:
-            with self._noted(server, seen, 200):
+            with self._note(server, seen, 200):
                 wire.send(
                     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(body) + body
                 )
@@ -211,21 +211,21 @@ class SmallWeb:
             head += "Cache-Control: max-age=900\r\n" if place % 4 == 0 else ""
             if pause is not None:
                 said = str(pause // SECOND) if place % 2 else _http_date(now + pause + SECOND - 1)
-                with self._noted(server, seen, 503, retry_after=pause):
+                with self._note(server, seen, 503, retry_after=pause):
                     wire.send(f"HTTP/1.1 503 Busy\r\nRetry-After: {said}\r\nContent-Length: 0\r\n\r\n".encode())
             elif etag == seen.headers.get("if-none-match") or stamp == seen.headers.get("if-modified-since"):
-                with self._noted(server, seen, 304):
+                with self._note(server, seen, 304):
                     wire.send(f"HTTP/1.1 304 Not Modified\r\n{head}\r\n".encode())
             else:
                 body = f"<title>page {place}</title><p>Edition {edition} of page {place} is out; it has some more words.".encode()
                 head += f"Content-Type: text/html\r\nContent-Length: {len(body)}\r\n"
-                with self._noted(server, seen, 200):
+                with self._note(server, seen, 200):
                     wire.send(f"HTTP/1.1 200 OK\r\n{head}\r\n".encode() + body)
 
         return answer
 
     @contextlib.contextmanager
-    def _noted(self, server: WebServer, seen: Seen, status: int, *, retry_after: Duration = 0) -> Any:
+    def _note(self, server: WebServer, seen: Seen, status: int, *, retry_after: Duration = 0) -> Any:
         """Note a request for as long as it is answered."""
         with self._lock:
             self._inside[server.host] += 1

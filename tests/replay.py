@@ -303,12 +303,12 @@ def reason(pair: Pair) -> str:
     if _is_same_json(old.body, new.body):
         return "order of keys"
     if "html" not in new.content_type:
-        return _between(_collapsed(before), _collapsed(after))
+        return _between(_collapse(before), _collapse(after))
     before, after = _UNSEEN.sub(" ", before), _UNSEEN.sub(" ", after)
-    first, second = _seen(before), _seen(after)
+    first, second = _list_seen(before), _list_seen(after)
     if first == second:
         return "spelling of characters"
-    first, second = _seen(_TITLE.sub(" ", before)), _seen(_TITLE.sub(" ", after))
+    first, second = _list_seen(_TITLE.sub(" ", before)), _list_seen(_TITLE.sub(" ", after))
     return "title" if first == second else _between(first, second)
 
 
@@ -334,11 +334,11 @@ def _same(pattern: re.Pattern[str], before: str, after: str) -> bool:
     return pattern.sub("", before) == pattern.sub("", after)
 
 
-def _seen(source: str) -> str:
-    return _collapsed(html.unescape(_TAG.sub(" ", source)))
+def _list_seen(source: str) -> str:
+    return _collapse(html.unescape(_TAG.sub(" ", source)))
 
 
-def _collapsed(text: str) -> str:
+def _collapse(text: str) -> str:
     return " ".join(text.split())
 
 

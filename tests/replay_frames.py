@@ -58,7 +58,7 @@ def replay_frames(directory: Path, *, is_holder_still: bool) -> tuple[list[Step]
                 await world.pass_time(monitor, HOUR)
 
         play(world, story)
-        told = {name: _told(world, name, begun) for name in ("whole", "alone")}
+        told = {name: _list_reported(world, name, begun) for name in ("whole", "alone")}
         steps = [
             Step(
                 number,
@@ -85,7 +85,7 @@ def _put(world: World, name: str, page: RealPage, number: int) -> None:
     )
 
 
-def _told(world: World, sentinel: str, begun: int) -> dict[int, tuple[str, ...]]:
+def _list_reported(world: World, sentinel: str, begun: int) -> dict[int, tuple[str, ...]]:
     """Return in which frames a change was told, by the number of the release; the page itself has an empty name."""
     found: dict[int, tuple[str, ...]] = {}
     for change in world.changes(sentinel):

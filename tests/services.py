@@ -162,7 +162,7 @@ class Service:
         """Return the living processes of its session."""
         return [pid for pid in _processes() if _session(pid) == self.process.pid]
 
-    def left_over(self, seconds: float = 5.0) -> list[int]:
+    def list_left_over(self, seconds: float = 5.0) -> list[int]:
         """Return the processes that outlive the service by more than so long."""
         deadline = time.monotonic() + seconds
         while (members := self.members()) and time.monotonic() < deadline:

@@ -310,7 +310,7 @@ def _raw(data: bytes) -> Callable[[Seen, Wire], None]:
     return answer
 
 
-def _answered(answer: Page | Callable[[Seen, Wire], object]) -> Act:
+def _let_answer(answer: Page | Callable[[Seen, Wire], object]) -> Act:
     return lambda watch: watch.answer(answer)
 
 
@@ -321,14 +321,14 @@ def _close_door(watch: Watch) -> None:
 NAMES = FixedNames({})
 
 
-def _named(watch: Watch) -> None:
+def _give_name(watch: Watch) -> None:
     """Let the page have a name, which one resolver knows."""
     NAMES.names = {"board.test": [["127.0.0.1"]]}
     watch.patch(library.aiohttp.resolver, "DefaultResolver", lambda: NAMES)
     watch.host = f"http://board.test:{watch.world.server.port}"
 
 
-def _renamed(names: dict[str, list[list[str]]]) -> Act:
+def _rename(names: dict[str, list[list[str]]]) -> Act:
     def act(watch: Watch) -> None:
         NAMES.names = names
         NAMES.lookups.clear()
@@ -336,7 +336,7 @@ def _renamed(names: dict[str, list[list[str]]]) -> Act:
     return act
 
 
-def _secured(watch: Watch) -> None:
+def _serve_by_tls(watch: Watch) -> None:
     """Let the page be served by TLS, under an authority that the sentinel trusts."""
     authority = trustme.CA()
     path = watch.world.directory.parent / "ca.pem"
@@ -354,7 +354,7 @@ def _context(authority: trustme.CA, *names: str, until: datetime | None = None) 
     return context
 
 
-def _certified(make: Callable[[Watch], ssl.SSLContext | None]) -> Act:
+def _certify(make: Callable[[Watch], ssl.SSLContext | None]) -> Act:
     def act(watch: Watch) -> None:
         assert watch.secure is not None
         watch.secure.tls = make(watch)
@@ -366,7 +366,7 @@ SHORT = {"fetch.total_seconds": "0.3"}
 
 NETWORK = (
     *(
-        Fault(name=name, kind="network", act=_answered(answer), flags=SHORT, expect=TOLD)
+        Fault(name=name, kind="network", act=_let_answer(answer), flags=SHORT, expect=TOLD)
         for name, answer in (
             ("connections are reset", _reset),
             ("bodies end before their length", _half),
@@ -379,7 +379,13 @@ NETWORK = (
     Fault(name="the server resets each connection at once", kind="network", act=_close_door, expect=TOLD),
     *(
         Fault(
-            name=name, kind="name", prepare=_named, address="{host}/a", act=_renamed(names), expect=TOLD, restart=True
+            name=name,
+            kind="name",
+            prepare=_give_name,
+            address="{host}/a",
+            act=_rename(names),
+            expect=TOLD,
+            restart=True,
         )
         for name, names in (
             ("the name of the host is not known any more", {}),
@@ -392,10 +398,10 @@ NETWORK = (
         Fault(
             name=name,
             kind="certificate",
-            prepare=_secured,
+            prepare=_serve_by_tls,
             address="{host}/a",
             clauses='Trust "{trust}"',
-            act=_certified(make),
+            act=_certify(make),
             expect=TOLD,
         )
         for name, make in (
@@ -444,11 +450,11 @@ LONG = page("nothing")
 
 
 def _status(status: int, *headers: tuple[str, str]) -> Act:
-    return _answered(Page(b"<h1>Sorry</h1>", [*HTML.items(), *headers], status=status))
+    return _let_answer(Page(b"<h1>Sorry</h1>", [*HTML.items(), *headers], status=status))
 
 
 def _body(body: bytes, *headers: tuple[str, str], kind: str = HTML["Content-Type"]) -> Act:
-    return _answered(Page(body, [("Content-Type", kind), *headers]))
+    return _let_answer(Page(body, [("Content-Type", kind), *headers]))
 
 
 STATUSES = tuple(
@@ -461,12 +467,12 @@ STATUSES = tuple(
 )  # fmt: skip
 
 ANSWERS = (
-    Fault(name="the page answers 203 with the news", kind="answer", act=_answered(Page(page(NEWS).encode(), HTML, 203)), expect=GOES_ON),
+    Fault(name="the page answers 203 with the news", kind="answer", act=_let_answer(Page(page(NEWS).encode(), HTML, 203)), expect=GOES_ON),
     Fault(name="503 with Retry-After of a year", kind="answer", act=_status(503, ("Retry-After", "31536000")), expect=TOLD),
     Fault(name="429 with Retry-After of zero", kind="answer", act=_status(429, ("Retry-After", "0")), expect=TOLD),
     Fault(name="an empty page", kind="answer", act=_body(b""), expect=TOLD),
     Fault(name="white space", kind="answer", act=_body(b" \n\n "), expect=TOLD),
-    Fault(name="a 304 that nobody asked for", kind="answer", act=_answered(_raw(b"HTTP/1.1 304 Not Modified\r\n\r\n")), expect=TOLD),
+    Fault(name="a 304 that nobody asked for", kind="answer", act=_let_answer(_raw(b"HTTP/1.1 304 Not Modified\r\n\r\n")), expect=TOLD),
     Fault(name="a circle of redirects", kind="answer", act=_status(302, ("Location", "/a")), expect=TOLD),
     Fault(name="a redirect to a private address", kind="answer", act=_status(302, ("Location", "http://10.0.0.1/")), expect=TOLD),
     Fault(name="a redirect to another scheme", kind="answer", act=_status(302, ("Location", "ftp://example.org/")), expect=TOLD),

@@ -33,7 +33,7 @@ def write_units(settings: Settings) -> None:
     for seq in itertools.count(world.state().last_seq + 1):
         change = world.change(id=f"change-{seq}", from_seq=seq - 1, to_seq=seq)
         news = world.news(change, endpoint) if seq > 1 else {}
-        world.commit(world.stored(f"body {seq}".encode() * 500, **news, cursors=(world.cursor(taken=(seq,)),)))
+        world.commit(world.make_stored(f"body {seq}".encode() * 500, **news, cursors=(world.cursor(taken=(seq,)),)))
         print(seq, flush=True)
 
 

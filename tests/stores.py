@@ -218,7 +218,7 @@ class World:
         self.epoch = self.write(leases.acquire, "poller", "test", at=self.at, until=self.at + 10**15)
         self.write(charge.set_budget, "default", rate_per_second=1.0, burst=1e6, at=self.at)
 
-    def reopened(self) -> Database:
+    def reopen(self) -> Database:
         """Return another connection to the same database."""
         return open_database(self.settings)
 
@@ -263,7 +263,7 @@ class World:
         """Return a unit of this world's epoch."""
         return Unit(at=self.at, epoch=self.epoch, **parts)
 
-    def unchanged(self, page_id: int = 1) -> Unit:
+    def make_unchanged(self, page_id: int = 1) -> Unit:
         """Return a unit of a charged poll that found nothing new."""
         charged = self.charge(page_id)
         state = self.read(pages.state, page_id)
@@ -271,7 +271,7 @@ class World:
             poll=self.poll(charged), page=replace(state, polled_at=self.at, checked_at=self.at, polls=state.polls + 1)
         )
 
-    def stored(self, body: bytes, page_id: int = 1, **parts: Any) -> Unit:
+    def make_stored(self, body: bytes, page_id: int = 1, **parts: Any) -> Unit:
         """Return a unit of a charged poll that found a new version."""
         charged = self.charge(page_id)
         state = self.read(pages.state, page_id)
@@ -284,7 +284,7 @@ class World:
         }
         return self.unit(**(given | parts))
 
-    def framed(self, base: bytes, frames: dict[int, bytes], page_id: int = 1, **parts: Any) -> Unit:
+    def make_framed(self, base: bytes, frames: dict[int, bytes], page_id: int = 1, **parts: Any) -> Unit:
         """Return a unit of a charged poll that found a version with frames; `frames` are the bodies of other pages' newest versions."""
         holder = self.read(pages.identity, page_id)
         made_of = [Member(holder.key, sha256(base))]
@@ -292,7 +292,7 @@ class World:
             identity, state = self.read(pages.identity, member_id), self.read(pages.state, member_id)
             made_of.append(Member(identity.key, sha256(body), state.last_seq))
         named = member_list(made_of)
-        unit = self.stored(named, page_id)
+        unit = self.make_stored(named, page_id)
         assert unit.version is not None
         given: dict[str, Any] = {
             "version": replace(unit.version, frames=len(frames)),
@@ -352,12 +352,12 @@ class World:
         """Return the id of a webhook."""
         return self.write(endpoints.ensure, "webhook", "http://127.0.0.1/hook")
 
-    def told(self, change: ChangeRow | None = None) -> Committed:
+    def report_change(self, change: ChangeRow | None = None) -> Committed:
         """Watch page 1, store two versions and tell of the change between them."""
         change = change or self.change()
         self.watch()
-        self.commit(self.stored(b"one"))
-        unit = self.stored(b"two", **self.news(change, self.endpoint()), cursors=(self.cursor(taken=(2,)),))
+        self.commit(self.make_stored(b"one"))
+        unit = self.make_stored(b"two", **self.news(change, self.endpoint()), cursors=(self.cursor(taken=(2,)),))
         (committed,) = self.commit(unit)
         return committed
 

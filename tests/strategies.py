@@ -15,7 +15,7 @@ pairs = st.tuples(tokens, tokens)
 
 
 @st.composite
-def edited_pairs(draw: st.DrawFn) -> tuple[list[str], list[str]]:
+def edit_pairs(draw: st.DrawFn) -> tuple[list[str], list[str]]:
     """Return a list of tokens and what some cuts, copies and insertions make of it."""
     old = draw(st.lists(st.sampled_from([f"w{number}" for number in range(40)]), min_size=1, max_size=200))
     new = list(old)

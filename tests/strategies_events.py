@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tidings.events.expression import (
     And,
-    AnyOf,
+    AnyOfEvents,
     Aperiodic,
     AperiodicStar,
     Expression,
-    Not,
+    NotBetween,
     Or,
     Periodic,
     PeriodicStar,
@@ -26,7 +26,7 @@ from tidings.events.expression import (
 from tidings.events.graph import Graph, Journal, Loading
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.node import Bounds, Context
-from tidings.events.postponed import postponed
+from tidings.events.postponed import postpone
 
 A, B, C = (Primitive(name) for name in "abc")
 CONTEXTS = tuple(Context)
@@ -57,7 +57,7 @@ class Detector:
         found = self.advance(occurrence.end - 1)
         self.graph.timers.now = occurrence.end
         leaf = self.graph.leaves.get(occurrence.type)
-        return found if leaf is None else found + self._heard(leaf, (occurrence,))
+        return found if leaf is None else found + self._collect(leaf, (occurrence,))
 
     def advance(self, now: int) -> list[Occurrence]:
         """Return what is detected as time passes."""
@@ -65,7 +65,7 @@ class Detector:
         timers = self.graph.timers
         while (timer := timers.first()) is not None and timer.due <= now:
             timers.now = timer.due
-            found += self._heard(*self.graph.fire(timer, self.journal))
+            found += self._collect(*self.graph.fire(timer, self.journal))
         timers.now = max(timers.now, now)
         return found
 
@@ -74,12 +74,12 @@ class Detector:
         found = [one for occurrence in trace for one in self.push(occurrence)]
         return found if until is None else found + self.advance(until)
 
-    def reloaded(self, *, later: int = 0) -> Detector:
+    def reload(self, *, later: int = 0) -> Detector:
         """Return a detector made of the dump of this one, once it was plain text; all that waits in it so much `later`."""
         states: dict[str, Any] = {}
         numbers = self.graph.dump(self.node, states)
         dump = {"rules": [{"event": to_json(self.wanted[0]), "nodes": numbers}], "states": states}
-        text = json.dumps([postponed(dump, later) if later else dump, self.graph.timers.now + later])
+        text = json.dumps([postpone(dump, later) if later else dump, self.graph.timers.now + later])
         dump, now = json.loads(text)
         numbers, states = dump["rules"][0]["nodes"], dump["states"]
         other = Detector.__new__(Detector)
@@ -88,7 +88,7 @@ class Detector:
         other.node = other.graph.load(*self.wanted, Ear(), numbers, Loading(states))
         return other
 
-    def _heard(self, node: Any, found: Sequence[Occurrence]) -> list[Occurrence]:
+    def _collect(self, node: Any, found: Sequence[Occurrence]) -> list[Occurrence]:
         return [occurrence for _, occurrence in self.graph.spread(node, found, self.journal)]
 
 
@@ -104,7 +104,7 @@ def at(name: str, instant: int, number: int = 0) -> Occurrence:
     return Occurrence.at(name, instant, {"n": number})
 
 
-def numbered(events: Iterable[tuple[str, int, int]]) -> list[Occurrence]:
+def number_events(events: Iterable[tuple[str, int, int]]) -> list[Occurrence]:
     """Return occurrences of (type, start, end), each with its number among those of its type."""
     count: dict[str, int] = {}
     found = []
@@ -114,9 +114,9 @@ def numbered(events: Iterable[tuple[str, int, int]]) -> list[Occurrence]:
     return found
 
 
-def shifted(occurrence: Occurrence, by: int) -> Occurrence:
+def shift(occurrence: Occurrence, by: int) -> Occurrence:
     """Return the same occurrence at another time."""
-    parts = tuple(shifted(part, by) for part in occurrence.parts)
+    parts = tuple(shift(part, by) for part in occurrence.parts)
     return occurrence._replace(start=occurrence.start + by, end=occurrence.end + by, parts=parts)
 
 
@@ -133,7 +133,7 @@ def point_traces(draw: st.DrawFn, names: str = "abc", size: int = 14) -> list[Oc
     for name, gap in steps:
         now += gap
         events.append((name, now, now))
-    return numbered(events)
+    return number_events(events)
 
 
 @st.composite
@@ -144,7 +144,7 @@ def interval_traces(draw: st.DrawFn, names: str = "abc", size: int = 14) -> list
     for name, gap, length in steps:
         now += gap
         events.append((name, now - length, now))
-    return numbered(events)
+    return number_events(events)
 
 
 traces = point_traces() | interval_traces()
@@ -157,9 +157,9 @@ def _wider(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
     return st.one_of(
         several.map(Or),
         st.builds(lambda pair, within, consume: And(pair[0], pair[1], within, consume), several, within, st.booleans()),
-        st.builds(AnyOf, st.just(2), several, within, st.booleans()),
+        st.builds(AnyOfEvents, st.just(2), several, within, st.booleans()),
         st.builds(Seq, parts, parts, within, st.booleans()),
-        st.builds(Not, parts, parts, parts, within),
+        st.builds(NotBetween, parts, parts, parts, within),
         st.builds(Aperiodic, parts, parts, parts),
         st.builds(AperiodicStar, parts, parts, parts),
         st.builds(Periodic, parts, period, parts),
@@ -177,12 +177,12 @@ OF_EACH_OPERATOR: dict[str, Expression] = {
     "AND": And(A, B),
     "AND within": And(A, B, within=3),
     "AND consumed": And(A, B, consume=True),
-    "ANY": AnyOf(2, (A, B, C)),
-    "ANY of three": AnyOf(3, (A, B, C)),
+    "ANY": AnyOfEvents(2, (A, B, C)),
+    "ANY of three": AnyOfEvents(3, (A, B, C)),
     "SEQ": Seq(A, B),
     "SEQ within": Seq(A, B, within=3),
     "SEQ consumed": Seq(A, B, consume=True),
-    "NOT": Not(B, A, C),
+    "NOT": NotBetween(B, A, C),
     "A": Aperiodic(A, B, C),
     "A*": AperiodicStar(A, B, C),
     "P": Periodic(A, 2, C),

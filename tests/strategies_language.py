@@ -24,6 +24,7 @@ from tidings.model.watch.sentinel import (
     Alter,
     AnyOf,
     Cap,
+    ChangeLife,
     Channel,
     Clauses,
     Command,
@@ -43,7 +44,6 @@ from tidings.model.watch.sentinel import (
     History,
     Interest,
     Lasting,
-    Life,
     Not,
     Notify,
     Opening,
@@ -345,9 +345,9 @@ urgencies = st.one_of(
     st.just(0).map(lambda span: Urgency("window", span)) | durations.map(lambda span: Urgency("window", span)),
 )
 lives = st.one_of(
-    st.sampled_from([None, Life("forever"), Life("overwrite")]),
-    durations.map(lambda span: Life("window", span=span)),
-    counts.map(lambda number: Life("changes", changes=number)),
+    st.sampled_from([None, ChangeLife("forever"), ChangeLife("overwrite")]),
+    durations.map(lambda span: ChangeLife("window", span=span)),
+    counts.map(lambda number: ChangeLife("changes", changes=number)),
 )
 compares = st.one_of(
     st.sampled_from([Compare(), Compare("first")]),
@@ -581,7 +581,7 @@ _WORDS: Sequence[str] = (
 _LETTERS = '()<>",;-\\ \n/:.@%0aZ\x00é\u2028\x85'
 
 
-def injured(text: str, rng: random.Random) -> str:
+def injure(text: str, rng: random.Random) -> str:
     """Return a text with up to three words or letters lost, added, swapped, cut off."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         text = rng.choice((_lose_word, _add_word, _swap_word, _lose_letter, _add_letter, _cut_off, _lose_part))(

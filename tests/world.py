@@ -146,20 +146,20 @@ class World:
             if self.stores_at_once and not self.url:  # a server may have to be waited for, while the web goes on
                 monitor.store._run = _at_once  # type: ignore[method-assign]
             else:
-                monitor.store._run = self._counted(monitor.store._run)  # type: ignore[method-assign, assignment]
+                monitor.store._run = self._count(monitor.store._run)  # type: ignore[method-assign, assignment]
             yield monitor
 
-    def _counted(self, run: Callable[[Callable[[], Any]], Any]) -> Callable[[Callable[[], Any]], Any]:
+    def _count(self, run: Callable[[Callable[[], Any]], Any]) -> Callable[[Callable[[], Any]], Any]:
         """Return what asks a store on its thread, and counts what was asked and not answered: no clock moves while a server is waited for."""
 
-        async def counted(call: Callable[[], Any]) -> Any:
+        async def count(call: Callable[[], Any]) -> Any:
             self._asked += 1
             try:
                 return await run(call)
             finally:
                 self._asked -= 1
 
-        return counted
+        return count
 
     async def settle(self, monitor: Monitor) -> None:
         """Step until nothing is under way and nothing more is due at this instant."""

@@ -187,7 +187,7 @@ class Clocked:
 
 
 @contextlib.contextmanager
-def clocked(directory: Path, fake: Path, more: str = "") -> Iterator[Clocked]:
+def set_clock(directory: Path, fake: Path, more: str = "") -> Iterator[Clocked]:
     """Yield an installation with its two hosts; at the end nothing of it runs. `{d}` in `more` is the address of a page that only that text names."""
     with contextlib.ExitStack() as stack:
         servers = tuple(stack.enter_context(WebServer(address=address)) for address in HOSTS)

@@ -272,7 +272,7 @@ class _Year:
         store = monitor.store
 
         def mortal(write: Any) -> Any:
-            async def wrapped(*arguments: Any, **more: Any) -> Any:
+            async def wrap(*arguments: Any, **more: Any) -> Any:
                 if self._left <= 0:
                     monitor.hurry = True
                     monitor.committer.lost = error = StaleEpochError("killed")
@@ -281,7 +281,7 @@ class _Year:
                 self._commits += 1
                 return await write(*arguments, **more)
 
-            return wrapped
+            return wrap
 
         for name in ("commit", "write"):
             setattr(store, name, mortal(getattr(store, name)))

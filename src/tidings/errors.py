@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Protocol
 
-    class Problem(Protocol):
+    class PrintableProblem(Protocol):
         """What a language problem looks like from here: it can be printed and told as data."""
 
         def __str__(self) -> str: ...
@@ -74,7 +74,7 @@ class AddressError(UsageError):
 class SentinelError(UsageError):
     """The text is no sentinel; `problems` holds each fault with its place, code, expectation and hint."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[PrintableProblem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = tuple(problems)
 

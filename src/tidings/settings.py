@@ -149,7 +149,7 @@ class BudgetSettings:
         'budgets within it, for sentinels that name one (`Class gentle`), e.g. "gentle: 500 per day": never more in any day (hour, week)',
     )
 
-    def named(self) -> dict[str, BudgetClass]:
+    def map_names(self) -> dict[str, BudgetClass]:
         """Return the classes by name, the most generous first."""
         classes = _read_classes(self.classes)
         return dict(sorted(classes.items(), key=lambda item: (-item[1].pace, item[0])))
@@ -392,7 +392,7 @@ def markdown() -> str:
             if row.name.startswith(f"{section}."):
                 kind = f"{row.type}{spell_bounds(row)}{', secret' if row.secret else ''}"
                 lines.append(
-                    f"| `{row.name}` | {kind} | {_shown_default(row)} | {row.help.replace('|', chr(92) + '|')} |"
+                    f"| `{row.name}` | {kind} | {_show_default(row)} | {row.help.replace('|', chr(92) + '|')} |"
                 )
         lines.append("")
     return "\n".join(lines)
@@ -419,7 +419,7 @@ polls_per_day = 20000
 """
 
 
-def _shown_default(row: SettingRow) -> str:
+def _show_default(row: SettingRow) -> str:
     if isinstance(row.default, bool):
         return f"`{str(row.default).lower()}`"
     if isinstance(row.default, tuple):

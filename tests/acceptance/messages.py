@@ -219,27 +219,28 @@ def parts_of_letter(rendered: Rendered) -> tuple[str, str]:
 
 
 def _letters() -> str:
-    return _joined("Letters as plain text", lambda row, n: _lettered(message("email", row, n)))
+    return _join("Letters as plain text", lambda row, n: _write_letter(message("email", row, n)))
 
 
-def _lettered(rendered: Rendered) -> str:
+def _write_letter(rendered: Rendered) -> str:
     return f"Subject: {rendered.subject}\n\n{parts_of_letter(rendered)[0].rstrip()}"
 
 
 def _chats() -> str:
-    return _joined(
-        "Chats and phones: a service with titles (ntfy)", lambda row, n: _titled(message("apprise", row, n, "ntfy"))
+    return _join(
+        "Chats and phones: a service with titles (ntfy)",
+        lambda row, n: _write_title(message("apprise", row, n, "ntfy")),
     )
 
 
 def _short() -> str:
-    return _joined(
+    return _join(
         "A service without titles, 160 characters (SMS)",
         lambda row, n: message("apprise", row, n, "twilio").body.decode(),
     )
 
 
-def _titled(rendered: Rendered) -> str:
+def _write_title(rendered: Rendered) -> str:
     return f"{rendered.subject}\n{rendered.body.decode()}"
 
 
@@ -294,7 +295,7 @@ def _headers() -> str:
     return "\n\n".join(made) + "\n"
 
 
-def _joined(title: str, written: Callable[[Row, int], str]) -> str:
+def _join(title: str, written: Callable[[Row, int], str]) -> str:
     blocks = (f"## {number}\n\n```text\n{written(row, number).rstrip()}\n```\n" for number, row in enumerate(ROWS, 1))
     return f"# {title}\n\n" + "\n".join(blocks)
 

@@ -28,7 +28,7 @@ def _apply(world: World, *files: str, prune: bool = False) -> list[tuple[str, st
     return [(step.name, step.action) for step in done.steps]
 
 
-def _tried(world: World, text: str) -> list[Tried]:
+def _try_text(world: World, text: str) -> list[Tried]:
     database = open_database(world.settings)
     try:
         return asyncio.run(trial(database, text, world.settings))[0]
@@ -78,7 +78,7 @@ def test_a_file_may_watch_a_file(make_world: Callable[..., World], disk: Path):
 
     assert [("one", "created")] == first
     assert [("one", "unchanged")] == _apply(world, text)
-    assert ["ok"] == [page.outcome for page in _tried(world, text)]
+    assert ["ok"] == [page.outcome for page in _try_text(world, text)]
 
 
 def test_two_files_do_not_make_the_same_event(world: World):

@@ -17,7 +17,7 @@ PAIR = (
 SAVE = "Create Sentinel veto Using {/a} As A, {/b} As B Monitor any change of A AND NOT any change of B within 1 hour"
 
 
-def told(world):
+def list_records(world):
     """Return the records that the webhook got."""
     return [body["data"] for _, body in world.received]
 
@@ -43,18 +43,18 @@ def test_both_pages_changed_within_an_hour(make_world):
         await world.pass_time(monitor, 30 * MINUTE)
         write(world, "a", "two")
         await world.pass_time(monitor, 30 * MINUTE)
-        assert [] == told(world)
+        assert [] == list_records(world)
         write(world, "b", "three")
         await world.pass_time(monitor, 3 * HOUR)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
     a, b = record["parts"]
 
     assert ("composite", "complete") == (record["kind"], record["verdict"])
     assert "any change of A AND any change of B" == record["monitor"]
-    assert ("A", "changed", "1.1", "1.2", [{"old": "one", "new": "two"}]) == _said(a)
-    assert ("B", "changed", "2.1", "2.2", [{"old": "one", "new": "three"}]) == _said(b)
+    assert ("A", "changed", "1.1", "1.2", [{"old": "one", "new": "two"}]) == _spell(a)
+    assert ("B", "changed", "2.1", "2.2", [{"old": "one", "new": "three"}]) == _spell(b)
     assert a["polled_at"] < b["polled_at"] == record["polled_at"]
     assert record["updated"] == a["updated"] + b["updated"]
     assert [record] == [r for r in world.changes() if not r["quiet"]]
@@ -62,7 +62,7 @@ def test_both_pages_changed_within_an_hour(make_world):
     assert [] == world.violations()
 
 
-def _said(part):
+def _spell(part):
     return (part["name"], part["status"], part["from_version"], part["to_version"], part["updated"])
 
 
@@ -78,7 +78,7 @@ def test_a_composite_is_readable_in_every_view(make_world):
         await world.pass_time(monitor, HOUR)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
     text = PRESENTERS["changes-as-text"].present([record], Caption(heading="pair"))
     html = PRESENTERS["changes-as-html"].present([record], Caption(heading="pair"))
 
@@ -104,7 +104,7 @@ def test_a_part_expires(make_world):
 
     play(world, story)
 
-    assert [] == told(world)
+    assert [] == list_records(world)
 
 
 def test_what_was_told_is_told_once(make_world):
@@ -121,7 +121,7 @@ def test_what_was_told_is_told_once(make_world):
 
     play(world, story)
 
-    assert 1 == len(told(world))
+    assert 1 == len(list_records(world))
 
 
 def test_a_restart_in_the_middle_of_a_window(make_world):
@@ -146,12 +146,12 @@ def test_a_restart_in_the_middle_of_a_window(make_world):
 
     play(world, first)
     play(world, second)
-    assert 1 == len(told(world))
+    assert 1 == len(list_records(world))
     world.clock.move_to(world.clock.now() + 2 * HOUR)
     write(world, "b", "three")
     play(world, third)
 
-    assert 1 == len(told(world))
+    assert 1 == len(list_records(world))
 
 
 def test_not_on_another_page_is_decided_when_the_window_is_over(make_world):
@@ -163,9 +163,9 @@ def test_not_on_another_page_is_decided_when_the_window_is_over(make_world):
         await world.pass_time(monitor, 3 * HOUR)
         write(world, "a", "two")
         await world.pass_time(monitor, 65 * MINUTE)
-        assert [] == told(world)
+        assert [] == list_records(world)
         await world.pass_time(monitor, 10 * MINUTE)
-        assert 1 == len(told(world))
+        assert 1 == len(list_records(world))
         await world.pass_time(monitor, 2 * HOUR)
         write(world, "b", "two")
         await world.pass_time(monitor, 30 * MINUTE)
@@ -177,7 +177,7 @@ def test_not_on_another_page_is_decided_when_the_window_is_over(make_world):
         await world.pass_time(monitor, 3 * HOUR)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert ["two"] == [pair["new"] for pair in record["updated"]]
     assert "complete" == record["verdict"]
@@ -196,7 +196,7 @@ def test_what_nobody_could_look_at_is_undecided(make_world):
         await world.pass_time(monitor, 3 * HOUR)
 
     play(world, story)
-    (record,) = [r for r in told(world) if r["record"] == "change"]
+    (record,) = [r for r in list_records(world) if r["record"] == "change"]
 
     assert "undecided" == record["verdict"]
     assert record["reason"].startswith("whether B changed is not known")
@@ -216,7 +216,7 @@ def test_a_part_makes_a_need_of_the_others(make_world):
         await world.pass_time(monitor, 3 * HOUR)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert 54 * MINUTE == _at(record["parts"][1]) - _at(record["parts"][0])
     assert ["A", "B"] == [part["name"] for part in record["parts"]]
@@ -239,7 +239,7 @@ def test_a_need_of_not_keeps_the_report_from_being_undecided(make_world):
 
     play(world, story)
 
-    assert ["complete"] == [record["verdict"] for record in told(world)]
+    assert ["complete"] == [record["verdict"] for record in list_records(world)]
 
 
 def test_a_look_that_comes_anyway_makes_no_further_one(make_world):
@@ -277,7 +277,7 @@ def test_or_over_pages_waits_for_nothing(make_world):
         await world.pass_time(monitor, 20 * MINUTE)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert world.server.url("/b") == record["url"]
     assert "parts" not in record
@@ -302,7 +302,7 @@ def test_an_alternative_of_one_page_does_not_wait_for_the_others(make_world):
     play(world, story)
 
     assert [None, ["A", "B"]] == sorted(
-        ([p["name"] for p in r["parts"]] if "parts" in r else None for r in told(world)), key=bool
+        ([p["name"] for p in r["parts"]] if "parts" in r else None for r in list_records(world)), key=bool
     )
 
 
@@ -383,7 +383,7 @@ def test_the_first_report_of_several_pages_ends_a_sentinel(make_world):
     play(world, story)
 
     assert "ended" == world.sentinel("pair").state
-    assert 1 == len(told(world))
+    assert 1 == len(list_records(world))
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -441,7 +441,7 @@ def saves(seen, window):
     return [at for at, page in seen if page == "a" and not any(p == "b" and abs(t - at) <= window for t, p in seen)]
 
 
-def answered(world, path, text, version):
+def show_text(world, path, text, version):
     """Let a page show a text from now on, and be answered with a header."""
     world.page(path, f"<p>{text}</p>", headers={"Content-Type": "text/html", "X-Version": version})
 
@@ -452,13 +452,13 @@ def answered(world, path, text, version):
 )
 def test_a_header_and_a_text_of_one_page_are_told_when_both_change(world, pages, version, text, told):
     """One look brings both: one change with its two parts. One of them alone is not what was asked for."""
-    answered(world, "/a", "one", "1")
-    answered(world, "/b", "one", "1")
+    show_text(world, "/a", "one", "1")
+    show_text(world, "/b", "one", "1")
     world.add(f'Create Sentinel s Using {pages} Monitor all words AND header "X-Version" Fetch every 30 min')
 
     async def story(monitor):
         await world.pass_time(monitor, HOUR)
-        answered(world, "/a", text, version)
+        show_text(world, "/a", text, version)
         await world.pass_time(monitor, 2 * HOUR)
 
     play(world, story)
@@ -471,14 +471,14 @@ def test_a_header_and_a_text_of_one_page_are_told_when_both_change(world, pages,
 
 def test_a_text_that_changes_while_a_header_does_not(world):
     """NOT of a header: the window after the change must be over; a header that changes in it takes the change back."""
-    answered(world, "/a", "one", "1")
+    show_text(world, "/a", "one", "1")
     world.add('Create Sentinel s Using {/a} Monitor all words AND NOT header "X-Version" Fetch every 30 min')
 
     async def story(monitor):
         await world.pass_time(monitor, HOUR)
-        answered(world, "/a", "two", "1")
+        show_text(world, "/a", "two", "1")
         await world.pass_time(monitor, 3 * HOUR)
-        answered(world, "/a", "three", "2")
+        show_text(world, "/a", "three", "2")
         await world.pass_time(monitor, 3 * HOUR)
 
     play(world, story)

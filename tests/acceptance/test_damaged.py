@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from urllib.parse import urlsplit
 
-from tests.damaged import damaged, kind_of
+from tests.damaged import damage, kind_of
 from tests.fakes import Answer, Page, Seen, Wire, response
 from tests.replay import RealPage, Version, real_pages
 from tests.world import World, play
@@ -40,7 +40,7 @@ def test_no_damaged_response_is_a_change(make_world):
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
-        for name, answer in damaged(PAGE.encode(), seed=7, count=44):
+        for name, answer in damage(PAGE.encode(), seed=7, count=44):
             world.server.pages["/a"] = answer
             await _look(world, monitor)
             world.page("/a", PAGE)
@@ -113,7 +113,7 @@ def test_two_hundred_damaged_responses_of_real_pages_are_no_change(make_world):
     world: World = make_world(fetch__total_seconds="2", fetch__host_connections="4")
     good = [[_page(page.versions[to - 1 + which]) for which in (0, 1)] for page, to in pages]
     bad = [
-        list(damaged(old.body, dict(old.headers)["Content-Type"], seed=SEED + n, count=EACH, first=n * 7))
+        list(damage(old.body, dict(old.headers)["Content-Type"], seed=SEED + n, count=EACH, first=n * 7))
         for n, (old, _) in enumerate(good)
     ]
     false: list[str] = []

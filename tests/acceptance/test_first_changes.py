@@ -34,7 +34,7 @@ def world(world: World) -> World:
     return world
 
 
-def _shown(world: World, said: Callable[[int], str]) -> None:
+def _show_each(world: World, said: Callable[[int], str]) -> None:
     """Let the page say at the n-th request (from 1 on) what `said` returns."""
     asked = [0]
 
@@ -58,7 +58,7 @@ def _pass(world: World, duration: int) -> None:
     play(world, story)
 
 
-def _found(world: World) -> list[tuple[int, str]]:
+def _find_change(world: World) -> list[tuple[int, str]]:
     """Return when, in seconds after the first poll, a change was found, and the last word of what came."""
     begun = world.polls()[0].charged_at
     rows = [change for change in world.changes("s") if not change["quiet"]]
@@ -77,40 +77,40 @@ def _after(*contents: str) -> Callable[[int], str]:
 
 def test_a_change_that_a_second_poll_confirms_is_notified_within_a_minute(world: World):
     """It is found at the hour, confirmed 60 seconds later, and notified once."""
-    _shown(world, _after("blue", "red"))
+    _show_each(world, _after("blue", "red"))
     _watch(world)
     _pass(world, 3 * HOUR)
 
-    assert [(3_660, "red")] == _found(world)
+    assert [(3_660, "red")] == _find_change(world)
     assert [] == world.violations()
 
 
 def test_what_is_back_at_the_second_poll_is_no_news(world: World):
     """A banner that one visitor in two is shown: without the wait both ways would be notified."""
-    _shown(world, _after("blue", "red", "blue"))
+    _show_each(world, _after("blue", "red", "blue"))
     _watch(world)
     _pass(world, 3 * HOUR)
 
-    assert [] == _found(world)
+    assert [] == _find_change(world)
     assert 3 == len(world.versions())
 
 
 def test_what_differs_from_both_is_notified_as_it_is_then(world: World):
     """News that goes on is told from what was known, to what is."""
-    _shown(world, _after("blue", "red", "green"))
+    _show_each(world, _after("blue", "red", "green"))
     _watch(world)
     _pass(world, 3 * HOUR)
 
-    assert [(3_660, "green")] == _found(world)
+    assert [(3_660, "green")] == _find_change(world)
 
 
 def test_a_page_that_is_known_makes_nobody_wait(world: World):
     """After five polls a change is notified at the poll that finds it."""
-    _shown(world, _after(*["blue"] * 6, "red"))
+    _show_each(world, _after(*["blue"] * 6, "red"))
     _watch(world)
     _pass(world, 8 * HOUR)
 
-    assert [(6 * 3_600, "red")] == _found(world)
+    assert [(6 * 3_600, "red")] == _find_change(world)
 
 
 @pytest.mark.parametrize("named", NAMED)
@@ -119,7 +119,7 @@ def test_what_names_a_value_never_waits(world: World, named: str):
     if named == "entries":
         world.page("/a", _feed("one"), headers={"Content-Type": "application/rss+xml"})
     else:
-        _shown(world, _after("nine euro", "twelve euro"))
+        _show_each(world, _after("nine euro", "twelve euro"))
     if named in {"a number", "a price"}:
         _price(world, 8)
     _watch(world, NAMED[named])
@@ -151,46 +151,46 @@ def _feed(*entries: str) -> str:
 
 def test_the_wait_outlasts_a_restart(world: World):
     """The service stops right after the poll that found the change; who starts it hours later hears of it at once, and once."""
-    _shown(world, _after("blue", "red"))
+    _show_each(world, _after("blue", "red"))
     _watch(world)
     _pass(world, HOUR + 10 * SECOND)
-    assert [] == _found(world)
+    assert [] == _find_change(world)
     world.clock.advance(4 * HOUR)
     _pass(world, MINUTE)
 
-    assert [(5 * 3_600 + 10, "red")] == _found(world)
+    assert [(5 * 3_600 + 10, "red")] == _find_change(world)
     _pass(world, 3 * HOUR)
-    assert 1 == len(_found(world))
+    assert 1 == len(_find_change(world))
 
 
 def test_a_second_poll_that_fails_confirms_what_was_found(world: World):
     """No second poll is possible: what the first one found is notified then, not when the server is back."""
-    _shown(world, _after("blue", "red"))
+    _show_each(world, _after("blue", "red"))
     _watch(world)
     _pass(world, HOUR + 10 * SECOND)
     world.page("/a", "gone", status=503)
     _pass(world, 2 * MINUTE)
 
-    assert [(3_660, "red")] == _found(world)
+    assert [(3_660, "red")] == _find_change(world)
 
 
 def test_pages_that_are_polled_often_wait_for_a_tenth_of_that(world: World):
     """A page that is polled every two minutes waits twelve seconds, where its floor permits."""
     world.flags["fetch.page_floor_seconds"] = "10"
-    _shown(world, _after("blue", "red"))
+    _show_each(world, _after("blue", "red"))
     _watch(world, fetch="every 2 min")
     _pass(world, 10 * MINUTE)
 
-    assert [(132, "red")] == _found(world)
+    assert [(132, "red")] == _find_change(world)
 
 
 def test_hours_that_end_make_nobody_wait(world: World):
     """Where the page is not to be polled a minute later, the change is notified at once."""
-    _shown(world, _after("blue", "red"))
+    _show_each(world, _after("blue", "red"))
     _watch(world, fetch="every 1 hour During mon-sun 22:00 to 23:14")  # the story begins at 22:13:20
     _pass(world, HOUR + 30 * SECOND)
 
-    assert [(3_600, "red")] == _found(world)
+    assert [(3_600, "red")] == _find_change(world)
 
 
 @pytest.mark.parametrize(
@@ -204,19 +204,19 @@ def test_hours_that_end_make_nobody_wait(world: World):
 def test_nobody_waits_for_a_poll_that_the_budget_does_not_pay(world: World, budget: dict[str, str], found_at: int):
     """A second poll that cannot be paid for within two minutes confirms nothing: the change is notified."""
     world.flags.update(budget)
-    _shown(world, _after("blue", "red"))
+    _show_each(world, _after("blue", "red"))
     world.add(
         "Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour"
         + (" Class gentle" if "budget.classes" in budget else "")
     )
     _pass(world, 3 * HOUR)
 
-    assert [(found_at, "red")] == _found(world)
+    assert [(found_at, "red")] == _find_change(world)
 
 
 def test_who_does_not_stay_makes_nobody_wait(world: World):
     """`tidings check` from cron ends before a second poll: what it finds is notified."""
-    _shown(world, _after("blue", "red"))
+    _show_each(world, _after("blue", "red"))
     _watch(world)
 
     async def story() -> None:
@@ -227,23 +227,23 @@ def test_who_does_not_stay_makes_nobody_wait(world: World):
 
     asyncio.run(story())
 
-    assert [(3_600, "red")] == _found(world)
+    assert [(3_600, "red")] == _find_change(world)
 
 
 def test_a_place_that_a_second_poll_found_different_waits_later_too(world: World):
     """It is not yet known to be noise, and it may be: what is back a minute later is no news after five polls either."""
-    _shown(world, _after("blue", "red", *["blue"] * 6, "red", "blue"))
+    _show_each(world, _after("blue", "red", *["blue"] * 6, "red", "blue"))
     _watch(world)
     _pass(world, 10 * HOUR)
 
-    assert [] == _found(world)
+    assert [] == _find_change(world)
     assert 5 == len(world.versions())
     assert 2 == sum(poll.reason.why is Why.SECOND for poll in world.polls())
 
 
 def test_health_says_that_a_change_waits(world: World):
     """`list`, `show` and `doctor` say so until the second poll was made."""
-    _shown(world, _after("blue", "red"))
+    _show_each(world, _after("blue", "red"))
     _watch(world)
     said: list[list[tuple[str, str, tuple[str, ...]]]] = []
 

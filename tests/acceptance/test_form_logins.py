@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.test_secrets import keep, spelled
+from tests.acceptance.test_secrets import keep, list_spellings
 from tests.fakes import Seen, Wire
 from tests.world import World, play
 from tidings.cli.main import main
@@ -284,7 +284,7 @@ def test_the_password_is_in_no_request_but_the_form_s_and_nothing_that_comes_out
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         for verb in (["list"], ["show", "shop"], ["doctor"], ["secret", "list"], ["history", "shop"], ["events"]):
             main(["--data", str(world.directory), *verb, "--json"])
-    named = list(spelled(CANARY))
+    named = list(list_spellings(CANARY))
     asked = [seen for seen in world.server.seen if any(w in _wire(seen) for w in named)]
     kept = [path for path in world.directory.rglob("*") if path.is_file() and path.name != "secrets.key"]
 

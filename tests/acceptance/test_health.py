@@ -70,13 +70,13 @@ def hours(world: World, number: float) -> None:
 # -- the stories, each ends in one trouble -----------------------------------------------------------------------------------------
 
 
-def _gone(world: World) -> None:
+def _make_gone(world: World) -> None:
     world.page("/a", "", status=404)
     watch(world)
     hours(world, 5)
 
 
-def _failed_once(world: World) -> None:
+def _fail_once(world: World) -> None:
     world.page("/a", "", status=500)
     watch(world)
     hours(world, 0)
@@ -128,7 +128,7 @@ def _refusing(world: World) -> None:
     hours(world, 2)  # a first change waits a minute
 
 
-def _switched_off(world: World) -> None:
+def _switch_off(world: World) -> None:
     world.page("/a", "<p>one")
     watch(world, more=f"Notify By webhook {world.receiver(statuses=lambda _: 410)} immediate")
     hours(world, 0)
@@ -149,13 +149,13 @@ def _restless(world: World) -> None:
     hours(world, 48)
 
 
-def _held(world: World) -> None:
+def _hold(world: World) -> None:
     world.page("/a", "", status=429, headers={"Retry-After": "7200"})
     watch(world)
     hours(world, 0)
 
 
-def _moved(world: World) -> None:
+def _move(world: World) -> None:
     world.page("/b", "<p>here")
     world.page("/a", "", status=301, headers={"Location": "/b"})
     watch(world)
@@ -207,7 +207,7 @@ def _not_stored(world: World) -> None:
     world.write(events.append, [broken])
 
 
-def _healed(world: World) -> None:
+def _heal(world: World) -> None:
     words = " ".join(f"word{n}" for n in range(30))
     world.page("/a", f'<p>top</p><div class="news" id="x"><h2>News</h2><p>{words}</p></div>')
     watch(world, 'all words in css ".news"')
@@ -217,8 +217,8 @@ def _healed(world: World) -> None:
 
 
 STORIES: dict[str, tuple[Act, str, str]] = {
-    "gone": (_gone, "error(404)", "error(404) since"),
-    "failed once": (_failed_once, "shaky(5xx)", "it is tried again"),
+    "gone": (_make_gone, "error(404)", "error(404) since"),
+    "failed once": (_fail_once, "shaky(5xx)", "it is tried again"),
     "too many links": (_many_links, "not compared", "more than 25,000 links"),
     "too many links, later": (_many_links_later, "not compared", "more than 25,000 links"),
     "too many entries": (_many_entries, "not compared", "more than 50,000 entries"),
@@ -226,15 +226,15 @@ STORIES: dict[str, tuple[Act, str, str]] = {
     "a costly comparison": (_costly_comparison, "not compared", "versions 1 and 2 of"),
     "a part is missing": (_part_missing, "part missing", "matches nothing"),
     "a receiver refuses": (_refusing, "not delivered", "takes nothing since"),
-    "a receiver is off": (_switched_off, "switched off", "is switched off, it failed since"),
+    "a receiver is off": (_switch_off, "switched off", "is switched off, it failed since"),
     "restless": (_restless, "restless", "looks different each time"),
-    "a host is held": (_held, "held", "left alone until"),
-    "moved": (_moved, "moved", "has moved for good to"),
+    "a host is held": (_hold, "held", "left alone until"),
+    "moved": (_move, "moved", "has moved for good to"),
     "a frame fails": (_frame_fails, "partial", "what it showed last stays"),
     "a class is lost": (_class_lost, "no such class", "names the class gentle, which is not set up"),
     "an event fails": (_event_fails, "event fails", "report cannot happen"),
     "not stored": (_not_stored, "not stored", "the disk took nothing"),
-    "healed": (_healed, "healed", "selector healed"),
+    "healed": (_heal, "healed", "selector healed"),
 }
 
 

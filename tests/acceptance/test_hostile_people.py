@@ -31,20 +31,20 @@ ROWS: dict[str, Row] = {}
 def row(*ids: str) -> Callable[[Row], Row]:
     """Let a story prove rows of the table."""
 
-    def noted(story: Row) -> Row:
+    def note(story: Row) -> Row:
         ROWS.update(dict.fromkeys(ids, story))
         return story
 
-    return noted
+    return note
 
 
-async def changed_to(world: World, monitor: Monitor, text: str) -> None:
+async def change_to(world: World, monitor: Monitor, text: str) -> None:
     """Let the installation's page have a title and a text, and be seen."""
     world.page("/b", f"<title>{text}</title><p>{text}</p>")
     await world.pass_time(monitor, HOUR)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -57,14 +57,14 @@ async def _templates(world: World, monitor: Monitor, people: People) -> None:
             "edit", "POST", "/api/v1/sentinels", headers={"content-type": "text/plain"}, body=text.encode()
         )
         assert 422 == made.status
-    await changed_to(world, monitor, "{{ ''.__class__ }}")
+    await change_to(world, monitor, "{{ ''.__class__ }}")
     assert b"{{ &#39;&#39;.__class__ }}" in (await people.ask("ada", "GET", "/?s=all")).body
 
 
 @row("H-077", "H-078", "H-079", "H-080", "H-085")
 async def _texts(world: World, monitor: Monitor, people: People) -> None:
     """A page's text is shown as it is on every screen, and feeds stay whole."""
-    await changed_to(world, monitor, escaped(HOSTILE) + "\x0b")
+    await change_to(world, monitor, escape(HOSTILE) + "\x0b")
     change = (await people.ask("ada", "GET", "/api/v1/changes?sentinel=common")).json()["items"][0]
     for path in ("/?s=all", "/sentinels", "/sentinels/common", f"/changes/{change['id']}"):
         shown = (await people.ask("ada", "GET", path)).body
@@ -153,7 +153,7 @@ async def _next(world: World, monitor: Monitor, people: People) -> None:
 
 
 @row("H-090")
-async def _ended(world: World, monitor: Monitor, people: People) -> None:
+async def _end(world: World, monitor: Monitor, people: People) -> None:
     """A token that was revoked and a session that has ended are none; the sweep of `test_rights`
     has the others.
     """
@@ -371,11 +371,11 @@ def test_row(world: World, id_: str) -> None:
     """Each row does what its outcome says, and nothing happens but that."""
 
     def story(monitor: Monitor) -> Any:
-        async def told(people: People) -> None:
+        async def list_told(people: People) -> None:
             await ROWS[id_](world, monitor, people)
             world.read(events.last_seq)
 
-        return with_people(world, monitor, told)
+        return with_people(world, monitor, list_told)
 
     play(world, story)
 

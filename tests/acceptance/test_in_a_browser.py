@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from tests.acceptance.test_screens import face
 from tests.browsers import need_chromium
-from tests.people import PASSWORD, kept_password
+from tests.people import PASSWORD, hash_password
 from tests.screens import serve
 from tests.unit.presentation.pictures.test_screenshots import picture as screen
 from tests.world import World
@@ -222,7 +222,7 @@ def test_people_sign_in_and_a_reader_changes_nothing(tab: Tab, world: World) -> 
     """A reader sees no button that alters a sentinel and has marks of his own."""
     world.add(WORDS.format("board"))
     for name, role in (("ada", "admin"), ("rita", "reader")):
-        world.write(accounts_of.add, name, role, kept_password(), at=world.clock.wall())
+        world.write(accounts_of.add, name, role, hash_password(), at=world.clock.wall())
 
     async def story(visit: Visit) -> None:
         await visit.says("board", "one", "two")

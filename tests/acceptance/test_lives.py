@@ -184,12 +184,12 @@ def overtake(world: World, monitor: Monitor, text: str) -> None:
     """Let somebody say this just before the next step is written."""
     write, texts = monitor.committer.write, iter([text])
 
-    async def overtaken(unit: Unit) -> Any:
+    async def count_overtaken(unit: Unit) -> Any:
         if unit.sentinels and (said := next(texts, None)):
             world.add(said)
         return await write(unit)
 
-    monitor.committer.write = overtaken  # type: ignore[method-assign]
+    monitor.committer.write = count_overtaken  # type: ignore[method-assign]
 
 
 def test_an_end_that_an_alter_has_overtaken_is_not_told(world: World):

@@ -38,7 +38,7 @@ def begin(world, text=OIL, *, checked="B, C"):
     world.add(text.replace("HOOK", world.receiver()).replace("CHECKED", checked))
 
 
-def told(world):
+def list_records(world):
     """Return the change records that the webhook got."""
     return [body["data"] for _, body in world.received if body["data"]["record"] == "change"]
 
@@ -72,7 +72,7 @@ def test_a_new_entry_on_oil_brings_two_other_pages(make_world):
         await world.pass_time(monitor, 20 * MINUTE)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert ("composite", "complete") == (record["kind"], record["verdict"])
     assert {"A": "changed", "B": "changed", "C": "unchanged"} == status_of(record)
@@ -94,11 +94,11 @@ def test_what_cannot_be_looked_at_is_partial_and_said_why(make_world):
         world.page("/c", "no", status=500)
         feed(world, "grain up", "oil up")
         await world.pass_time(monitor, 5 * MINUTE)
-        assert [] == told(world)
+        assert [] == list_records(world)
         await world.pass_time(monitor, 15 * MINUTE)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert "partial" == record["verdict"]
     assert {"A": "changed", "B": "unchanged", "C": "missed"} == status_of(record)
@@ -120,7 +120,7 @@ def test_a_failed_look_does_not_use_the_time_up(make_world):
         await world.pass_time(monitor, 15 * MINUTE)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert "complete" == record["verdict"]
 
@@ -138,7 +138,7 @@ def test_any_two_of_three_are_enough(make_world):
         await world.pass_time(monitor, 20 * MINUTE)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert "complete" == record["verdict"]
     assert "missed" == status_of(record)["B"]
@@ -161,7 +161,9 @@ def test_another_sentinels_look_captures_it(make_world):
 
     play(world, story)
 
-    assert [("oil", "complete"), ("two", "complete")] == sorted((r["sentinel"], r["verdict"]) for r in told(world))
+    assert [("oil", "complete"), ("two", "complete")] == sorted(
+        (r["sentinel"], r["verdict"]) for r in list_records(world)
+    )
 
 
 def test_a_spent_budget_is_the_reason(make_world):
@@ -176,7 +178,7 @@ def test_a_spent_budget_is_the_reason(make_world):
         await world.pass_time(monitor, 20 * MINUTE)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert 4 == len(world.polls())
     assert "missed" == record["verdict"]
@@ -204,14 +206,14 @@ def test_a_restart_in_the_middle_of_a_need(make_world):
         await world.pass_time(monitor, MINUTE)
 
     play(world, first)
-    assert [] == told(world)
+    assert [] == list_records(world)
     write(world, "c", "two")
     play(world, second)
-    assert [("complete", "changed")] == [(r["verdict"], status_of(r)["C"]) for r in told(world)]
+    assert [("complete", "changed")] == [(r["verdict"], status_of(r)["C"]) for r in list_records(world)]
     world.clock.move_to(world.clock.now() + HOUR)
     play(world, third)
 
-    assert ["complete", "partial"] == [r["verdict"] for r in told(world)]
+    assert ["complete", "partial"] == [r["verdict"] for r in list_records(world)]
 
 
 def test_pages_that_change_by_themselves_still_need_the_others(make_world):
@@ -232,7 +234,7 @@ def test_pages_that_change_by_themselves_still_need_the_others(make_world):
 
     play(world, story)
 
-    assert [{"C": "changed"}, {"B": "changed", "C": "unchanged"}] == [status_of(r) for r in told(world)]
+    assert [{"C": "changed"}, {"B": "changed", "C": "unchanged"}] == [status_of(r) for r in list_records(world)]
 
 
 def test_several_pages_without_of_are_told_page_by_page(make_world):
@@ -276,7 +278,7 @@ def test_what_meets_on_two_pages_can_bring_a_third(make_world):
         await world.pass_time(monitor, 30 * MINUTE)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert {"A": "changed", "B": "changed", "C": "changed"} == status_of(record)
     assert 2 == len(looks(world, "d"))
@@ -294,7 +296,7 @@ def test_a_need_keeps_to_the_hours(make_world):
         await world.pass_time(monitor, HOUR)
 
     play(world, story)
-    (record,) = told(world)
+    (record,) = list_records(world)
     closes = world.polls()[0].charged_at + 16 * MINUTE + 40_000_000
 
     assert ("partial", "missed") == (record["verdict"], status_of(record)["B"])
@@ -350,7 +352,7 @@ def test_looks_come_soon_after_expected_updates(make_world, policy, pace):
 
     play(world, beat(world, 90, 36))
     reasons = [spell_reason(poll.reason) for poll in world.polls()]
-    made = world.read(captures, held(world, "prompt"), now=world.clock.now())
+    made = world.read(captures, get_watched(world, "prompt"), now=world.clock.now())
 
     assert "an update was expected, to be seen within 5 min" in reasons
     assert made["expected"]["captured"] == sum(reason.startswith("an update was expected") for reason in reasons)
@@ -366,7 +368,7 @@ def test_a_look_for_an_expected_update_that_comes_too_late_is_missed(make_world)
     play(world, beat(world, 90, 36))
     world.clock.move_to(world.clock.now() + 5 * HOUR)
     play(world, beat(world, 90, 6))
-    made = world.read(captures, held(world, "prompt"), now=world.clock.now())
+    made = world.read(captures, get_watched(world, "prompt"), now=world.clock.now())
 
     assert 1 <= made["expected"]["missed"]
 
@@ -388,7 +390,7 @@ def test_ticks_in_time_are_counted(make_world):
     play(world, story)
 
     assert {"interval": {"captured": 5, "partial": 2, "missed": 3}} == world.read(
-        captures, held(world, "s"), now=world.clock.now()
+        captures, get_watched(world, "s"), now=world.clock.now()
     )
 
 
@@ -408,11 +410,11 @@ def test_what_then_asked_for_is_counted(make_world):
     play(world, story)
 
     assert {"captured": 1, "partial": 1, "missed": 0} == world.read(
-        captures, held(world, "oil"), now=world.clock.now()
+        captures, get_watched(world, "oil"), now=world.clock.now()
     )["then"]
 
 
-def held(world, name):
+def get_watched(world, name):
     """Return a sentinel as it is watched."""
     row = world.sentinel(name)
     return WatchedSentinel(row, meaning(row.text), {})
@@ -439,5 +441,7 @@ def test_where_not_all_can_be_looked_at_in_time_what_matters_more_is_complete(ma
 
     play(world, story)
 
-    assert {"less": "partial", "more": "complete"} == {record["sentinel"]: record["verdict"] for record in told(world)}
+    assert {"less": "partial", "more": "complete"} == {
+        record["sentinel"]: record["verdict"] for record in list_records(world)
+    }
     assert [] == world.violations()

@@ -30,7 +30,7 @@ def world(world: World) -> World:
     return world
 
 
-def told(world: World) -> list[Any]:
+def list_delivered(world: World) -> list[Any]:
     """Return the changes that were delivered: what came and what became something else."""
     changes = [message["data"] for _, message in world.received if message["type"] == "change.found"]
     return [(*change["inserted"], *(pair["new"] for pair in change["updated"])) for change in changes]
@@ -47,7 +47,7 @@ def shop(world: World, price: str, text: Callable[[], str]) -> None:
     world.server.pages["/a"] = answer
 
 
-def watched(world: World, text: Callable[[], str], prices: list[str]) -> None:
+def watch_hours(world: World, text: Callable[[], str], prices: list[str]) -> None:
     """Watch the shop hour by hour."""
     world.receiver()
     world.add(SENTINEL)
@@ -69,9 +69,9 @@ def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_a_counter_is_quiet_and_the_price_is_told(world: World) -> None:
     """From the first look on, without anything to be learned; the quiet changes are stored and listed."""
     count = itertools.count(100)
-    watched(world, lambda: f"{next(count)} views", ["€5"] * 3 + ["€6"] * 2)
+    watch_hours(world, lambda: f"{next(count)} views", ["€5"] * 3 + ["€6"] * 2)
 
-    assert [("€6",)] == told(world) or [("6",)] == told(world)
+    assert [("€6",)] == list_delivered(world) or [("6",)] == list_delivered(world)
     changes = world.changes()
     assert [True, True, True, False, True] == [change["quiet"] for change in changes]
     assert ["count"] == [one["mask"] for one in changes[3]["masked"]]
@@ -82,8 +82,8 @@ def test_a_counter_is_quiet_and_the_price_is_told(world: World) -> None:
 def test_an_advertisement_is_learned_across_restarts_and_a_price_is_told(world: World) -> None:
     """Few second looks, a minute after and paid for; then the block is quiet, also after a restart."""
     ads = itertools.cycle(ADS)
-    watched(world, lambda: next(ads), ["€5"] * 7)
-    before = len(told(world))
+    watch_hours(world, lambda: next(ads), ["€5"] * 7)
+    before = len(list_delivered(world))
     polls = world.polls()
     seconds = [poll for poll in polls if poll.reason.why is Why.SECOND]
 
@@ -100,8 +100,8 @@ def test_an_advertisement_is_learned_across_restarts_and_a_price_is_told(world: 
         poll.charged_at - polls[place - 1].charged_at >= MINUTE for place, poll in enumerate(polls) if poll in seconds
     )
     assert before <= 3
-    assert [before + 1] == [len(told(world))]
-    assert "7" in told(world)[-1][0]
+    assert [before + 1] == [len(list_delivered(world))]
+    assert "7" in list_delivered(world)[-1][0]
     assert [] == world.violations()
 
 
@@ -139,14 +139,14 @@ def test_what_a_second_look_brings_is_told_by_the_next_look(world: World) -> Non
             await world.pass_time(monitor, HOUR)
         world.page("/a", "<p>Boots now €3 in the shop of the town</p>")
         await world.pass_time(monitor, 2 * MINUTE)
-        meanwhile.extend(told(world))
+        meanwhile.extend(list_delivered(world))
         await world.pass_time(monitor, HOUR)
 
     play(world, story)
 
     assert Why.SECOND is world.polls()[-2].reason.why
-    assert (1, 2) == (len(meanwhile), len(told(world)))
-    assert "3" in told(world)[-1][0]
+    assert (1, 2) == (len(meanwhile), len(list_delivered(world)))
+    assert "3" in list_delivered(world)[-1][0]
     assert [] == world.violations()
 
 
@@ -155,12 +155,12 @@ def test_every_mask_is_visible_and_can_be_undone(
 ) -> None:
     """`mask` and `show` say where, why, since when and what was seen; `--off` has it told again, `--on` not."""
     ads = itertools.cycle(ADS)
-    watched(world, lambda: next(ads), ["€5"] * 8)
+    watch_hours(world, lambda: next(ads), ["€5"] * 8)
     (mask,) = [
         m for m in map(json.loads, run(world, capsys, "mask", "shop", "--json").splitlines()) if m["of"] == "words"
     ]
     shown = run(world, capsys, "show", "shop")
-    before = len(told(world))
+    before = len(list_delivered(world))
 
     assert 'between "the town" and "Boots' in mask["where"] or "the town" in mask["where"]
     assert mask["showed"] in ADS
@@ -173,7 +173,7 @@ def test_every_mask_is_visible_and_can_be_undone(
             await world.pass_time(monitor, HOUR)
 
     play(world, story)
-    assert before + 2 == len(told(world))
+    assert before + 2 == len(list_delivered(world))
     file = tmp_path / "other.sentinel"
     file.write_text(world.text("Create Sentinel other Using {/a} Monitor all words"))
     sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]
@@ -181,14 +181,14 @@ def test_every_mask_is_visible_and_can_be_undone(
     assert f"mask {mask['id']}" in capsys.readouterr().out
     assert "OFF" not in run(world, capsys, "mask", "shop", "--on", mask["id"])
     play(world, story)
-    assert before + 2 == len(told(world))
+    assert before + 2 == len(list_delivered(world))
     assert 2 == main(["--data", str(world.directory), "mask", "shop", "--off", "nothing"])
 
 
 def test_quiet_changes_are_listed_when_asked_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """`tidings changes` shows what was told and what was left out of it, `--quiet` all."""
     count = itertools.count(100)
-    watched(world, lambda: f"{next(count)} views", ["€5", "€5", "€6", "€6"])
+    watch_hours(world, lambda: f"{next(count)} views", ["€5", "€5", "€6", "€6"])
     plain, all_ = run(world, capsys, "changes"), run(world, capsys, "changes", "--quiet")
 
     assert (False, True) == ("(noise)" in plain, "(noise)" in all_)
@@ -200,7 +200,7 @@ def test_test_shows_what_a_changed_sentinel_would_have_told(
 ) -> None:
     """Over the archive: how many changes, how many more would be quiet, and what is masked, before anything is stored."""
     count = itertools.count(100)
-    watched(world, lambda: f"{next(count)} views", ["€5", "€5", "€6"])
+    watch_hours(world, lambda: f"{next(count)} views", ["€5", "€5", "€6"])
     file = tmp_path / "other.sentinel"
     file.write_text(world.text("Create Sentinel other Using {/a} Monitor all words"))
     sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]

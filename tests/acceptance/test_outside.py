@@ -29,7 +29,7 @@ def begin(world: World, text: str) -> int:
     return world.clock.now()
 
 
-def lived(world: World, name: str, since: int) -> tuple[str, int | None, int | None]:
+def describe_life(world: World, name: str, since: int) -> tuple[str, int | None, int | None]:
     """Return where a sentinel stands, and when it started and ended."""
     row = world.sentinel(name)
     return row.state, *(None if at is None else at - since for at in (row.started_at, row.ended_at))
@@ -40,7 +40,7 @@ def looks(world: World, since: int) -> list[tuple[int, str]]:
     return [(poll.charged_at - since, spell_reason(poll.reason)) for poll in world.polls(1)]
 
 
-def told(world: World) -> list[dict[str, object]]:
+def list_params(world: World) -> list[dict[str, object]]:
     """Return the params of what happened."""
     return [dict(row.data["params"]) for row in world.events(HAPPENED)]
 
@@ -60,13 +60,13 @@ def test_a_sentinel_starts_with_an_event_and_ends_with_one(world):
         await world.pass_time(monitor, 10 * MINUTE)
         await take("deploy", {"n": 2})  # it starts with the first
         await world.pass_time(monitor, 2 * HOUR)
-        assert ("enabled", HOUR + 2 * MINUTE, None) == lived(world, "s", since)
+        assert ("enabled", HOUR + 2 * MINUTE, None) == describe_life(world, "s", since)
         await take("done", {})
         await world.settle(monitor)
 
     play(world, story)
 
-    assert ("ended", HOUR + 2 * MINUTE, 2 * HOUR + 12 * MINUTE) == lived(world, "s", since)
+    assert ("ended", HOUR + 2 * MINUTE, 2 * HOUR + 12 * MINUTE) == describe_life(world, "s", since)
     assert 2 == len(world.polls(1))
     assert [] == world.violations()
 
@@ -83,7 +83,7 @@ def test_one_event_starts_and_the_next_of_it_ends(world):
 
     play(world, story)
 
-    assert ("ended", MINUTE, 2 * MINUTE) == lived(world, "s", since)
+    assert ("ended", MINUTE, 2 * MINUTE) == describe_life(world, "s", since)
 
 
 def test_what_hangs_on_a_sentinel_follows_its_event(world):
@@ -101,8 +101,8 @@ def test_what_hangs_on_a_sentinel_follows_its_event(world):
 
     play(world, story)
 
-    assert ("ended", 0, HOUR) == lived(world, "s", since)
-    assert ("enabled", HOUR + MINUTE, None) == lived(world, "t", since)
+    assert ("ended", 0, HOUR) == describe_life(world, "s", since)
+    assert ("enabled", HOUR + MINUTE, None) == describe_life(world, "t", since)
 
 
 def test_what_happens_between_two_lives_of_the_service_is_not_lost(world):
@@ -126,10 +126,10 @@ def test_what_happens_between_two_lives_of_the_service_is_not_lost(world):
     world.clock.move_to(since + 2 * HOUR)
     play(world, second)
 
-    assert ("enabled", HOUR, None) == lived(world, "s", since)
+    assert ("enabled", HOUR, None) == describe_life(world, "s", since)
     assert [(0, "interval"), (2 * HOUR, "event deploy, late")] == looks(world, since)[:1] + looks(world, since)[-1:]
     assert ["t"] == [change["sentinel"] for change in world.changes()]
-    assert 1 == len(told(world))
+    assert 1 == len(list_params(world))
 
 
 def test_an_event_brings_a_look_at_once(world):
@@ -264,8 +264,8 @@ def test_a_file_makes_events_as_its_content_changes(make_world, folder):
 
     play(world, story)
 
-    assert ["appeared", "changed", "went"] == [params["change"] for params in told(world)]
-    assert {str(file)} == {params["path"] for params in told(world)}
+    assert ["appeared", "changed", "went"] == [params["change"] for params in list_params(world)]
+    assert {str(file)} == {params["path"] for params in list_params(world)}
 
 
 def test_a_command_makes_events_as_its_output_changes(make_world, tmp_path):
@@ -285,7 +285,7 @@ def test_a_command_makes_events_as_its_output_changes(make_world, tmp_path):
     play(world, story)
 
     assert "xxxx" == counter.read_text()
-    assert [(0, "1\n"), (1, "2\n")] == [(params["exit_code"], params["output"]) for params in told(world)]
+    assert [(0, "1\n"), (1, "2\n")] == [(params["exit_code"], params["output"]) for params in list_params(world)]
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_what_cannot_be_looked_at_is_told_once(make_world, tmp_path):
     play(world, story)
 
     assert ["load"] == [row.data["event"] for row in world.events(PROBLEM)]
-    assert [] == told(world)
+    assert [] == list_params(world)
     assert [""] == [row.problem for row in world.read(outside.listing)]
 
 

@@ -20,7 +20,7 @@ THEN = (
 )
 
 
-def told(world: World) -> list[dict]:
+def list_records(world: World) -> list[dict]:
     """Return the change records that the webhook got."""
     return [body["data"] for _, body in world.received if body["data"]["record"] == "change"]
 
@@ -53,11 +53,11 @@ def change_and_disable(world: World, half: int, *, b_fails: bool = False) -> Non
 
 def pause(world: World, length: int) -> None:
     """Let the sentinel be disabled for so long, over a restart of the service."""
-    play(world, lambda monitor: _paused(world, monitor, length // 2))
+    play(world, lambda monitor: _pause(world, monitor, length // 2))
     world.add("Enable s")
 
 
-async def _paused(world: World, monitor: Monitor, half: int) -> None:
+async def _pause(world: World, monitor: Monitor, half: int) -> None:
     await world.pass_time(monitor, half)
     assert not [
         d for page in monitor.watchlist.pages for d in monitor.polling.grants._needs.wanting(page, world.clock.now())
@@ -79,7 +79,7 @@ def test_parts_of_a_change_wait_as_long_as_they_had(world: World, minutes: int, 
     pause(world, 3 * DAY)
     play(world, after)
 
-    assert count == len(told(world))
+    assert count == len(list_records(world))
     assert [] == world.violations()
 
 
@@ -89,7 +89,7 @@ def test_what_must_not_change_has_its_whole_window(world: World, changes: bool, 
 
     async def after(monitor: Monitor) -> None:
         await world.pass_time(monitor, 25 * MINUTE)
-        assert [] == told(world)
+        assert [] == list_records(world)
         await world.pass_time(monitor, HOUR)
 
     begin(world, VETO)
@@ -99,7 +99,7 @@ def test_what_must_not_change_has_its_whole_window(world: World, changes: bool, 
     pause(world, 2 * DAY)
     play(world, after)
 
-    assert ["complete"] * count == [record["verdict"] for record in told(world)]
+    assert ["complete"] * count == [record["verdict"] for record in list_records(world)]
 
 
 def test_a_need_is_not_missed_by_a_pause(world: World):
@@ -109,9 +109,9 @@ def test_a_need_is_not_missed_by_a_pause(world: World):
     looks = len(world.polls(2))
     write(world, "b", "two")
     pause(world, DAY)
-    assert (looks, []) == (len(world.polls(2)), told(world))
+    assert (looks, []) == (len(world.polls(2)), list_records(world))
     play(world, lambda monitor: world.pass_time(monitor, 30 * MINUTE))
-    (record,) = told(world)
+    (record,) = list_records(world)
 
     assert ("complete", ["changed", "changed"]) == (record["verdict"], [part["status"] for part in record["parts"]])
 
@@ -121,7 +121,7 @@ def test_a_need_that_is_not_met_after_a_pause_says_so_then(world: World):
 
     async def after(monitor: Monitor) -> None:
         await world.pass_time(monitor, 5 * MINUTE)
-        assert [] == told(world)
+        assert [] == list_records(world)
         await world.pass_time(monitor, HOUR)
 
     begin(world, THEN)
@@ -129,7 +129,7 @@ def test_a_need_that_is_not_met_after_a_pause_says_so_then(world: World):
     pause(world, DAY)
     play(world, after)
 
-    assert ["missed"] == [record["verdict"] for record in told(world)]
+    assert ["missed"] == [record["verdict"] for record in list_records(world)]
 
 
 def digest(world: World, rate: str, more: str = "") -> None:

@@ -43,7 +43,7 @@ def test_the_budget_holds_and_is_used(week: Week):
 
 def test_what_robots_txt_forbids_is_not_asked_for(week: Week):
     """Not once."""
-    assert 0 == week.forbidden()
+    assert 0 == week.count_forbidden()
 
 
 def test_repeat_polls_are_conditional(week: Week):
@@ -60,13 +60,13 @@ def test_the_store_is_whole_and_nothing_stays_open(week: Week):
     assert 0 == week.open_polls
 
 
-def made(*arrivals: Arrival, died: int | None = None) -> Week:
+def make_week(*arrivals: Arrival, died: int | None = None) -> Week:
     """Return a week with this log; an answer at `died` was lost."""
     deaths = [] if died is None else [ExecutionInterval(died, died)]
     return Week(list(arrivals), deaths, {"h": 20 * SECOND}, rate=1 / 60, burst=2, began=0, length=10 * MINUTE)
 
 
-def asked(at: int, path: str = "/1", **more: int) -> Arrival:
+def make_request(at: int, path: str = "/1", **more: int) -> Arrival:
     """Return a request `at` seconds."""
     return Arrival(at * SECOND, "h", path, 200, is_conditional=False, **more)
 
@@ -74,12 +74,15 @@ def asked(at: int, path: str = "/1", **more: int) -> Arrival:
 @pytest.mark.parametrize(
     ("log", "rule"),
     [
-        (lambda: made(asked(0), asked(4, "/2")), "gap"),
-        (lambda: made(asked(0, "/robots.txt"), asked(19)), "crawl delay"),
-        (lambda: made(asked(0, "/robots.txt"), asked(19), died=0), "crawl delay died"),
-        (lambda: made(asked(0, retry_after=9 * MINUTE), asked(500, "/2")), "retry after"),
-        (lambda: made(asked(0, retry_after=9 * MINUTE), asked(500, "/2"), died=0), "retry after died"),
-        (lambda: made(asked(0), asked(59)), "floor"),
+        (lambda: make_week(make_request(0), make_request(4, "/2")), "gap"),
+        (lambda: make_week(make_request(0, "/robots.txt"), make_request(19)), "crawl delay"),
+        (lambda: make_week(make_request(0, "/robots.txt"), make_request(19), died=0), "crawl delay died"),
+        (lambda: make_week(make_request(0, retry_after=9 * MINUTE), make_request(500, "/2")), "retry after"),
+        (
+            lambda: make_week(make_request(0, retry_after=9 * MINUTE), make_request(500, "/2"), died=0),
+            "retry after died",
+        ),
+        (lambda: make_week(make_request(0), make_request(59)), "floor"),
     ],
 )
 def test_the_judge_sees_what_is_early(log: Callable[[], Week], rule: str):
@@ -89,6 +92,6 @@ def test_the_judge_sees_what_is_early(log: Callable[[], Week], rule: str):
 
 def test_the_judge_sees_a_budget_that_is_overdrawn():
     """Two at once are what the burst holds; a third needs a minute."""
-    assert 0 == made(asked(0), asked(1), asked(60)).over_budget()
-    assert 1 == made(asked(0), asked(1), asked(50)).over_budget()
+    assert 0 == make_week(make_request(0), make_request(1), make_request(60)).over_budget()
+    assert 1 == make_week(make_request(0), make_request(1), make_request(50)).over_budget()
     assert GAP == 5 * SECOND

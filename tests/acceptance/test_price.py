@@ -14,7 +14,7 @@ from tidings.service.explain.plan_expert import appraise
 from tidings.service.run.from_settings import open_planner
 from tidings.service.run.monitor import Monitor
 from tidings.service.watch.needs import Needs
-from tidings.service.watch.watchlist import watched_pages
+from tidings.service.watch.watchlist import load_pages
 
 
 def looks(world: Any, page_id: int) -> list[int]:
@@ -120,7 +120,7 @@ def test_a_certificate_of_the_last_days_is_reckoned_from_what_is_stored(make_wor
 
     play(world, story)
     settings, needs = world.settings, Needs()
-    pages = world.read(watched_pages, zone="UTC")
+    pages = world.read(load_pages, zone="UTC")
     planner = open_planner(settings, pages, needs)
     planner.touch(pages)
     found = world.read(appraise, planner, needs, policy="price", budget=50_000.0, now=world.clock.now())

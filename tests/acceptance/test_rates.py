@@ -56,7 +56,7 @@ class Changes:
             await self._world.pass_time(monitor, hours * HOUR)
 
 
-def _told(world: World, zone: str = "UTC") -> list[tuple[str, list[str]]]:
+def _list_messages(world: World, zone: str = "UTC") -> list[tuple[str, list[str]]]:
     """Return when each message came, and the counts that it told of."""
     return [
         (_local(int(headers["webhook-timestamp"]) * SECOND, zone), _counts(message))
@@ -92,7 +92,7 @@ def test_every_n_changes(world: World):
 
     play(world, story)
 
-    assert [("01-15 12:00", ["1", "2", "3"]), ("01-18 15:00", ["4", "5", "6"])] == _told(world)
+    assert [("01-15 12:00", ["1", "2", "3"]), ("01-18 15:00", ["4", "5", "6"])] == _list_messages(world)
     assert [] == world.violations()
 
 
@@ -108,7 +108,7 @@ def test_a_report_after_a_week_or_ten_changes(world: World):
 
     play(world, story)
 
-    assert [("01-15 19:00", [str(n) for n in range(1, 11)]), ("01-22 09:00", ["11", "12"])] == _told(world)
+    assert [("01-15 19:00", [str(n) for n in range(1, 11)]), ("01-22 09:00", ["11", "12"])] == _list_messages(world)
 
 
 def test_best_effort_has_one_message_under_way_to_a_recipient(world: World):
@@ -140,7 +140,7 @@ def test_best_effort_has_one_message_under_way_to_a_recipient(world: World):
 
     play(world, story)
 
-    said = [counts for _, counts in _told(world)]
+    said = [counts for _, counts in _list_messages(world)]
 
     assert [["1"], ["2"], ["3"], ["4"], ["5"]] == [
         counts for counts in said if counts not in (["endpoint.failing"], ["endpoint.ok"])
@@ -172,7 +172,7 @@ def test_a_best_effort_message_that_is_given_up_holds_nothing_back(make_world):
 
     play(world, story)
 
-    assert [["2", "3"]] == [_told(world)[place][1] for place in taken]
+    assert [["2", "3"]] == [_list_messages(world)[place][1] for place in taken]
     assert ["dead", "delivered"] == sorted(d.status for d in world.deliveries())
 
 
@@ -190,7 +190,7 @@ def test_at_a_clock_on_weekdays(world: World):
 
     play(world, story)
 
-    assert [("01-19 08:00", ["1"]), ("01-22 08:00", ["2", "3"])] == _told(world, PARIS)
+    assert [("01-19 08:00", ["1"]), ("01-22 08:00", ["2", "3"])] == _list_messages(world, PARIS)
 
 
 @pytest.mark.parametrize(
@@ -219,8 +219,8 @@ def test_clocks_that_change(world: World, rate: str, start: str, zone: str, came
 
     play(world, story)
 
-    assert came == [when for when, _ in _told(world, zone)][:2]
-    told = [int(count) for _, counts in _told(world) for count in counts]
+    assert came == [when for when, _ in _list_messages(world, zone)][:2]
+    told = [int(count) for _, counts in _list_messages(world) for count in counts]
     assert list(range(1, len(told) + 1)) == told
 
 
@@ -234,7 +234,7 @@ def test_quiet_hours_hold_and_tell_once_after(world: World):
         await page.after(monitor, times=12)
 
     play(world, story)
-    (*alone, (woken, held)), after = _told(world, PARIS)[:3], _told(world, PARIS)[3:]
+    (*alone, (woken, held)), after = _list_messages(world, PARIS)[:3], _list_messages(world, PARIS)[3:]
 
     assert [("03-30 20:30", ["1"]), ("03-30 21:30", ["2"])] == alone
     assert ("03-31 07:00", [str(n) for n in range(3, 11)]) == (woken, held)
@@ -254,7 +254,7 @@ def test_a_digest_that_falls_into_quiet_hours_waits(world: World):
 
     play(world, story)
 
-    assert [("01-16 08:00", ["1", "2"])] == _told(world)
+    assert [("01-16 08:00", ["1", "2"])] == _list_messages(world)
 
 
 def test_a_cap_merges_what_is_above(world: World):
@@ -275,7 +275,7 @@ def test_a_cap_merges_what_is_above(world: World):
         ("01-15 13:50", ["3", "4"]),
         ("01-15 14:50", ["5"]),
         ("01-15 17:40", ["6", "7", "8"]),
-    ] == _told(world)
+    ] == _list_messages(world)
 
 
 def test_a_cap_and_quiet_hours_both_hold(world: World):
@@ -290,7 +290,7 @@ def test_a_cap_and_quiet_hours_both_hold(world: World):
 
     play(world, story)
 
-    assert [("01-15 10:00", ["1"]), ("01-15 20:00", [str(n) for n in range(2, 9)])] == _told(world)
+    assert [("01-15 10:00", ["1"]), ("01-15 20:00", [str(n) for n in range(2, 9)])] == _list_messages(world)
 
 
 def test_clauses_go_each_on_its_own(world: World):
@@ -341,7 +341,7 @@ def test_errors_go_where_the_errors_clause_says(world: World):
     play(world, story)
     lines = world.console.getvalue().splitlines()
 
-    assert [["1"], ["2"]] == [counts for _, counts in _told(world)]
+    assert [["1"], ["2"]] == [counts for _, counts in _list_messages(world)]
     assert 2 == len(lines)
     assert "cannot be watched for now (404)" in lines[0]
     assert "can be watched again" in lines[1]
@@ -360,7 +360,7 @@ def test_errors_are_part_of_a_digest_without_an_errors_clause(world: World):
 
     play(world, story)
 
-    assert [("01-16 09:00", ["1", "page.error"])] == _told(world)
+    assert [("01-16 09:00", ["1", "page.error"])] == _list_messages(world)
 
 
 def test_a_page_that_stays_away_is_told_once_more_after_a_day(world: World):
@@ -374,7 +374,7 @@ def test_a_page_that_stays_away_is_told_once_more_after_a_day(world: World):
 
     play(world, story)
 
-    assert [["page.error"], ["page.gone"]] == [counts for _, counts in _told(world)]
+    assert [["page.error"], ["page.gone"]] == [counts for _, counts in _list_messages(world)]
     assert "the page seems to be gone" in world.received[1][1]["data"]["summary"]
 
 
@@ -409,7 +409,7 @@ def test_the_end_tells_what_has_gathered(world: World, rate: str):
 
     play(world, story)
 
-    assert ["1", "2", "3", "4"] == [count for _, counts in _told(world) for count in counts][:4]
+    assert ["1", "2", "3", "4"] == [count for _, counts in _list_messages(world) for count in counts][:4]
     assert [] == world.read(rules.listing, "rules")
     assert [] == world.violations()
 
@@ -426,7 +426,7 @@ def test_the_end_in_quiet_hours_is_told_after_them(world: World):
 
     play(world, story)
 
-    assert [("01-15 10:00", ["1"]), ("01-15 20:00", ["2", "3"])] == _told(world)
+    assert [("01-15 10:00", ["1"]), ("01-15 20:00", ["2", "3"])] == _list_messages(world)
 
 
 def test_a_disabled_sentinel_tells_what_it_had_gathered_when_it_is_enabled(world: World):
@@ -444,7 +444,7 @@ def test_a_disabled_sentinel_tells_what_it_had_gathered_when_it_is_enabled(world
 
     play(world, story)
 
-    assert [("01-16 18:00", ["1", "2"])] == _told(world)
+    assert [("01-16 18:00", ["1", "2"])] == _list_messages(world)
 
 
 def test_an_altered_clause_swallows_nothing(world: World):
@@ -460,7 +460,7 @@ def test_an_altered_clause_swallows_nothing(world: World):
 
     play(world, story)
 
-    assert [["1", "2"], ["3"], ["4"]] == [counts for _, counts in _told(world)]
+    assert [["1", "2"], ["3"], ["4"]] == [counts for _, counts in _list_messages(world)]
     assert [] == world.read(rules.listing, "rules")
 
 
@@ -493,7 +493,7 @@ def test_too_many_changes_are_noise(make_world):
         ("01-15 11:40", ["10", "11", "12"]),
         ("01-15 11:40", ["sentinel.calm"]),
         ("01-15 14:10", ["13"]),
-    ] == _told(world)
+    ] == _list_messages(world)
 
 
 def test_digests_of_older_databases_are_taken_over(world: World):
@@ -517,7 +517,7 @@ def test_digests_of_older_databases_are_taken_over(world: World):
 
     play(world, after)
 
-    assert ("01-16 09:00", [str(n) for n in range(1, 24)]) == _told(world)[0]
+    assert ("01-16 09:00", [str(n) for n in range(1, 24)]) == _list_messages(world)[0]
     assert [] == world.read(timers.due, 2**62)
 
 
@@ -550,7 +550,7 @@ def test_restarts_in_the_middle_change_nothing(world: World, other: World, rate:
 
         for _ in range(lives):
             play(place, story)
-        return _told(place, PARIS)
+        return _list_messages(place, PARIS)
 
     assert tell(world, 1) == tell(other, 4)
     assert world.received

@@ -141,12 +141,14 @@ def test_files_that_write_an_address_out_are_applied_once(world: World):
     text = world.text(WATCH.format(name="s", notify="Notify By https://h.example/{token}, ntfy://topic"))
     groups = "Defaults For Tags shop Notify By https://h.example/defaults\n"
 
-    def applied(token: str) -> list[str]:
+    def apply_file(token: str) -> list[str]:
         files = {"a.txt": groups + text.replace("{token}", token)}
         done = world.write(apply, files, settings=world.settings, now=world.clock.now())
         return [step.action for step in done.steps]
 
-    assert [["created"], ["unchanged"], ["altered"], ["altered"]] == [applied(t) for t in ("one", "one", "two", "one")]
+    assert [["created"], ["unchanged"], ["altered"], ["altered"]] == [
+        apply_file(t) for t in ("one", "one", "two", "one")
+    ]
     assert "h.example/" not in world.sentinel("s").text + world.read(tag_defaults.get, "shop")
 
 

@@ -36,7 +36,7 @@ def restless(world: World, turns: Any, body: Any = rows) -> None:
     world.server.pages["/a"] = answer
 
 
-def told(world: World) -> list[str]:
+def list_records(world: World) -> list[str]:
     """Return what was told of restless pages."""
     return [m["data"]["summary"] for _, m in world.received if m["data"].get("event") == "page.saturated"]
 
@@ -58,7 +58,7 @@ def test_its_owner_hears_once_what_differs_under_every_policy(make_world, capsys
     play(world, lambda monitor: world.pass_time(monitor, DAY))
     play(world, lambda monitor: world.pass_time(monitor, DAY // 2))
 
-    (summary,) = told(world)
+    (summary,) = list_records(world)
     assert re.search(r"different each time, at 2[0-6] looks in a row", summary)
     assert '", then "n' in summary
     assert "Exclude" in summary
@@ -135,7 +135,7 @@ def test_a_page_that_is_new_each_hour_is_not_called_restless(make_world):
 
     play(world, story)
 
-    assert [] == told(world)
+    assert [] == list_records(world)
     assert 71 == len(world.changes("shop"))
     assert 3 <= len([poll for poll in world.polls() if poll.reason.why is Why.SECOND]) <= 16
 
@@ -149,7 +149,7 @@ def test_a_fixed_interval_hears_of_it_too(make_world):
 
     play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
 
-    assert 1 == len(told(world))
+    assert 1 == len(list_records(world))
 
 
 def test_when_it_rests_it_is_like_others_and_may_be_told_of_again(make_world, capsys):
@@ -167,7 +167,7 @@ def test_when_it_rests_it_is_like_others_and_may_be_told_of_again(make_world, ca
 
     play(world, story)
 
-    assert 1 == len(told(world))
+    assert 1 == len(list_records(world))
     assert "looks different each time" not in run(world, capsys, "list")
 
     async def again(monitor: Monitor) -> None:
@@ -176,7 +176,7 @@ def test_when_it_rests_it_is_like_others_and_may_be_told_of_again(make_world, ca
 
     play(world, again)
 
-    assert 2 == len(told(world))
+    assert 2 == len(list_records(world))
 
 
 def test_the_mask_that_would_leave_it_out_is_offered_and_can_be_taken(make_world, capsys):
@@ -192,7 +192,7 @@ def test_the_mask_that_would_leave_it_out_is_offered_and_can_be_taken(make_world
         await world.pass_time(monitor, DAY)
 
     play(world, story)
-    (summary,) = told(world)
+    (summary,) = list_records(world)
     (offer,) = [json.loads(line) for line in run(world, capsys, "mask", "shop", "--json").splitlines()]
     news = len(world.received)
 

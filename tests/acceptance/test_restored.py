@@ -26,7 +26,7 @@ def _whole(copy: Path, data: Path) -> None:
     shutil.copytree(copy, data)
 
 
-def _moved(copy: Path, data: Path) -> None:
+def _move(copy: Path, data: Path) -> None:
     """Move the copied directory there."""
     shutil.rmtree(data)
     shutil.copytree(copy, copy.with_name("second"))
@@ -34,7 +34,7 @@ def _moved(copy: Path, data: Path) -> None:
     copy.with_name("second").rename(copy)
 
 
-def _archived(copy: Path, data: Path) -> None:
+def _archive(copy: Path, data: Path) -> None:
     """Unpack an archive, which carries over every time of modification."""
     archive = shutil.make_archive(str(data.with_name("archive")), "tar", copy)
     shutil.rmtree(data)
@@ -85,9 +85,7 @@ def _ids(world: World) -> list[str]:
     return [headers["webhook-id"] for headers, _ in world.received]
 
 
-@pytest.mark.parametrize(
-    "restore", [_whole, _moved, _archived, _in_place, _database_alone, _database_in_a_new_directory]
-)
+@pytest.mark.parametrize("restore", [_whole, _move, _archive, _in_place, _database_alone, _database_in_a_new_directory])
 def test_an_older_copy_gives_other_ids_to_other_news(world: World, tmp_path: Path, restore: Restore):
     """A copy is put back twice; what is found each time has ids of its own, of messages and of changes."""
     _watch(world)

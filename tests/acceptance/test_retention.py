@@ -47,7 +47,7 @@ def gc(world: World) -> collect.Collected:
     return asyncio.run(act())
 
 
-def needed(connection: Connection, now: int, page_id: int, kept: list[Version]) -> set[int]:
+def work_out_needed(connection: Connection, now: int, page_id: int, kept: list[Version]) -> set[int]:
     """Return what is needed of a page, worked out here from the rules alone."""
     live = {v.seq for v in kept if v.fetched_at >= now - DAY}
     rows = {row.id: row for row in sentinels.listing(connection, ended=True)}
@@ -95,7 +95,7 @@ def test_nothing_needed_goes_and_everything_else_does(aging: World, seed: int):
         gc(world)
         now = world.clock.now()
         for page_id, kept in before.items():
-            live = world.read(needed, now, page_id, kept)
+            live = world.read(work_out_needed, now, page_id, kept)
             assert live & {v.seq for v in kept} == {v.seq for v in world.versions(page_id)}
         assert [] == world.violations()
 

@@ -36,7 +36,7 @@ def rank_of(who: str) -> int:
     return RANKS[roles[who]] if who in roles else -1
 
 
-def expected(entrance: Any, who: str) -> str:
+def expect(entrance: Any, who: str) -> str:
     """Return what becomes of a request: it is `asked for` a token, `refused` and so on."""
     rank = rank_of(who)
     if entrance.who not in NEEDS:
@@ -98,7 +98,7 @@ def test_every_path_method_and_role(world: World) -> None:
                         who, method, path + ("?follow=false" if path.endswith("/events") else ""), headers=headers
                     )
                     count += 1
-                    found, meant = became(answer.status), expected(one, who)
+                    found, meant = became(answer.status), expect(one, who)
                     is_absent = found == "not there" and any(word in path for word in ABSENT)
                     if meant not in {found, "its own"} and not (meant == "let in" and is_absent):
                         wrong.append((method, one.path, who, meant, answer.status))
@@ -115,10 +115,10 @@ def test_every_path_method_and_role(world: World) -> None:
         assert [] == wrong
         assert count > 1_000
 
-    def told(monitor: Monitor) -> Any:
+    def list_answers(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, list_answers)
 
 
 def test_lists_hold_ones_own_and_what_is_shared(world: World) -> None:
@@ -128,15 +128,15 @@ def test_lists_hold_ones_own_and_what_is_shared(world: World) -> None:
         async def names(who: str) -> list[str]:
             return [one["name"] for one in (await people.ask(who, "GET", "/api/v1/sentinels")).json()["items"]]
 
-        async def shown(who: str) -> list[bool]:
+        async def list_shown(who: str) -> list[bool]:
             paths = ("/", "/?s=all", "/sentinels", "/plan")
             return [b"annas" in (await people.ask(who, "GET", path)).body for path in paths]
 
         assert [["annas", "common"], ["annas", "common"], ["common"], ["common"]] == [
             await names(who) for who in ("ada", "anna", "bob", "rita")
         ]
-        assert [True] * 4 == await shown("anna")
-        assert [False] * 4 == await shown("bob")
+        assert [True] * 4 == await list_shown("anna")
+        assert [False] * 4 == await list_shown("bob")
         for path in ("changes", "deliveries", "pages", "plan", "events?after=0&follow=false", "feed.atom", "tags"):
             assert b"annas" not in (await people.ask("bob", "GET", f"/api/v1/{path}")).body
         headers = {"content-type": "application/json"}
@@ -148,13 +148,13 @@ def test_lists_hold_ones_own_and_what_is_shared(world: World) -> None:
             "bob", "POST", "/api/v1/sentinels", headers={"content-type": "text/plain"}, body=b"Drop annas"
         )
         assert 404 == stolen.status
-        anna = world.read(accounts.named, "anna")
+        anna = world.read(accounts.get_by_name, "anna")
         world.write(accounts.share, anna.id, "hers")
         assert ["annas", "common"] == await names("bob")
         assert 200 == (await people.ask("rita", "GET", "/sentinels/annas")).status
         assert 403 == (await people.ask("bob", "POST", "/api/v1/sentinels/annas/check")).status
 
-    def told(monitor: Monitor) -> Any:
+    def list_answers(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)
 
-    play(world, told)
+    play(world, list_answers)

@@ -21,7 +21,7 @@ def page(number: int, edition: int, markup: str = "") -> str:
     return f"<title>{number}</title>{markup}<p>edition {edition} of page {number}<a href=/{number}>more</a><img src=/i>"
 
 
-def made_by_older_rules(world: World) -> None:
+def make_older(world: World) -> None:
     """Let all that is stored be as rules before would have left it: their version, and other digests of the very same bodies."""
 
     def age(connection: Any) -> None:
@@ -55,7 +55,7 @@ def test_a_thousand_subscriptions_hear_of_no_new_rules(world: World) -> None:
         await world.pass_time(monitor, HOUR)
 
     play(world, first)
-    made_by_older_rules(world)
+    make_older(world)
     for number in range(PAGES):
         world.page(f"/{number}", page(number, 1 + (number % 4 == 3), "<!-- moved -->" * (number % 4 > 0)))
     play(world, then)
@@ -75,7 +75,7 @@ def test_new_rules_leave_their_digests_behind(world: World) -> None:
         await world.pass_time(monitor, HOUR)
 
     play(world, look)
-    made_by_older_rules(world)
+    make_older(world)
     world.page("/a", page(1, 1, "<!-- moved -->"))
     play(world, look)
     world.page("/a", page(1, 2, "<!-- moved -->"))

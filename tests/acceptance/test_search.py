@@ -32,7 +32,7 @@ async def index(world: World) -> int:
 async def find(world: World, monitor: Monitor, text: str, **given: Any) -> list[dict[str, Any]]:
     """Return the records of what is found."""
     async with open_indexer(world.settings) as (opened, _):
-        wanted = asking.Wanted(text=text, **given)
+        wanted = asking.SearchRequest(text=text, **given)
         answer = await asking.ask(monitor.store, opened, wanted, now=world.clock.now())
         assert answer.count == len(answer.results)
         return [asking.record(result) for result in answer.results]
@@ -91,7 +91,7 @@ def test_nobody_finds_what_is_not_theirs(world: World) -> None:
 
         hidden = 'Create Sentinel hidden Using {/secret} Monitor all words Fetch every 1 hour Header "Cookie" "a=b"'
         world.add(f"{hidden} Tags hers")
-        anna = world.read(accounts.named, "anna")
+        anna = world.read(accounts.get_by_name, "anna")
         world.write(lambda c: sentinels.give(c, sentinels.find(c, "hidden").id, anna.id))
         world.write(lambda c: c.execute("UPDATE page SET owner_id = :id WHERE owner_id IS NOT NULL", id=anna.id))
         await world.pass_time(people.monitor, HOUR)

@@ -54,7 +54,7 @@ def keep(world: World, name: str, text: str, *, jar: bool = False) -> None:
         database.close()
 
 
-def spelled(value: str) -> Iterator[bytes]:
+def list_spellings(value: str) -> Iterator[bytes]:
     """Yield the ways in which a text can stand in a file: as it is, in Base64, percent-encoded, as JSON, in UTF-16, as hex."""
     data = value.encode()
     yield data
@@ -220,7 +220,7 @@ def test_no_canary_leaves_its_place(house: World, tmp_path: Path, monkeypatch: p
     found = [
         (place, value[:12])
         for (place, data), value in itertools.product(places.items(), canaries)
-        for form in spelled(value)
+        for form in list_spellings(value)
         if form in data
     ]
     assert [] == found

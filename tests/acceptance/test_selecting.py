@@ -284,11 +284,11 @@ def test_an_unchanged_page_without_the_part_is_not_read_again(world: World, monk
         await world.pass_time(monitor, HOUR)
         run = InProcess.run
 
-        async def counted(*args: Any, **more: Any) -> Any:
+        async def count_calls(*args: Any, **more: Any) -> Any:
             runs.append(args)
             return await run(*args, **more)
 
-        monkeypatch.setattr(InProcess, "run", counted)
+        monkeypatch.setattr(InProcess, "run", count_calls)
         await world.pass_time(monitor, 5 * HOUR)
 
     play(world, story)

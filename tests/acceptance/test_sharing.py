@@ -38,7 +38,7 @@ def test_two_who_watch_one_page_hear_each_of_their_own(world: World):
         await world.pass_time(monitor, HOUR)
 
     play(world, story)
-    told = {(m["data"]["sentinel"], *_said(m["data"])) for _, m in world.received}
+    told = {(m["data"]["sentinel"], *_list_texts(m["data"])) for _, m in world.received}
 
     assert 3 == len(world.received)
     assert {
@@ -48,7 +48,7 @@ def test_two_who_watch_one_page_hear_each_of_their_own(world: World):
     } == told
 
 
-def _said(record: dict[str, Any]) -> tuple[str, ...]:
+def _list_texts(record: dict[str, Any]) -> tuple[str, ...]:
     """Return every text of a change record, in the order of reading."""
     pairs = [text for update in record["updated"] for text in (update["old"], update["new"])]
     return (*record["deleted"], *record["inserted"], *pairs)
@@ -59,11 +59,11 @@ def test_one_pair_is_compared_once_however_many_ask(world: World, monkeypatch: p
     compared: list[object] = []
     evaluate = expression.evaluate
 
-    def counted(*asked: Any) -> Any:
+    def count(*asked: Any) -> Any:
         compared.append(asked)
         return evaluate(*asked)
 
-    monkeypatch.setattr(quiet, "evaluate", counted)
+    monkeypatch.setattr(quiet, "evaluate", count)
     _page(world, "/a")
     for number in range(40):
         world.add(f"Create Sentinel s{number} Using {{/a}} Monitor all words Fetch every 1 hour")

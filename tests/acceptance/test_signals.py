@@ -56,7 +56,7 @@ def test_hints_wait_over_a_crash_and_are_answered_by_one_look(make_world):
     world.page("/a", "<p>as it was</p>")
     world.add("Create Sentinel s Using {/a} Monitor all words")
 
-    async def taken(monitor: Monitor) -> None:
+    async def take(monitor: Monitor) -> None:
         await world.pass_time(monitor, 2 * DAY)
         world.clock.advance(5 * MINUTE)
         await hint(monitor, 1)  # and the service goes before it makes another step
@@ -64,7 +64,7 @@ def test_hints_wait_over_a_crash_and_are_answered_by_one_look(make_world):
     async def later(monitor: Monitor) -> None:
         await world.pass_time(monitor, MINUTE)
 
-    play(world, taken)
+    play(world, take)
     before = len(looks(world, 1))
     ((row,), waited) = (world.read(hints.load)[1], world.clock.now())
     play(world, later)

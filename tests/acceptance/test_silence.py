@@ -39,17 +39,17 @@ def shows(world: World, text: Callable[[], str]) -> None:
     world.server.pages["/a"] = answer
 
 
-def told(world: World) -> list[Any]:
+def list_delivered(world: World) -> list[Any]:
     """Return the changes that were delivered."""
     return [message["data"] for _, message in world.received if message["type"] == "change.found"]
 
 
-def silenced(world: World) -> list[str]:
+def list_silence(world: World) -> list[str]:
     """Return what owners were notified of silence."""
     return [m["data"]["summary"] for _, m in world.received if m["data"].get("event") == "sentinel.silenced"]
 
 
-def polled(world: World, sentinel: str, polls: int, interval: int) -> None:
+def watch_polls(world: World, sentinel: str, polls: int, interval: int) -> None:
     """Watch the page for so many polls."""
     world.add(sentinel)
     play(world, lambda monitor: world.pass_time(monitor, polls * interval))
@@ -60,15 +60,15 @@ def test_a_number_that_moves_at_each_poll_is_told_at_each(world: World, minutes:
     """However close polls are: that two of them differ says nothing, only what differs at second looks is noise."""
     begun = world.clock.now()
     shows(world, lambda: f"Level {100 + 7 * ((world.clock.now() - begun) // (minutes * MINUTE))} of the river")
-    polled(
+    watch_polls(
         world,
         f"Create Sentinel a Using {{/a}} Monitor any change Fetch every {minutes} minutes Notify By webhook {{/hook}}",
         20,
         minutes * MINUTE,
     )
 
-    assert len(told(world)) >= 19
-    assert [] == silenced(world)
+    assert len(list_delivered(world)) >= 19
+    assert [] == list_silence(world)
     assert [] == world.violations()
 
 
@@ -79,14 +79,14 @@ def test_a_state_that_flips_every_second_poll_is_told_each_time(world: World, mo
     """Polls are five minutes apart; the state returns to what it was again and again."""
     begun = world.clock.now()
     shows(world, lambda: ("In stock", "Sold out")[(world.clock.now() - begun) // (10 * MINUTE) % 2])
-    polled(
+    watch_polls(
         world,
         f"Create Sentinel a Using {{/a}} Monitor {monitor} Fetch every 5 minutes Notify By webhook {{/hook}}",
         24,
         5 * MINUTE,
     )
 
-    assert len(told(world)) >= least
+    assert len(list_delivered(world)) >= least
 
 
 @pytest.mark.parametrize("monitor", ['number in css "b"', 'regex "Level .*"', 'any change in css "b"'])
@@ -94,35 +94,35 @@ def test_what_is_named_is_never_masked(world: World, monitor: str) -> None:
     """A number, a pattern, a selector that holds one value: told at each poll, though each request shows another."""
     count = itertools.count(1000, 7)
     shows(world, lambda: f"<b>Level {next(count)}</b> of the river")
-    polled(
+    watch_polls(
         world,
         f"Create Sentinel a Using {{/a}} Monitor {monitor} Fetch every 1 hour Notify By webhook {{/hook}}",
         12,
         HOUR,
     )
 
-    assert len(told(world)) >= 11
+    assert len(list_delivered(world)) >= 11
 
 
 def test_its_owner_is_notified_once_when_all_of_its_news_is_left_out(world: World, capsys: Any) -> None:
     """With the words and the one command that undoes it; the words of the mask are in `list` and `mask` too."""
     ads = itertools.cycle(ADS)
     shows(world, lambda: next(ads))
-    polled(
+    watch_polls(
         world, "Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}", 60, HOUR
     )
 
-    (summary,) = silenced(world)
+    (summary,) = list_silence(world)
     command = summary.rpartition("tidings ")[2].split()
     assert summary.startswith('all that changed for it in its last ten polls is left out as noise from now on: "')
     assert any(ad in summary for ad in ADS)
-    before = len(told(world))
+    before = len(list_delivered(world))
     assert before <= 5
     assert 0 == main(["--data", str(world.directory), "list"])
     assert "1 place left out as noise" in capsys.readouterr().out
     assert 0 == main(["--data", str(world.directory), *command])
     play(world, lambda monitor: world.pass_time(monitor, 3 * HOUR))
-    assert before + 3 == len(told(world))
+    assert before + 3 == len(list_delivered(world))
     assert [] == world.violations()
 
 
@@ -134,10 +134,10 @@ def test_a_recipient_is_notified_of_silence_at_most_once_a_day(world: World) -> 
     world.add("Create Sentinel b Using {/b} Monitor any change Fetch every 1 hour Notify By webhook {/hook}")
     world.add("Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}")
     play(world, lambda monitor: world.pass_time(monitor, 23 * HOUR))
-    first = len(silenced(world))
+    first = len(list_silence(world))
     play(world, lambda monitor: world.pass_time(monitor, DAY))
 
-    assert (1, 2) == (first, len(silenced(world)))
+    assert (1, 2) == (first, len(list_silence(world)))
 
 
 def test_small_masks_need_no_message(world: World) -> None:
@@ -148,13 +148,13 @@ def test_small_masks_need_no_message(world: World) -> None:
         return f"{next(ads)}</p><p>The paper of the town</p><p>headline number {(world.clock.now() // HOUR)} of x{world.clock.now() // HOUR}y"
 
     shows(world, text)
-    polled(
+    watch_polls(
         world, "Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}", 20, HOUR
     )
 
-    assert 19 <= len(told(world))
-    assert [] == silenced(world)
-    assert any(change.get("masked") for change in told(world)[-3:])
+    assert 19 <= len(list_delivered(world))
+    assert [] == list_silence(world)
+    assert any(change.get("masked") for change in list_delivered(world)[-3:])
 
 
 @pytest.mark.parametrize("beside", ["", "<p>The time of the node</p><p>k{}x</p>"])
@@ -172,6 +172,6 @@ def test_a_masked_place_that_settles_is_news_once(world: World, beside: str) -> 
 
     play(world, story)
 
-    about = [json.dumps(change) for change in told(world) if "closing down" in json.dumps(change)]
+    about = [json.dumps(change) for change in list_delivered(world) if "closing down" in json.dumps(change)]
     assert 1 == len(about)
     assert [] == world.violations()

@@ -9,7 +9,7 @@ from tests.acceptance.test_screens import face, see, words_of
 from tests.world import World, play
 from tidings.clock import DAY
 from tidings.model.interval import Instant
-from tidings.service.on_demand.simulation import recorded, simulate
+from tidings.service.on_demand.simulation import read_history, simulate
 from tidings.service.run.monitor import Monitor
 
 EVERY = {"hour": 0.8, "week": 4.0}
@@ -50,7 +50,7 @@ def test_a_recorded_month_is_simulated_as_it_was(make_world) -> None:
 
     play(world, story, spreads=True)
 
-    history = world.read(recorded, world.settings, begin=begin, end=world.clock.now())
+    history = world.read(read_history, world.settings, begin=begin, end=world.clock.now())
     real, again = history.as_it_was(), simulate(history, world.settings)
     more = simulate(history, replace(world.settings, schedule=replace(world.settings.schedule, pace_seconds=28_800)))
     assert len(real.ledger.polls.at) > 60

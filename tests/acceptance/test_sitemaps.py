@@ -157,7 +157,7 @@ def test_a_sitemap_that_lists_too_little_is_left_alone(make_world):
     assert site.read() > 3
 
 
-def covered(monitor: Monitor) -> set[int]:
+def count_uncovered(monitor: Monitor) -> set[int]:
     """Return the pages for which it counts that no sitemap says anything."""
     return set(monitor.ways_in.signals.hearing.pages_of(KIND))
 
@@ -171,15 +171,15 @@ def test_a_sitemap_that_is_read_no_more_says_nothing_by_its_silence(make_world, 
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, DAY)
-        assert {1, 2, 3} == covered(monitor)
+        assert {1, 2, 3} == count_uncovered(monitor)
         if why == "gone":
             del world.server.pages["/map.xml"]
         else:
             world.add("Drop c")
         await world.pass_time(monitor, 12 * HOUR)
-        assert {1, 2} <= covered(monitor)
+        assert {1, 2} <= count_uncovered(monitor)
         await world.pass_time(monitor, DAY)
-        assert set() == covered(monitor)
+        assert set() == count_uncovered(monitor)
 
     play(world, story)
     assert [] == [row for row in world.read(hints.load)[1] if row.kind == KIND]
@@ -195,7 +195,7 @@ def test_sitemaps_that_are_switched_off_say_nothing_by_their_silence(make_world)
         await world.pass_time(monitor, DAY)
 
     async def without(monitor: Monitor) -> None:
-        assert set() == covered(monitor)
+        assert set() == count_uncovered(monitor)
 
     play(world, day)
     world.flags["schedule.sitemap_pages"] = "0"

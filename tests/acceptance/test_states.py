@@ -161,18 +161,18 @@ def test_links_and_lines_that_were_never_there(world):
         "Create Sentinel lines Using {/list} Monitor text never seen before Fetch every 1 hour"
     )
 
-    def shown(names: tuple[str, ...]) -> str:
+    def show(names: tuple[str, ...]) -> str:
         items = "".join(f"<li><a href='/{name}'>The offer {name * 3} of today</a></li>" for name in names)
         return f"<h1>Offers</h1><p>All that we have got to offer you now.</p><ul>{items}</ul>"
 
     async def story(monitor: Monitor) -> None:
         for names in LINKS[:2]:
-            world.page("/list", shown(names))
+            world.page("/list", show(names))
             await world.pass_time(monitor, HOUR)
 
     async def later(monitor: Monitor) -> None:
         for names in LINKS[2:]:
-            world.page("/list", shown(names))
+            world.page("/list", show(names))
             await world.pass_time(monitor, HOUR)
 
     play(world, story)

@@ -25,7 +25,7 @@ def watch(world: World, *paths: str) -> None:
         world.add(f"Create Sentinel {path[1:]} Using {{{path}}} Monitor all words Fetch every 1 hour")
 
 
-async def checked(world: World, monitor: Monitor, named: bool = True, **more: Any) -> Checked:
+async def check_all(world: World, monitor: Monitor, named: bool = True, **more: Any) -> Checked:
     """Check all pages, by name or as they are due, and let time pass meanwhile."""
     await monitor.live()
     pages: dict[int, set[int]] | None = {page_id: set() for page_id in monitor.watchlist.pages} if named else None
@@ -53,7 +53,7 @@ def test_a_host_that_asked_to_be_left_alone_is_not_waited_for(world: World, name
     found: list[Checked] = []
 
     async def story(monitor: Monitor) -> None:
-        found.append(await checked(world, monitor, named))
+        found.append(await check_all(world, monitor, named))
 
     play(world, story)
 
@@ -74,7 +74,7 @@ def test_who_waits_is_told_for_what(world: World) -> None:
     said: list[str] = []
 
     async def story(monitor: Monitor) -> None:
-        found = await checked(world, monitor, waits=True, say=said.append)
+        found = await check_all(world, monitor, waits=True, say=said.append)
         assert ["new"] == [poll.outcome for poll in found.polls]
 
     play(world, story)
@@ -91,7 +91,7 @@ def test_a_host_that_fails_is_said_to_fail(world: World) -> None:
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
-        found.append(await checked(world, monitor))
+        found.append(await check_all(world, monitor))
 
     play(world, story)
 
@@ -107,7 +107,7 @@ def test_a_hold_that_begins_while_it_is_checked_ends_the_wait(make_world: Callab
     found: list[Checked] = []
 
     async def story(monitor: Monitor) -> None:
-        found.append(await checked(world, monitor))
+        found.append(await check_all(world, monitor))
 
     play(world, story)
 
@@ -123,7 +123,7 @@ def test_a_gap_between_requests_is_said(make_world: Callable[..., World]) -> Non
     said: list[str] = []
 
     async def story(monitor: Monitor) -> None:
-        await checked(world, monitor, say=said.append)
+        await check_all(world, monitor, say=said.append)
 
     play(world, story)
 
@@ -140,7 +140,7 @@ def test_the_budget_is_said(make_world: Callable[..., World]) -> None:
     said: list[str] = []
 
     async def story(monitor: Monitor) -> None:
-        await checked(world, monitor, named=False, say=said.append)
+        await check_all(world, monitor, named=False, say=said.append)
 
     play(world, story)
 

@@ -23,7 +23,7 @@ def _open(world: World, monitor: Monitor) -> Any:
     return application(door.inside(monitor))
 
 
-async def _settled(world: World, monitor: Monitor) -> Any:
+async def _open_door(world: World, monitor: Monitor) -> Any:
     """Return the door once the first look is over."""
     app = _open(world, monitor)
     await world.settle(monitor)
@@ -52,7 +52,7 @@ def test_a_change_stands_in_the_feed_and_on_the_stream_at_once(world: World) -> 
     _watch(world, "feed, stream")
 
     async def story(monitor: Monitor) -> None:
-        app = await _settled(world, monitor)
+        app = await _open_door(world, monitor)
         async with following(app, "/api/v1/stream") as reader:
             await _news(world, monitor, "two", "three")
             await reader.until(2)
@@ -68,7 +68,7 @@ def test_rates_hold_for_what_is_pulled(world: World) -> None:
     _watch(world, "feed, stream every 1 day")
 
     async def story(monitor: Monitor) -> None:
-        app = await _settled(world, monitor)
+        app = await _open_door(world, monitor)
         async with following(app, "/api/v1/stream") as reader:
             await _news(world, monitor, "two", "three", "four")
             assert ([], []) == (reader.records, await _entries(app))
@@ -87,7 +87,7 @@ def test_who_reads_after_a_restart_goes_on_where_it_was(world: World) -> None:
     had: list[Any] = []
 
     async def before(monitor: Monitor) -> None:
-        app = await _settled(world, monitor)
+        app = await _open_door(world, monitor)
         async with following(app, "/api/v1/stream") as reader:
             await _news(world, monitor, "two")
             await reader.until(1)
@@ -113,7 +113,7 @@ def test_a_page_in_error_is_told_to_readers_too(world: World) -> None:
     _watch(world, "feed, stream")
 
     async def story(monitor: Monitor) -> None:
-        app = await _settled(world, monitor)
+        app = await _open_door(world, monitor)
         world.page("/a", "<p>gone</p>", status=404)
         async with following(app, "/api/v1/stream") as reader:
             await world.pass_time(monitor, 12 * HOUR)
@@ -129,7 +129,7 @@ def test_a_replayed_delivery_comes_again_and_the_feed_stays_as_it_is(world: Worl
     _watch(world, "feed, stream")
 
     async def story(monitor: Monitor) -> None:
-        app = await _settled(world, monitor)
+        app = await _open_door(world, monitor)
         await _news(world, monitor, "two")
         entries = await _entries(app)
         async with following(app, "/api/v1/stream", headers={"last-event-id": "0"}) as reader:

@@ -310,7 +310,7 @@ def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def asked(monitor: Monitor) -> None:
+    async def ask(monitor: Monitor) -> None:
         await begin(world, monitor)
         await hub.verify(monitor)
 
@@ -319,7 +319,7 @@ def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
         assert not monitor.ways_in.hubs.knows(hub.token())
         assert set() == monitor.ways_in.signals.hearing.kinds(1)
 
-    play(world, asked)
+    play(world, ask)
     world.flags["serve.public_url"] = ""
     play(world, later)
     assert [] == rows(world) == [row for row in world.read(hints.load)[1] if row.kind == "websub"]
@@ -354,18 +354,18 @@ def test_a_hub_that_a_feed_names_no_more_is_not_asked_after_a_restart(make_world
     world = make_world(**FLAGS)
     hub = Hub(world)
 
-    async def named(monitor: Monitor) -> None:
+    async def has_name(monitor: Monitor) -> None:
         await world.pass_time(monitor, 2 * MINUTE)
         hub.publish(2, link="")
         monitor.polling.requests.ask(1)
         await world.pass_time(monitor, 2 * MINUTE)
 
-    async def unnamed(monitor: Monitor) -> None:
+    async def unname(monitor: Monitor) -> None:
         await begin(world, monitor)
 
-    play(world, named)
+    play(world, has_name)
     assert 2 == len(world.versions())
-    play(world, unnamed)
+    play(world, unname)
 
     assert [] == hub.asked == rows(world)
 

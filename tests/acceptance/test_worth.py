@@ -25,7 +25,7 @@ def world(make_world: Any) -> World:
     return made
 
 
-def learned(world: World, number: int = 0) -> LearnedWorth:
+def get_learned(world: World, number: int = 0) -> LearnedWorth:
     """Return what was learned for a subscription."""
     return LearnedWorth.of(world.read(subscriptions.listing)[number].learned)
 
@@ -72,7 +72,7 @@ def test_a_keyword_sentinel_cares_for_few_changes_and_says_so(world, capsys):
 
     play(world, story)
 
-    assert (12, 1) == (learned(world).interest.visible, learned(world).interest.reported)
+    assert (12, 1) == (get_learned(world).interest.visible, get_learned(world).interest.reported)
     assert [0.5 * 0.2, 0.5] == weights
     assert "reports 1 of 12 changes of this page" in run(world, capsys, "show", "picky")
     assert "reports 1 of 12 changes of this page" in run(world, capsys, "plan", "--expert", "picky")
@@ -105,17 +105,17 @@ def test_what_is_learned_survives_a_restart_and_goes_with_the_condition(world):
     bodies = news(13, " flood")
     play(world, lambda monitor: hours(world, monitor, bodies[:8]))
     play(world, lambda monitor: hours(world, monitor, bodies[8:]))
-    before = learned(world).interest
+    before = get_learned(world).interest
 
     alter(world, "Alter picky Importance 0.9")
-    kept = learned(world).interest
+    kept = get_learned(world).interest
     alter(world, 'Alter picky Monitor keywords "story"')
-    anew = learned(world).interest
+    anew = get_learned(world).interest
     play(world, lambda monitor: hours(world, monitor, ["<p>a story</p>", "<p>story</p>"]))
 
     assert (12, 1) == (before.visible, before.reported) == (kept.visible, kept.reported)
     assert (0, 0) == (anew.visible, anew.reported)
-    assert 1 <= learned(world).interest.visible <= 2
+    assert 1 <= get_learned(world).interest.visible <= 2
 
 
 def test_noise_is_no_change_that_anybody_could_report(world):
@@ -124,7 +124,7 @@ def test_noise_is_no_change_that_anybody_could_report(world):
 
     play(world, lambda m: hours(world, m, [f"<h1>News</h1><p>{n} views</p><p>as ever</p>" for n in range(100, 112)]))
 
-    assert 0 == learned(world).interest.visible
+    assert 0 == get_learned(world).interest.visible
 
 
 def test_a_price_that_each_change_replaces_is_overwritten(make_world, capsys):
@@ -147,7 +147,7 @@ def test_a_price_that_each_change_replaces_is_overwritten(make_world, capsys):
     last = [sum(poll.charged_at > world.clock.now() - 4 * DAY for poll in world.polls(page)) for page in (1, 2, 3)]
 
     assert ["overwrite", None, "overwrite"] == [
-        None if (life := learned(world, number).life) is None else life.mode for number in range(3)
+        None if (life := get_learned(world, number).life) is None else life.mode for number in range(3)
     ]
     assert last[0] > 1.3 * last[1]
     assert last[2] <= 1.2 * last[1]
@@ -167,7 +167,7 @@ def test_entries_of_a_feed_stay_until_they_fall_off(world):
 
     world.add("Create Sentinel feed Using {/a} Monitor items")
     play(world, lambda monitor: hours(world, monitor, [feed(n) for n in range(18)]))
-    life = learned(world).life
+    life = get_learned(world).life
 
     assert life is not None
     assert ("changes", 4) == (life.mode, life.changes)

@@ -125,14 +125,14 @@ def times(world: World) -> Times:
 def ahead_of(world: World, now: int) -> list[str]:
     """Return what decides anything and lies after now."""
 
-    def found(c: Connection) -> Iterator[str]:
+    def find(c: Connection) -> Iterator[str]:
         yield from (f"budget {name}" for name, bucket in budgets(c).items() if bucket.at > now)
         yield from (f"host {h.name}" for h in hosts.states(c) if (h.started_at or 0) > now)
         for _, state in pages.listing(c):
             if max(state.polled_at or 0, state.checked_at or 0, state.changed_at or 0) > now:
                 yield f"page {state.page_id}"
 
-    known: list[str] = world.read(lambda c: list(found(c)))
+    known: list[str] = world.read(lambda c: list(find(c)))
     return known
 
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.strategies_events import CONTEXTS, LATER, OF_EACH_OPERATOR, Detector, Ear, detect, numbered, shifted
+from tests.strategies_events import CONTEXTS, LATER, OF_EACH_OPERATOR, Detector, Ear, detect, number_events, shift
 from tidings.events.expression import from_json, to_json
 from tidings.events.operators.node import Bounds, Context
 from tidings.events.operators.operators import OPERATORS
@@ -31,7 +31,7 @@ def trace(seed, size=24):
     for _ in range(size):
         now += rng.choice([0, 1, 1, 2])
         events.append((rng.choice("abc"), now, now))
-    return numbered(events)
+    return number_events(events)
 
 
 def test_every_row_is_tested():
@@ -48,7 +48,7 @@ def test_restart_changes_nothing(expression, context):
             before = Detector(expression, context)
             found = before.run(events[:cut], until=None)
 
-            assert expected == found + before.reloaded().run(events[cut:]), f"seed {seed}, {cut} events before"
+            assert expected == found + before.reload().run(events[cut:]), f"seed {seed}, {cut} events before"
 
 
 def test_what_was_rolled_back_never_was(expression, context):
@@ -72,8 +72,8 @@ def test_time_has_no_origin(expression, context):
     """The same events at another time are detected as the same at that time."""
     for seed in SEEDS:
         events = trace(seed)
-        expected = [shifted(found, 500) for found in detect(expression, context, events)]
-        later = [shifted(event, 500) for event in events]
+        expected = [shift(found, 500) for found in detect(expression, context, events)]
+        later = [shift(event, 500) for event in events]
 
         assert expected == detect(expression, context, later, until=LATER + 500), f"seed {seed}"
 
@@ -83,14 +83,14 @@ def test_a_pause_shifts_what_waits(expression, context):
     for seed in SEEDS:
         events = trace(seed)
         for cut in range(1, len(events), 5):
-            rest = [shifted(event, 500) for event in events[cut:]]
+            rest = [shift(event, 500) for event in events[cut:]]
             before = Detector(expression, context)
             whole = Detector(expression, context)
             before.run(events[:cut], until=None)
-            whole.run([shifted(event, 500) for event in events[:cut]], until=None)
+            whole.run([shift(event, 500) for event in events[:cut]], until=None)
 
             expected = whole.run(rest, until=LATER + 500)
-            assert expected == before.reloaded(later=500).run(rest, until=LATER + 500), (
+            assert expected == before.reload(later=500).run(rest, until=LATER + 500), (
                 f"seed {seed}, {cut} events before"
             )
 
@@ -109,7 +109,7 @@ def test_cleared_is_idle(expression, context):
     detector = Detector(expression, context)
     detector.run(trace(1), until=None)
     detector.node.clear()
-    events = [shifted(event, LATER) for event in trace(2)]
+    events = [shift(event, LATER) for event in trace(2)]
 
     assert detector.node.is_idle
     assert 0 == len(detector.graph.timers)
@@ -129,9 +129,9 @@ def test_what_waits_is_bounded(expression, context):
     """However much comes in, a node holds no more than it may of each role, and counts what it drops."""
     detector = Detector(expression, context, Bounds(max_waiting=5))
     names = "a" * 40 + "b" * 40
-    detector.run(numbered([(name, 1 + k // 10, 1 + k // 10) for k, name in enumerate(names)]), until=None)
+    detector.run(number_events([(name, 1 + k // 10, 1 + k // 10) for k, name in enumerate(names)]), until=None)
 
-    assert held(detector.node.dump()) <= 5 + 5
+    assert count_held(detector.node.dump()) <= 5 + 5
     if context is not Context.RECENT and expression.operator != "OR":
         assert detector.node.dropped >= 35
 
@@ -141,8 +141,8 @@ def test_form_is_plain(expression):
     assert expression == from_json(to_json(expression))
 
 
-def held(data):
+def count_held(data):
     """Return how many occurrences stand in a dump."""
     if not isinstance(data, list):
         return 0
-    return 1 if data and isinstance(data[0], str) else sum(map(held, data))
+    return 1 if data and isinstance(data[0], str) else sum(map(count_held, data))

@@ -22,7 +22,7 @@ from tidings.errors import (
     UsageError,
 )
 from tidings.model.event_type import EventType
-from tidings.model.observed.change import Context, EntryNote, FrameShare, ObjectPlace
+from tidings.model.observed.change import EditContext, EntryNote, FrameShare, ObjectPlace
 from tidings.model.observed.outcome import Validators
 from tidings.model.observed.page import HostState, PageState
 from tidings.model.observed.poll_reason import PollReason, Why
@@ -172,7 +172,7 @@ def test_what_says_when_pages_are_polled_is_read_alone(world: World):
     world.watch("two", "a")
     subs = {(sub.sentinel_id, sub.page_id): sub for sub in world.read(sentinels.subscriptions)}
     known = {state.page_id: (identity, state) for identity, state in world.read(pages.listing)}
-    every = world.read(pages.expected)
+    every = world.read(pages.list_expected)
     world.write(subscriptions.leave, subs[one.id, every[0].page_id].id, world.at)
 
     assert [(1, 1), (1, 2), (2, 2)] == [(row.sentinel_id, row.page_id) for row in every]
@@ -186,7 +186,7 @@ def test_what_says_when_pages_are_polled_is_read_alone(world: World):
         )
         assert (identity.given, state.polled_at, state.checked_at) == (row.given, row.polled_at, row.checked_at)
         assert (state.retry_at, state.health, state.kind) == (row.retry_at, row.health, row.kind)
-    assert every[1:2] == world.read(pages.expected, sentinel_id=one.id)
+    assert every[1:2] == world.read(pages.list_expected, sentinel_id=one.id)
 
 
 def test_a_page_identity_comes_back_and_is_made_once(world: World):
@@ -241,11 +241,11 @@ def test_a_budget_is_a_bucket_that_time_fills(world: World):
     world.watch()
     world.write(charge.set_budget, "small", rate_per_second=2.0, burst=3.0, at=START)
 
-    def paid(at: int) -> int:
+    def pay_at(at: int) -> int:
         charged = world.write(charge.charge, _grants(5, budget="small"), at=at, epoch=world.epoch)
         return sum(entry is not None for entry in charged)
 
-    assert [3, 0, 1, 0, 3] == [paid(START + offset) for offset in (0, 0, SECOND // 2, -9 * SECOND, 3600 * SECOND)]
+    assert [3, 0, 1, 0, 3] == [pay_at(START + offset) for offset in (0, 0, SECOND // 2, -9 * SECOND, 3600 * SECOND)]
 
 
 def test_a_clock_that_is_put_forward_fills_no_bucket(world: World):
@@ -253,14 +253,16 @@ def test_a_clock_that_is_put_forward_fills_no_bucket(world: World):
     world.watch()
     world.write(charge.set_budget, "small", rate_per_second=2.0, burst=3.0, at=START)
 
-    def paid(at: int) -> int:
+    def pay_at(at: int) -> int:
         charged = world.write(charge.charge, _grants(5, budget="small"), at=at, epoch=world.epoch)
         return sum(entry is not None for entry in charged)
 
-    assert [3, 0] == [paid(START), paid(START)]
+    assert [3, 0] == [pay_at(START), pay_at(START)]
     world.write(charge.put_forward, 3600 * SECOND, at=START + SECOND // 2, epoch=world.epoch)
 
-    assert [1, 0, 2] == [paid(START + 3600 * SECOND + offset) for offset in (SECOND // 2, SECOND - 1, 3 * SECOND // 2)]
+    assert [1, 0, 2] == [
+        pay_at(START + 3600 * SECOND + offset) for offset in (SECOND // 2, SECOND - 1, 3 * SECOND // 2)
+    ]
 
 
 def test_a_charge_leaves_an_open_poll_and_the_start_of_its_host(world: World):
@@ -387,7 +389,7 @@ def test_classes_that_are_not_wanted_any_more_go(world: World):
 def test_a_stale_epoch_charges_nothing(world: World):
     """After another acquisition the old epoch can neither charge, nor charge more, nor commit (I-7)."""
     world.watch()
-    unit = world.unchanged()
+    unit = world.make_unchanged()
     poll_id = world.open_polls()[0]
     world.write(leases.acquire, "poller", "test", at=START, until=START)
 
@@ -412,7 +414,7 @@ def test_polls_of_a_process_that_died_are_ended_once_as_failures(world: World):
     mine = world.write(charge.charge, _grants(1), at=START + 60 * SECOND, epoch=world.epoch)[0]
 
     def cut_off() -> int:
-        return world.write(polls.cut_off, epoch=world.epoch, now=START + 60 * SECOND, longest=30 * SECOND)
+        return world.write(polls.end_earlier_epochs, epoch=world.epoch, now=START + 60 * SECOND, longest=30 * SECOND)
 
     assert early is not None
     assert late is not None
@@ -477,7 +479,7 @@ def test_changing_a_budget_keeps_its_level(world: World):
 def test_an_unchanged_poll_is_recorded(world: World):
     """A unit of a poll without a change completes the poll and writes the page's state."""
     world.watch()
-    unit = world.unchanged()
+    unit = world.make_unchanged()
 
     world.commit(unit)
 
@@ -491,7 +493,7 @@ def test_an_unchanged_poll_is_recorded(world: World):
 def test_a_version_comes_back_with_its_body(world: World):
     """Version, blob and digests are read as they were written."""
     world.watch()
-    unit = world.stored(b"one")
+    unit = world.make_stored(b"one")
     assert unit.version is not None
     version = replace(
         unit.version, modified_at=5, charset="utf-8", charset_source="header", content_type="text/html", title="t",
@@ -513,8 +515,8 @@ def test_a_version_comes_back_with_its_body(world: World):
 def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World):
     """A unit whose version is not the next one, or repeats the newest body, is refused (I-2)."""
     world.watch()
-    world.commit(world.stored(b"one"))
-    good = world.stored(b"two")
+    world.commit(world.make_stored(b"one"))
+    good = world.make_stored(b"two")
     assert good.version is not None
     assert good.page is not None
 
@@ -528,7 +530,7 @@ def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World)
     with pytest.raises(UnitError):
         world.commit(replace(good, blobs=()))
     world.commit(good)
-    world.commit(world.stored(b"one"))  # a body that returns is a version again
+    world.commit(world.make_stored(b"one"))  # a body that returns is a version again
 
     assert [1, 2, 3] == [version.seq for version in world.read(versions.listing, 1)]
     assert [] == world.faults()
@@ -540,17 +542,17 @@ def test_how_new_bodies_are_kept_is_planned_inside_the_commit(world: World, tmp_
     world.watch()
     one, two, three = (b"<p>words and more words</p>" * 50 + mark for mark in (b"1", b"2", b"3"))
 
-    def brought(body: bytes, former: bytes) -> Unit:
+    def bring(body: bytes, former: bytes) -> Unit:
         new = NewBody(body, sha256(body), sha256(former) if former else "", len(former))
-        return world.stored(body, blobs=(), bodies=(new,))
+        return world.make_stored(body, blobs=(), bodies=(new,))
 
-    unplanned = brought(one, b"")
+    unplanned = bring(one, b"")
     with pytest.raises(UnitError, match="nothing of this was written"):
         world.commit(unplanned)
     world.write(commit, [unplanned], keep)
-    second = brought(two, one)
+    second = bring(two, one)
     third = replace(
-        brought(three, two),
+        bring(three, two),
         version=Version(page_id=1, seq=3, sha256=sha256(three), size=len(three), fetched_at=world.at),
         page=replace(world.state(), last_seq=3),
     )
@@ -572,16 +574,16 @@ def _frames(world: World) -> None:
     """Watch page 1 and give its frames, pages 2 and 3, a version each."""
     world.watch()
     world.write(members.ensure, [world.page("menu"), world.page("text")])
-    world.commit(world.stored(b"menu", page_id=2))
-    world.commit(world.stored(b"text", page_id=3))
+    world.commit(world.make_stored(b"menu", page_id=2))
+    world.commit(world.make_stored(b"text", page_id=3))
 
 
 def test_a_version_with_frames_comes_back_with_its_members(world: World):
     """It is named after the list of its members, in their order; what the page names now is kept beside it."""
     _frames(world)
-    world.commit(world.framed(b"base", {2: b"menu", 3: b"text"}))
-    world.commit(world.stored(b"text 2", page_id=3))
-    world.commit(world.framed(b"base", {2: b"menu", 3: b"text 2"}))
+    world.commit(world.make_framed(b"base", {2: b"menu", 3: b"text"}))
+    world.commit(world.make_stored(b"text 2", page_id=3))
+    world.commit(world.make_framed(b"base", {2: b"menu", 3: b"text 2"}))
 
     first, second = world.read(versions.listing, 1)
     key = [world.page(name).key for name in ("a", "menu", "text")]
@@ -595,7 +597,7 @@ def test_a_version_with_frames_comes_back_with_its_members(world: World):
     assert sha256(b"base") == world.read(members.holder_sha256, second)
     assert [] == world.read(members.of_version, 2, 1)
     assert [(2, False), (3, False)] == [(f.state.page_id, f.told) for f in world.read(members.frames, 1)]
-    assert {1} == world.read(members.framed_pages)
+    assert {1} == world.read(members.list_framed_pages)
     assert (True, False) == (world.read(members.is_framed, 1), world.read(members.is_framed, 2))
     assert [] == world.faults()
 
@@ -603,12 +605,12 @@ def test_a_version_with_frames_comes_back_with_its_members(world: World):
 def test_the_frames_that_a_page_names_are_replaced_or_left(world: World):
     """A unit that says nothing of frames leaves them; one that names others, or none, replaces them."""
     _frames(world)
-    world.commit(world.framed(b"base", {2: b"menu", 3: b"text"}))
-    world.commit(world.unchanged())
+    world.commit(world.make_framed(b"base", {2: b"menu", 3: b"text"}))
+    world.commit(world.make_unchanged())
     left = world.read(members.frames, 1)
-    world.commit(replace(world.unchanged(), frames=(FrameRow(3, told=True),)))
+    world.commit(replace(world.make_unchanged(), frames=(FrameRow(3, told=True),)))
     told = world.read(members.frames, 1)
-    world.commit(replace(world.unchanged(), frames=()))
+    world.commit(replace(world.make_unchanged(), frames=()))
 
     assert [2, 3] == [frame.state.page_id for frame in left]
     assert [(3, True)] == [(frame.state.page_id, frame.told) for frame in told]
@@ -619,7 +621,7 @@ def test_the_frames_that_a_page_names_are_replaced_or_left(world: World):
 def test_a_version_that_is_not_named_after_its_members_is_refused(world: World):
     """Another order, a member too few and a body that is not there leave nothing behind."""
     _frames(world)
-    good = world.framed(b"base", {2: b"menu", 3: b"text"})
+    good = world.make_framed(b"base", {2: b"menu", 3: b"text"})
     base, menu, text = good.members
     for made_of in ((base, text, menu), (base, menu), (), (base, menu, replace(text, sha256="ff"))):
         with pytest.raises(UnitError):
@@ -633,7 +635,7 @@ def test_a_version_that_is_not_named_after_its_members_is_refused(world: World):
 def test_the_frame_of_a_page_as_a_member(world: World):
     """A frame is a member by its newest version, one that has frames itself by the body that holds them; one without any is none."""
     _frames(world)
-    world.commit(world.framed(b"base", {2: b"menu"}))
+    world.commit(world.make_framed(b"base", {2: b"menu"}))
     world.write(members.ensure, [world.page("new")])
 
     def member(page_id: int) -> Member | None:
@@ -652,8 +654,8 @@ def test_what_changed_in_which_frame_comes_back(world: World):
         FrameShare("http://a.example/", updated=1, objects=1),
     )
     places = (ObjectPlace("links", "http://a.example/", "delete", 2, 3, 7, 9, "see", "our report", "of May"),)
-    contexts = (Context("updated", 0, heading="Fees", label="Adults", before="from ", after=" €"),)
-    world.told(replace(change, found=replace(change.found, frames=shares, places=places, contexts=contexts)))
+    contexts = (EditContext("updated", 0, heading="Fees", label="Adults", before="from ", after=" €"),)
+    world.report_change(replace(change, found=replace(change.found, frames=shares, places=places, contexts=contexts)))
 
     (stored,) = world.read(changes.listing)
     assert (shares, places, contexts) == (stored.row.found.frames, stored.row.found.places, stored.row.found.contexts)
@@ -663,7 +665,7 @@ def test_what_is_noted_for_people_comes_back(world: World):
     """What entries say, the title of the page, and the text that a message shows."""
     change = world.change()
     entries = (EntryNote("updated", 0, "Two", "http://a.example/2", "Ann", 5, "text", (("title", "One", "Two"),)),)
-    world.told(replace(change, found=replace(change.found, entries=entries, title="News", snapshot="a\nb")))
+    world.report_change(replace(change, found=replace(change.found, entries=entries, title="News", snapshot="a\nb")))
 
     (stored,) = world.read(changes.listing)
     found = stored.row.found
@@ -673,8 +675,8 @@ def test_what_is_noted_for_people_comes_back(world: World):
 def test_a_state_that_leans_on_an_older_version_is_refused(world: World):
     """A unit built before another stored a version cannot overwrite the page's row."""
     world.watch()
-    late = world.unchanged()
-    world.commit(world.stored(b"one"))
+    late = world.make_unchanged()
+    world.commit(world.make_stored(b"one"))
 
     with pytest.raises(UnitError, match="not the newest"):
         world.commit(late)
@@ -684,7 +686,7 @@ def test_a_state_that_leans_on_an_older_version_is_refused(world: World):
 def test_a_poll_is_completed_once(world: World):
     """Committing the same unit again changes nothing and says so."""
     world.watch()
-    unit = world.stored(b"one")
+    unit = world.make_stored(b"one")
     world.commit(unit)
 
     with pytest.raises(UnitError, match="not an open poll"):
@@ -696,7 +698,7 @@ def test_a_poll_is_completed_once(world: World):
 def test_a_broken_unit_takes_its_whole_transaction_back(world: World):
     """Nothing of a group stays if one of its units is broken."""
     world.watch()
-    good, broken = world.stored(b"one"), world.unit(cursors=(world.cursor(99),))
+    good, broken = world.make_stored(b"one"), world.unit(cursors=(world.cursor(99),))
     before = world.read(events.last_seq)
 
     with pytest.raises(UnitError, match="subscription that is not there"):
@@ -710,8 +712,8 @@ def test_a_broken_unit_takes_its_whole_transaction_back(world: World):
 def test_a_group_may_hold_several_units_of_a_page(world: World):
     """Units are applied in their order: the second may lean on the first's version."""
     world.watch()
-    first = world.stored(b"one")
-    second = world.stored(b"two")
+    first = world.make_stored(b"one")
+    second = world.make_stored(b"two")
     assert first.page is not None
     assert second.version is not None
     second = replace(
@@ -729,7 +731,7 @@ def test_a_group_may_hold_several_units_of_a_page(world: World):
 
 def test_news_are_numbered_in_the_order_of_commits(world: World):
     """Events get consecutive numbers; the change knows its event; the delivery's range names it."""
-    committed = world.told()
+    committed = world.report_change()
 
     (stored,) = world.read(changes.listing)
     (delivery,) = world.read(deliveries.first_due, now=world.at, tried_every=FAR)
@@ -742,7 +744,7 @@ def test_news_are_numbered_in_the_order_of_commits(world: World):
 def test_a_change_comes_back_as_it_was_found(world: World):
     """The whole change set is read again, odd characters too, with the sentinel's name and the page's address as given."""
     change = world.change(modified_at=7)
-    world.told(change)
+    world.report_change(change)
 
     (stored,) = world.read(changes.listing)
     assert change == stored.row
@@ -753,7 +755,7 @@ def test_a_change_comes_back_as_it_was_found(world: World):
 
 def test_changes_are_listed_by_sentinel_page_time_and_quietness(world: World):
     """Every condition narrows; quiet changes are listed only when asked for; the newest comes first."""
-    world.told()
+    world.report_change()
     rows = [world.change(id=f"c{i}", quiet=i == 2, detected_at=world.at + i) for i in (1, 2, 3)]
     told = [Event(type=EventType.CHANGE_FOUND, at=1, sentinel_id=1, change_id=row.id) for row in rows]
     world.commit(world.unit(changes=tuple(rows), events=tuple(told)))
@@ -771,7 +773,7 @@ def test_changes_are_listed_by_sentinel_page_time_and_quietness(world: World):
 
 def test_a_change_is_told_once_however_often_its_unit_comes(world: World):
     """A retry after an unknown result adds no event, no delivery and no change, and answers as the first time did."""
-    first = world.told()
+    first = world.report_change()
     retry = world.unit(**world.news(world.change(), world.endpoint(), body=b"other bytes"))
 
     (again,) = world.commit(retry)
@@ -785,7 +787,7 @@ def test_a_change_is_told_once_however_often_its_unit_comes(world: World):
 
 def test_delivery_ids_depend_on_what_is_told_to_whom(world: World):
     """Two endpoints or two ranges are two deliveries; a digest names numbers given out before."""
-    world.told()
+    world.report_change()
     other = world.write(endpoints.ensure, "webhook", "http://127.0.0.1/other")
     draft = DeliveryDraft(
         endpoint_id=other, sentinel_id=1, content_type="t", body=b"b", due_at=1, first_seq=1, last_seq=2
@@ -803,7 +805,7 @@ def test_delivery_ids_depend_on_what_is_told_to_whom(world: World):
 
 def test_deliveries_wait_are_tried_and_die(world: World):
     """A failed attempt waits for its time; dead letters are listed; a replay has the same id and the same bytes."""
-    (id_,) = world.told().delivery_ids
+    (id_,) = world.report_change().delivery_ids
     at = world.at
 
     def result(status: str, **more: object) -> None:
@@ -839,7 +841,7 @@ def test_deliveries_wait_are_tried_and_die(world: World):
 
 def test_a_switched_off_endpoint_is_not_due(world: World):
     """Deliveries of a disabled endpoint stay and wait."""
-    world.told()
+    world.report_change()
     world.commit(
         world.unit(endpoints=(EndpointMove(endpoint_id=1, failing_since=3, enabled=False, reason="410 Gone"),))
     )
@@ -855,7 +857,7 @@ def test_a_switched_off_endpoint_is_not_due(world: World):
 
 def test_what_is_laid_out_is_read_newest_first(world: World):
     """What an endpoint took, of one sentinel or of all; what waits or was taken by another is not there; bodies come by their ids."""
-    (first,) = world.told().delivery_ids
+    (first,) = world.report_change().delivery_ids
     other = world.write(endpoints.ensure, "feed", "")
     draft = DeliveryDraft(
         endpoint_id=other, sentinel_id=1, content_type="text/plain", body=b"two", due_at=1, first_seq=1, last_seq=1
@@ -902,7 +904,7 @@ def test_everything_else_of_a_unit_is_written(world: World):
     assert {1: {"rate": 0.5}} == world.read(estimates.load_all, "poisson")
     assert {"open": 1} == world.read(rules.get, 1, "rule")
     assert ["aa/bb"] == world.read(garbage.listing)
-    assert {sha256(b"wall")} == world.read(versions.referenced)
+    assert {sha256(b"wall")} == world.read(versions.list_referenced)
     (request,) = world.read(requests.state, [asked])
     assert (charged.poll_id, False) == (request.poll_id, request.is_open)
     poll = world.read(polls.get, charged.poll_id)
@@ -929,9 +931,9 @@ def test_timers_and_rules_are_taken_away(world: World):
 def test_owed_comparisons_wait_and_settle(world: World):
     """A pending comparison is listed until it is done or given up."""
     world.watch()
-    world.commit(world.stored(b"one"))
+    world.commit(world.make_stored(b"one"))
     row = ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending")
-    world.commit(world.stored(b"two", comparisons=(row,)))
+    world.commit(world.make_stored(b"two", comparisons=(row,)))
     assert [row] == world.read(comparisons.pending)
     assert [] == world.faults()
 
@@ -939,16 +941,16 @@ def test_owed_comparisons_wait_and_settle(world: World):
     world.commit(world.unit(comparisons=(replace(row, attempt=1),)))
     assert [1] == [owed.attempt for owed in world.read(comparisons.pending)]
     world.commit(world.unit(comparisons=(tried,)))
-    assert ([], [tried]) == (world.read(comparisons.pending), world.read(comparisons.given_up))
+    assert ([], [tried]) == (world.read(comparisons.pending), world.read(comparisons.list_given_up))
     world.commit(world.unit(comparisons=(replace(row, status="done"),)))
-    assert [] == world.read(comparisons.given_up)
+    assert [] == world.read(comparisons.list_given_up)
 
 
 def test_what_is_settled_settles_what_was_owed_before(world: World):
     """Several comparisons are owed from one version; once the newest is made or given up, none of the others stays owed."""
     world.watch()
     for body in (b"one", b"two", b"three"):
-        world.commit(world.stored(body))
+        world.commit(world.make_stored(body))
     first = ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending")
     second = replace(first, to_seq=3)
     for ending in ("done", "could_not_compare"):
@@ -980,7 +982,7 @@ def test_a_step_decided_on_another_state_is_none(world: World):
 def test_a_cursor_of_before_an_alteration_moves_no_tick(world: World):
     """A sentinel that was altered while its page was looked at keeps the tick of its new revision; what was taken is taken."""
     world.watch()
-    world.commit(world.stored(b"one"))
+    world.commit(world.make_stored(b"one"))
     world.write(lambda c: c.execute("UPDATE subscription SET revision = 2, next_tick = 77"))
     world.commit(world.unit(cursors=(world.cursor(taken=(1,), next_tick=5, ticked_at=4),)))
     (altered,) = world.read(subscriptions.listing)
@@ -993,7 +995,7 @@ def test_a_cursor_of_before_an_alteration_moves_no_tick(world: World):
 def test_what_a_cursor_misses_is_kept_until_it_is_there(world: World):
     """What a sentinel looks at and its page did not have stands with the cursor, and goes when a look finds it."""
     world.watch()
-    world.commit(world.stored(b"one"))
+    world.commit(world.make_stored(b"one"))
     missing = Missing(seq=1, revision=1, names=('css ".price"', "table 2"), never=("table 2",))
     world.commit(world.unit(cursors=(world.cursor(missing=missing),)))
     (kept,) = world.read(subscriptions.listing)
@@ -1010,7 +1012,7 @@ def test_digests_go_when_no_cursor_needs_them(world: World):
 
     def store(body: bytes, seq: int, *moves: CursorMove, **more: Any) -> None:
         digest = (seq, Digest("all", 1, f"d{seq}", {}))
-        world.commit(world.stored(body, digests=(digest,), cursors=moves, **more))
+        world.commit(world.make_stored(body, digests=(digest,), cursors=moves, **more))
 
     store(b"1", 1, world.cursor(1, taken=(1,)), world.cursor(2, taken=(1,)))
     store(b"2", 2, world.cursor(1, base=2, taken=(2,)))
@@ -1024,16 +1026,16 @@ def test_digests_go_when_no_cursor_needs_them(world: World):
 
     assert [4, 5] == sorted(world.read(versions.digests, 1, range(1, 9)))
     with pytest.raises(UnitError, match=r"version 1\.9"):
-        world.commit(world.stored(b"6", digests=((9, Digest("all", 1, "d", {})),)))
+        world.commit(world.make_stored(b"6", digests=((9, Digest("all", 1, "d", {})),)))
 
 
 def test_a_blob_is_kept_anew_as_a_delta(world: World):
     """Writing a blob again changes how it is kept, never what it is; its dependents and files are known."""
     world.watch()
-    world.commit(world.stored(b"one"))
+    world.commit(world.make_stored(b"one"))
     name = sha256(b"one")
     new = Blob(sha256(b"two"), 3, "", 0, None, file="ab/cd")
-    world.commit(world.stored(b"two", blobs=(new, Blob(name, 3, new.sha256, 1, b"d"))))
+    world.commit(world.make_stored(b"two", blobs=(new, Blob(name, 3, new.sha256, 1, b"d"))))
 
     assert Blob(name, 3, new.sha256, 1, b"d") == world.read(versions.blob, name)
     assert [name] == world.read(versions.dependents, new.sha256)
@@ -1141,7 +1143,7 @@ def test_events_are_listed_by_number_and_type(world: World):
 
 def test_an_instance_keeps_its_name(world: World):
     """Each database has its own id and seed, the same at every opening."""
-    other = world.reopened()
+    other = world.reopen()
 
     assert world.read(instance.load) == other.read(instance.load)
     assert 32 == len(world.read(instance.load).id)
@@ -1160,16 +1162,16 @@ def test_polls_are_listed_newest_first(world: World):
 
 def test_another_connection_is_noticed(world: World):
     """`changed` is true once after another connection's commit, and false after none or a rollback."""
-    other = world.reopened()
-    world.database.changed()
-    assert not world.database.changed()
+    other = world.reopen()
+    world.database.has_changed()
+    assert not world.database.has_changed()
     other.write(secrets.put, "a", "b")
-    assert world.database.changed()
-    assert not world.database.changed()
+    assert world.database.has_changed()
+    assert not world.database.has_changed()
     with pytest.raises(UsageError):
         other.write(_fail)
 
-    assert not world.database.changed()
+    assert not world.database.has_changed()
     other.close()
 
 
@@ -1215,7 +1217,7 @@ def test_an_event_of_other_origin_is_taken_once_a_key(world: World):
     due = world.read(outside.due, world.at + 1, limit=5)
     world.write(outside.look, row.id, at=world.at, due_at=world.at + 9)
 
-    assert (seq, None) == tuple(world.read(outside.taken, row.id, key) for key in ("k \0", "other"))
+    assert (seq, None) == tuple(world.read(outside.find_taken, row.id, key) for key in ("k \0", "other"))
     assert [row.id] == [found.id for found in due]
     assert ({"sha256": "x"}, "no \ufffd", 1, world.at) == (
         due[0].state,
@@ -1258,7 +1260,7 @@ def test_versions_and_cursors_follow_a_model(world: World, steps: list[tuple[str
             base = min(1, len(model.bodies))
             world.commit(world.unit(cursors=(world.cursor(subscription.id, base=base, taken=model.taken),)))
             continue
-        unit = world.unchanged(page_id) if step == "unchanged" else world.stored(body, page_id)
+        unit = world.make_unchanged(page_id) if step == "unchanged" else world.make_stored(body, page_id)
         is_broken = step == "stale number" or (step == "store" and model.bodies[-1:] == [body])
         if step == "stale number":
             assert unit.version is not None
@@ -1291,11 +1293,11 @@ def test_hints_and_what_they_are_worth_come_back_as_they_were_stored(world: Worl
     world.write(hints.put, [replace(source, at=START + 9)], [spent])
     world.write(hints.drop, [(page_id, "websub"), (page_id, "none")])
     world.write(hints.note_key, "k\0", pages=2, at=START, forget_before=START)
-    found = world.read(hints.taken, "k\0")
+    found = world.read(hints.find_taken, "k\0")
     world.write(hints.note_key, "later", pages=1, at=START + 9, forget_before=START + 1)
 
     assert ([replace(source, at=START + 9)], [spent]) == world.read(hints.load)
-    assert (2, None, 1) == (found, world.read(hints.taken, "k\0"), world.read(hints.taken, "later"))
+    assert (2, None, 1) == (found, world.read(hints.find_taken, "k\0"), world.read(hints.find_taken, "later"))
 
 
 def test_what_hubs_were_asked_comes_back_as_it_was_stored(world: World):

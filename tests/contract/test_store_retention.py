@@ -31,7 +31,7 @@ def test_pictures_and_withheld_bodies_go_in_their_time(world: World):
     world.watch()
     for body in (b"one", b"two", b"three"):
         picture = b"picture of " + body
-        unit = world.stored(body, cursors=(world.cursor(taken=(world.state().last_seq + 1,)),))
+        unit = world.make_stored(body, cursors=(world.cursor(taken=(world.state().last_seq + 1,)),))
         assert unit.version is not None
         version = replace(unit.version, screenshot=sha256(picture))
         blob = Blob(sha256(picture), len(picture), "", 0, picture)
@@ -57,7 +57,7 @@ def test_pictures_and_withheld_bodies_go_in_their_time(world: World):
 
 def test_what_is_needed_cannot_be_removed(world: World):
     """A body that a version names, or that another leans on, stays; and nobody removes anything with an epoch that is over."""
-    world.told()
+    world.report_change()
     one = world.read(versions.blob, sha256(b"one"))
     assert one is not None
     world.write(versions.put_blobs, [replace(one, base=sha256(b"two"))])
@@ -80,7 +80,7 @@ def test_what_is_needed_cannot_be_removed(world: World):
 )
 def test_a_change_keeps_its_ends(world: World, history: History | None, later: int, expected: list[int]):
     """The versions around a change stay while it is inside the ChangeHistory of its sentinel, or else inside the operator's setting."""
-    world.told()
+    world.report_change()
 
     assert expected == world.read(retention.dead, 1, terms(world, later, history))
 

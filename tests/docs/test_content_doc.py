@@ -53,13 +53,13 @@ def test_the_tables_are_read():
     assert set(MEDIA.values()) == {media for media, *_ in rows()}
 
 
-def counted():
+def count():
     section = PAGE.read_text().partition("\n## What counts on a page\n")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:-1] for line in section.splitlines() if line.startswith("| `")]
     return [tuple(cell.strip() for cell in row) for row in rows]
 
 
-@pytest.mark.parametrize(("before", "now", "told", "caught"), counted())
+@pytest.mark.parametrize(("before", "now", "told", "caught"), count())
 def test_what_counts_and_what_catches_the_rest(before, now, told, caught):
     """`any change` tells what the table says, and the clause beside it what `any change` does not."""
     old, new = (
@@ -83,5 +83,5 @@ def test_what_counts_and_what_catches_the_rest(before, now, told, caught):
 
 def test_the_table_of_what_counts_is_read():
     """It has rows that are told, rows that are not, and clauses for these."""
-    assert {"told", "nothing"} < {told for _, _, told, _ in counted()}
-    assert 10 < sum(bool(caught) for *_, caught in counted())
+    assert {"told", "nothing"} < {told for _, _, told, _ in count()}
+    assert 10 < sum(bool(caught) for *_, caught in count())

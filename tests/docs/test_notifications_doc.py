@@ -14,7 +14,7 @@ from tidings.notification.addresses import check, limits
 from tidings.notification.channel import Message
 from tidings.notification.channels import CHANNELS
 from tidings.notification.retry import SCHEDULE
-from tidings.notification.webhook import make_secret, read_secrets, signed_headers
+from tidings.notification.webhook import make_secret, read_secrets, sign_headers
 from tidings.settings import load
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "notifications.md").read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ def test_the_receiver_accepts_what_is_sent_and_nothing_else():
         sent_at=1_700_000_000_000_000,
         sequence=1,
     )
-    headers = signed_headers(message, read_secrets(f"{secret} {other}"))
+    headers = sign_headers(message, read_secrets(f"{secret} {other}"))
 
     assert names["is_genuine"](secret, headers, message.body)
     assert names["is_genuine"](other, headers, message.body)

@@ -14,7 +14,7 @@ NAME = re.compile(r"`([\w/.]+)`")
 ELSEWHERE = {"bench/"}
 
 
-def described() -> list[tuple[str, str]]:
+def list_rooms() -> list[tuple[str, str]]:
     """Return each room of the table with its cell."""
     return LINE.findall((REPOSITORY / "ARCHITECTURE.md").read_text())
 
@@ -29,10 +29,10 @@ def test_each_room_has_one_line():
         if (path / "__init__.py").exists() and path.name != "migrations"
     ]
 
-    assert sorted(expected) == sorted(room for room, _ in described())
+    assert sorted(expected) == sorted(room for room, _ in list_rooms())
 
 
-@pytest.mark.parametrize(("room", "cell"), described())
+@pytest.mark.parametrize(("room", "cell"), list_rooms())
 def test_a_line_is_short_and_true(room, cell):
     """A cell is read at a glance; each name in it is a module, a file or a room there."""
     lost = [

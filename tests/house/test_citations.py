@@ -71,7 +71,7 @@ def resolves(text: str, found: re.Match[str], page: str) -> bool:
     return numbers <= sections().get(page, frozenset())
 
 
-def broken(text: str, *, page: str = "") -> list[str]:
+def list_broken(text: str, *, page: str = "") -> list[str]:
     """Return the citations of a text that lead nowhere, ids and sections."""
     joined = re.sub(r"(?:\n|\\n)\s*(?:#|//)?\s*", " ", text)
     ids = [found for found in ID.findall(joined) if found not in rows()]
@@ -93,7 +93,7 @@ def broken(text: str, *, page: str = "") -> list[str]:
 )
 def test_what_counts_as_a_citation(text, expected):
     """A row by its id, a section by page and number; of papers and standards the text must be known."""
-    assert expected == broken(text)
+    assert expected == list_broken(text)
 
 
 def test_every_citation_can_be_read():
@@ -102,7 +102,7 @@ def test_every_citation_can_be_read():
         str(path.relative_to(REPOSITORY)): lost
         for path in texts()
         if path != Path(__file__)
-        and (lost := broken(path.read_text(), page=path.stem if path.parent == DESIGN else ""))
+        and (lost := list_broken(path.read_text(), page=path.stem if path.parent == DESIGN else ""))
     }
 
     assert {} == found

@@ -79,13 +79,13 @@ MOST = {
 """How often each refused word still stands in the texts of a place, at most. A number only ever falls; at 0 its line goes."""
 
 
-def refused() -> list[str]:
+def list_refused() -> list[str]:
     """Return the refused words that a machine can tell."""
     words = [word.strip() for _, row in ROW.findall(GLOSSARY.read_text(encoding="utf-8")) for word in row.split(",")]
     return sorted(set(words) - COMMON - {"", "not", "---"})
 
 
-def said(path: Path) -> str:
+def list_texts(path: Path) -> str:
     """Return what people read of a file: of Python its docstrings and other texts, of the rest all but code."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
@@ -95,15 +95,15 @@ def said(path: Path) -> str:
     return re.sub(r"`[^`\n]*`", "", "\n".join(text for text in texts if " " in text))
 
 
-def counted() -> Counter[tuple[str, str]]:
+def count_words() -> Counter[tuple[str, str]]:
     """Return how often each refused word stands in each room and in the documents."""
     places = {name: [REPOSITORY / name] for name in DOCUMENTS}
     places |= {f"src/{room.name}": [room] for room in (REPOSITORY / "src" / "tidings").iterdir()}
     found: Counter[tuple[str, str]] = Counter()
     for place, roots in places.items():
         paths = [path for root in roots for path in ([root] if root.is_file() else sorted(root.rglob("*")))]
-        text = "\n".join(said(path) for path in paths if path.suffix in (".py", ".md"))
-        for word in refused():
+        text = "\n".join(list_texts(path) for path in paths if path.suffix in (".py", ".md"))
+        for word in list_refused():
             found[place, word] = len(re.findall(rf"\b(?:{FORMS.get(word, word)})\b", text, re.IGNORECASE))
     return +found
 
@@ -118,7 +118,7 @@ def test_the_glossary_is_one_of_thirty_words():
 
 def test_refused_words_become_fewer():
     """Use the word of the glossary instead; where there are fewer than `MOST` says, lower the number there."""
-    more = {key: (count, MOST.get(key, 0)) for key, count in counted().items() if count > MOST.get(key, 0)}
+    more = {key: (count, MOST.get(key, 0)) for key, count in count_words().items() if count > MOST.get(key, 0)}
 
     assert {} == more
 
@@ -129,6 +129,6 @@ def test_refused_words_become_fewer():
 def test_what_counts(tmp_path, text, expected):
     """Words in code do not count, nor what only looks alike."""
     (tmp_path / "a.md").write_text(text)
-    found = re.findall(rf"\b(?:{FORMS['look']}|{FORMS['tell']})\b", said(tmp_path / "a.md"))
+    found = re.findall(rf"\b(?:{FORMS['look']}|{FORMS['tell']})\b", list_texts(tmp_path / "a.md"))
 
     assert expected == len(found)

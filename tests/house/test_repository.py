@@ -49,7 +49,7 @@ def mentions(text: str) -> list[str]:
     return [str(path.relative_to(REPOSITORY)) for path in files() if text.encode() in path.read_bytes()]
 
 
-def locked() -> dict[str, str]:
+def read_lock() -> dict[str, str]:
     """Return each package of the locks with its entry."""
     names = ("requirements.lock", "requirements-docs.lock")
     lines = [line for name in names for line in (REPOSITORY / name).read_text().splitlines()]
@@ -71,9 +71,9 @@ def test_every_package_of_the_core_is_used():
 
 def test_lock_has_a_hash_for_every_package():
     """What is installed is what was locked, byte for byte."""
-    without = [name for name, entry in locked().items() if "--hash=sha256:" not in entry]
+    without = [name for name, entry in read_lock().items() if "--hash=sha256:" not in entry]
 
-    assert len(locked()) > 50
+    assert len(read_lock()) > 50
     assert [] == without
 
 
@@ -96,7 +96,7 @@ def test_lock_covers_every_dependency():
     ]
     names = {re.split(r"[\[<>=;~! ]", item)[0].lower().replace(".", "-").replace("_", "-") for item in wanted}
 
-    assert set() == names - set(locked())
+    assert set() == names - set(read_lock())
 
 
 @pytest.mark.parametrize("name", PROMISED)

@@ -83,7 +83,7 @@ def test_writers_beside_the_service_lose_nothing(place: Installation, web: WebSe
 
     assert [] == [call for call in calls if call.status]
     assert len(WRITERS) * CALLS == len(calls)
-    assert [] == place.read(doors.lost_writes, {**expected, "news": "enabled"})
+    assert [] == place.read(doors.list_lost_writes, {**expected, "news": "enabled"})
     assert 0 == status
     assert "ERROR" not in service.err
     assert [] == check_invariants(place.settings)

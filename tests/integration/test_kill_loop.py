@@ -122,6 +122,6 @@ def test_sigterm_waits_for_nobody_who_hangs(web: WebServer, install: Callable[..
 
     assert 0 == status
     assert seconds < 20  # a fetch may take 30
-    assert [] == service.left_over()
+    assert [] == service.list_left_over()
     assert [] == check_invariants(place.settings)
     assert "ERROR" not in service.err

@@ -105,7 +105,7 @@ def test_a_database_that_is_away_is_waited_for(url: str, install: Callable[..., 
 
     assert 0 == status
     assert "Traceback" not in service.err
-    assert [] == service.left_over()
+    assert [] == service.list_left_over()
 
 
 def _health(door: str) -> tuple[int, bool]:

@@ -86,18 +86,18 @@ def test_what_changes_is_told_after_the_upgrade(upgraded: World) -> None:
     serve(upgraded, has_news=True)
     days(upgraded)
     told = {change["sentinel"] for change in upgraded.changes()}
-    names = {path: f"s{number}" for number, path in numbered() if number == first(path)}
+    names = {path: f"s{number}" for number, path in number_rows() if number == first(path)}
 
     assert set(names.values()) <= told
 
 
-def numbered() -> list[tuple[int, str]]:
+def number_rows() -> list[tuple[int, str]]:
     ways = [path for path in PAGES for _ in ("any change", "all words", *MORE.get(path, ()))]
     return [*enumerate(ways)]
 
 
 def first(path: str) -> int:
-    return next(number for number, other in numbered() if other == path)
+    return next(number for number, other in number_rows() if other == path)
 
 
 def test_the_stored_rules_are_older() -> None:

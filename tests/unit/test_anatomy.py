@@ -4,7 +4,7 @@ import dataclasses
 from collections import Counter
 
 import pytest
-from bench.anatomy import ROUNDS, counting, layer, spent, table
+from bench.anatomy import ROUNDS, counting, layer, measure_spent, table
 
 from tidings.model.observed.page import Saturation
 from tidings.service.examine import page_state
@@ -24,7 +24,7 @@ def test_a_layer_has_spent_what_its_threads_have():
     before = {("loop", 1): 100, ("worker", 7): 50, ("other", 2): 9}
     after = {("loop", 1): 130, ("worker", 7): 60, ("worker", 8): 5}
 
-    assert {"loop": 30, "store": 0, "other": 0, "worker": 15} == spent(before, after)
+    assert {"loop": 30, "store": 0, "other": 0, "worker": 15} == measure_spent(before, after)
 
 
 def test_dear_steps_are_counted_while_asked_for_and_not_after():

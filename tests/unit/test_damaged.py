@@ -1,6 +1,6 @@
 """The generator of damaged responses is itself tested: what `acceptance/test_damaged.py` counts is only as good as what it is made of."""
 
-from tests.damaged import damaged
+from tests.damaged import damage
 from tests.fakes import Page, Seen, Wire, response
 from tests.wall_pages import page
 
@@ -24,7 +24,7 @@ class Written(Wire):
         self.sent += b"<reset>"
 
 
-def sent(answer):
+def send_answer(answer):
     if isinstance(answer, Page):
         return response(answer)
     wire = Written()
@@ -34,7 +34,9 @@ def sent(answer):
 
 def test_damage_is_the_same_for_the_same_seed():
     """A failure found once is found again; another seed brings others."""
-    first, again, other = ([(name, sent(answer)) for name, answer in damaged(BODY, seed=seed)] for seed in (1, 1, 2))
+    first, again, other = (
+        [(name, send_answer(answer)) for name, answer in damage(BODY, seed=seed)] for seed in (1, 1, 2)
+    )
 
     assert first == again
     assert first != other
@@ -42,22 +44,22 @@ def test_damage_is_the_same_for_the_same_seed():
 
 def test_there_are_as_many_as_asked_for_each_with_its_own_name():
     """200 by default."""
-    names = [name for name, _ in damaged(BODY)]
+    names = [name for name, _ in damage(BODY)]
 
     assert 200 == len(names) == len(set(names))
-    assert 7 == len(list(damaged(BODY, count=7)))
+    assert 7 == len(list(damage(BODY, count=7)))
 
 
 def test_no_damaged_response_is_the_page():
     """Whole, unlabelled and under status 200 the body never comes."""
     whole = response(Page(BODY, [("Content-Type", "text/html; charset=utf-8")]))
 
-    assert whole not in [sent(answer) for _, answer in damaged(BODY)]
+    assert whole not in [send_answer(answer) for _, answer in damage(BODY)]
 
 
 def test_every_way_of_damage_takes_its_turn():
     """Framing, encoding, letters, halves and other pages are all among 200."""
-    names = " ".join(name for name, _ in damaged(BODY))
+    names = " ".join(name for name, _ in damage(BODY))
 
     for way in (
         "of its length",
@@ -77,8 +79,8 @@ def test_every_way_of_damage_takes_its_turn():
 
 def test_letters_break_only_where_there_are_some():
     """A page in ASCII cannot be broken so that it shows, plain text has no end that could be missing."""
-    names = " ".join(name for name, _ in damaged(b"<html>" + b"<p>plain letters" * 50 + b"</html>"))
-    text = " ".join(name for name, _ in damaged(b"plain letters\n" * 50, "text/plain; charset=utf-8"))
+    names = " ".join(name for name, _ in damage(b"<html>" + b"<p>plain letters" * 50 + b"</html>"))
+    text = " ".join(name for name, _ in damage(b"plain letters\n" * 50, "text/plain; charset=utf-8"))
 
     assert "letters encoded twice" not in names
     assert "half a page" in names

@@ -11,16 +11,16 @@ ROWS = {row.name: row for row in table()}
 NUMBERS = [row.name for row in ROWS.values() if row.type in {"int", "float"}]
 
 
-def loaded(tmp_path, toml="", environment=None, flags=None):
+def load_settings(tmp_path, toml="", environment=None, flags=None):
     """Return the settings of a directory with that file in that environment."""
     (tmp_path / "tidings.toml").write_text(toml, encoding="utf-8")
     return load(tmp_path, environment=environment or {}, flags=flags)
 
 
-def refused(tmp_path, *given, **more):
+def explain_refusal(tmp_path, *given, **more):
     """Return why settings are refused."""
     with pytest.raises(SettingError) as caught:
-        loaded(tmp_path, *given, **more)
+        load_settings(tmp_path, *given, **more)
     return str(caught.value)
 
 
@@ -79,7 +79,7 @@ def test_later_sources_win(tmp_path):
     """Flags win over the environment, the environment over the file, the file over the defaults."""
     toml = "[fetch]\nhost_connections = 2\nmax_redirects = 2\nmax_ratio = 2\n"
     environment = {"TIDINGS_FETCH_MAX_REDIRECTS": "3", "TIDINGS_FETCH_MAX_RATIO": "3"}
-    fetch = loaded(tmp_path, toml, environment, {"fetch.max_ratio": "4"}).fetch
+    fetch = load_settings(tmp_path, toml, environment, {"fetch.max_ratio": "4"}).fetch
 
     assert (2, 3, 4) == (fetch.host_connections, fetch.max_redirects, fetch.max_ratio)
 
@@ -142,8 +142,8 @@ def test_the_data_directory_in_a_home(monkeypatch, tmp_path):
 def test_a_file_and_a_variable_say_the_same(tmp_path, name, toml, text, value):
     """A value in TOML and its text in the environment have one meaning and one type."""
     section, key = name.split(".")
-    from_file = loaded(tmp_path, f"[{section}]\n{key} = {toml}\n").value(name)
-    from_variable = loaded(tmp_path, environment={ROWS[name].variable: text}).value(name)
+    from_file = load_settings(tmp_path, f"[{section}]\n{key} = {toml}\n").value(name)
+    from_variable = load_settings(tmp_path, environment={ROWS[name].variable: text}).value(name)
 
     assert (value, type(value)) == (from_file, type(from_file)) == (from_variable, type(from_variable))
 
@@ -174,7 +174,7 @@ def test_a_file_and_a_variable_say_the_same(tmp_path, name, toml, text, value):
 )
 def test_an_impossible_value_is_refused(tmp_path, line, expected):
     """The message names the file, the setting, the value and what is expected."""
-    message = refused(tmp_path, f"[fetch]\n{line}\n")
+    message = explain_refusal(tmp_path, f"[fetch]\n{line}\n")
 
     assert message.startswith(f"{tmp_path}/tidings.toml: fetch.{line.split()[0]} cannot be ")
     assert expected in message
@@ -193,7 +193,7 @@ def test_an_impossible_value_is_refused(tmp_path, line, expected):
 )
 def test_an_impossible_class_is_refused(tmp_path, classes, expected):
     """A class has a name that a sentinel can say, and allows something."""
-    assert expected in refused(tmp_path, f"[budget]\nclasses = {classes}\n")
+    assert expected in explain_refusal(tmp_path, f"[budget]\nclasses = {classes}\n")
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_an_impossible_class_is_refused(tmp_path, classes, expected):
 )
 def test_a_class_never_gives_more_than_it_says(text):
     """From full, whoever takes all there is at every moment gets no more in any period than the number that was said."""
-    (own,) = Settings(budget=BudgetSettings(classes=(text,))).budget.named().values()
+    (own,) = Settings(budget=BudgetSettings(classes=(text,))).budget.map_names().values()
     period = {"hour": 3_600, "day": 86_400, "week": 604_800}[own.period]
     flowed = own.rate_per_second * period
 
@@ -214,7 +214,7 @@ def test_classes_come_the_most_generous_first():
     """So that a page of two sentinels is paid by the larger budget."""
     budget = BudgetSettings(classes=("small: 9 per day", "big: 10 per hour", "also: 240 per day"))
 
-    assert ["also", "big", "small"] == list(budget.named())
+    assert ["also", "big", "small"] == list(budget.map_names())
 
 
 @pytest.mark.parametrize("name", [name for name in NUMBERS if ROWS[name].least is not None])
@@ -223,8 +223,8 @@ def test_the_least_value_is_allowed_and_less_is_not(tmp_path, name):
     least = ROWS[name].least
     assert least is not None
 
-    assert least == loaded(tmp_path, flags={name: f"{least:g}"}).value(name)
-    assert f"at least {least:g}" in refused(tmp_path, flags={name: f"{least - 1:g}"})
+    assert least == load_settings(tmp_path, flags={name: f"{least:g}"}).value(name)
+    assert f"at least {least:g}" in explain_refusal(tmp_path, flags={name: f"{least - 1:g}"})
 
 
 @pytest.mark.parametrize("name", [name for name in NUMBERS if ROWS[name].most is not None])
@@ -233,13 +233,13 @@ def test_the_most_value_is_allowed_and_more_is_not(tmp_path, name):
     most = ROWS[name].most
     assert most is not None
 
-    assert most == loaded(tmp_path, flags={name: f"{most:g}"}).value(name)
-    assert f"at most {most:g}" in refused(tmp_path, flags={name: f"{most + 1:g}"})
+    assert most == load_settings(tmp_path, flags={name: f"{most:g}"}).value(name)
+    assert f"at most {most:g}" in explain_refusal(tmp_path, flags={name: f"{most + 1:g}"})
 
 
 def test_a_secret_is_not_repeated(tmp_path):
     """A message about a secret does not show it."""
-    message = refused(tmp_path, "[notify]\nwebhook_secret = 314159\n")
+    message = explain_refusal(tmp_path, "[notify]\nwebhook_secret = 314159\n")
 
     assert message.startswith(f"{tmp_path}/tidings.toml: notify.webhook_secret cannot be the value")
     assert "314159" not in message
@@ -260,13 +260,13 @@ def test_a_secret_is_not_repeated(tmp_path):
 )
 def test_an_unknown_key_of_the_file_is_an_error(tmp_path, toml, expected):
     """Nothing in the file is passed over in silence."""
-    assert expected in refused(tmp_path, toml)
+    assert expected in explain_refusal(tmp_path, toml)
 
 
 @pytest.mark.parametrize("variable", ["TIDINGS_FETCH_ROBOT", "TIDINGS_FETCH", "TIDINGS_STORE_URI"])
 def test_an_unknown_variable_of_a_section_is_an_error(tmp_path, variable):
     """A variable that begins like a setting and is none was meant as one."""
-    assert f"{variable} is no setting" in refused(tmp_path, environment={variable: "1"})
+    assert f"{variable} is no setting" in explain_refusal(tmp_path, environment={variable: "1"})
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_other_variables_are_left_alone(tmp_path, variable):
 
 def test_an_unknown_flag_is_an_error(tmp_path):
     """A flag that names no setting is refused."""
-    assert "there is no setting fetch.robot" in refused(tmp_path, flags={"fetch.robot": "1"})
+    assert "there is no setting fetch.robot" in explain_refusal(tmp_path, flags={"fetch.robot": "1"})
 
 
 def test_a_configuration_that_cannot_be_read(tmp_path):
@@ -331,5 +331,5 @@ def test_a_file_of_another_user_allows_no_commands(tmp_path, monkeypatch):
 
 def test_a_flag_cannot_allow_commands(tmp_path):
     """The environment can."""
-    assert "TIDINGS_FETCH_ALLOW_COMMANDS" in refused(tmp_path, flags={"fetch.allow_commands": "true"})
-    assert loaded(tmp_path, environment={"TIDINGS_FETCH_ALLOW_COMMANDS": "true"}).fetch.allow_commands
+    assert "TIDINGS_FETCH_ALLOW_COMMANDS" in explain_refusal(tmp_path, flags={"fetch.allow_commands": "true"})
+    assert load_settings(tmp_path, environment={"TIDINGS_FETCH_ALLOW_COMMANDS": "true"}).fetch.allow_commands

@@ -195,7 +195,7 @@ class Archive:
         while path:
             body = self._decode(path.pop(), body)
         if hashlib.sha256(body).hexdigest() != sha256:
-            raise _lost(sha256, "what is stored decodes to other bytes")
+            raise _make_lost_error(sha256, "what is stored decodes to other bytes")
         self._bodies.keep(sha256, body)
         return body
 
@@ -208,31 +208,35 @@ class Archive:
             seen.add(name)
             blob = lookup(name)
             if blob is None:
-                raise _lost(sha256, "it has no row" if name == sha256 else f"it leans on {name}, which has no row")
+                raise _make_lost_error(
+                    sha256, "it has no row" if name == sha256 else f"it leans on {name}, which has no row"
+                )
             path.append(blob)
             if not blob.base:
                 return path, None
             if (base := self._bodies.get(blob.base)) is not None:
                 return path, base
             name = blob.base
-        raise _lost(sha256, f"it leans on {name}, which leans on itself")
+        raise _make_lost_error(sha256, f"it leans on {name}, which leans on itself")
 
     def _decode(self, blob: Blob, base: bytes | None) -> bytes:
         try:
             return frames.decode(self._frame(blob), blob.size, base=base)
         except frames.FrameError as error:
-            raise _lost(blob.sha256, f"its stored frame is damaged: {error}") from error
+            raise _make_lost_error(blob.sha256, f"its stored frame is damaged: {error}") from error
 
     def _frame(self, blob: Blob) -> bytes:
         if blob.file is None:
             if blob.frame is None:
-                raise _lost(blob.sha256, "its row has neither a frame nor a file")
+                raise _make_lost_error(blob.sha256, "its row has neither a frame nor a file")
             return blob.frame
         try:
             return self._files.read(blob.file)
         except OSError as error:
-            raise _lost(blob.sha256, f"its file blobs/{blob.file} cannot be read: {error.strerror or error}") from error
+            raise _make_lost_error(
+                blob.sha256, f"its file blobs/{blob.file} cannot be read: {error.strerror or error}"
+            ) from error
 
 
-def _lost(sha256: str, reason: str) -> BlobError:
+def _make_lost_error(sha256: str, reason: str) -> BlobError:
     return BlobError(f"blob {sha256} cannot be given back: {reason}; `tidings doctor` shows what else is damaged")

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
-from tidings.cli.terminal import painted, progress
+from tidings.cli.terminal import paint, progress
 from tidings.errors import OutputError
-from tidings.presentation.writing import cut_to_places, places, tame
+from tidings.presentation.writing import cut_text_to_places, places, tame
 
 if TYPE_CHECKING:
-    from tidings.errors import Problem
+    from tidings.errors import PrintableProblem
 
 
 GAP = "  "
@@ -49,7 +49,7 @@ def json_line(record: Mapping[str, Any]) -> str:
 
 def write_line(text: str = "") -> None:
     """Write one line for people; what a page brought cannot command the terminal."""
-    line = painted(tame(text, keep="\t"), sys.stdout)
+    line = paint(tame(text, keep="\t"), sys.stdout)
     try:
         _write(line + "\n")
     except UnicodeEncodeError:
@@ -60,7 +60,7 @@ def write_line(text: str = "") -> None:
 def write_beside(text: str) -> None:
     """Write a line on standard error: a warning, an error, or what is waited for."""
     progress.clear()
-    sys.stderr.write(painted(tame(text, keep="\t"), sys.stderr) + "\n")
+    sys.stderr.write(paint(tame(text, keep="\t"), sys.stderr) + "\n")
     sys.stderr.flush()
 
 
@@ -95,7 +95,7 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
     widths = [max(map(places, column)) for column in zip(*lines, strict=True)]
     if room:
         widths = _within(widths, room - len(GAP) * (len(widths) - 1))
-        lines = [[cut_to_places(cell, width) for cell, width in zip(line, widths, strict=True)] for line in lines]
+        lines = [[cut_text_to_places(cell, width) for cell, width in zip(line, widths, strict=True)] for line in lines]
     for line in lines:
         padded = (cell + " " * (width - places(cell)) for cell, width in zip(line[:-1], widths, strict=False))
         write_line(GAP.join((*padded, line[-1])).rstrip(" "))
@@ -103,13 +103,13 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
 
 def _within(widths: Sequence[int], room: int) -> list[int]:
     """Return widths that fit together into so many places: the widest are cut alike, then the last, which is text, and only then all others."""
-    *others, last = leveled = _leveled(widths, room, COMMON)
+    *others, last = leveled = _level(widths, room, COMMON)
     if sum(leveled) > room:
         leveled = [*others, min(last, max(NARROWEST, room - sum(others)))]
-    return leveled if sum(leveled) <= room else _leveled(widths, room, NARROWEST)
+    return leveled if sum(leveled) <= room else _level(widths, room, NARROWEST)
 
 
-def _leveled(widths: Sequence[int], room: int, least: int) -> list[int]:
+def _level(widths: Sequence[int], room: int, least: int) -> list[int]:
     """Return widths of which the widest are as wide as all of them can be, but not less than `least`."""
     most = next((m for m in range(max(widths), least, -1) if sum(min(w, m) for w in widths) <= room), least)
     return [min(width, most) for width in widths]
@@ -120,7 +120,7 @@ def short_time(text: str | None) -> str:
     return "-" if text is None else text[:19].replace("T", " ")
 
 
-def write_warnings(warnings: Iterable[Problem], *, as_json: bool) -> None:
+def write_warnings(warnings: Iterable[PrintableProblem], *, as_json: bool) -> None:
     """Write what the language warns of: records among the others, else lines beside them."""
     for warning in warnings:
         if as_json:

@@ -8,7 +8,7 @@ import shutil
 import sys
 from typing import Final, TextIO
 
-from tidings.presentation.writing import cut_to_places, tame
+from tidings.presentation.writing import cut_text_to_places, tame
 
 _CODES: Final = {"good": "32", "warning": "33", "bad": "31", "strong": "1", "faint": "2"}
 _STATE: Final = r"(?:^|(?<=  ))(?:{})(?= *$|  )"
@@ -28,7 +28,7 @@ _RULES: Final = {
 _PATTERN: Final = re.compile("|".join(f"(?P<{style}>{'|'.join(found)})" for style, found in _RULES.items()))
 
 
-def painted(line: str, stream: TextIO) -> str:
+def paint(line: str, stream: TextIO) -> str:
     """Return a line with its states, edits and addresses in colour, if the stream is a terminal.
 
     `NO_COLOR` and `TERM=dumb` switch colours off.
@@ -55,7 +55,7 @@ class Progress:
         """Show how far it is; nothing where standard error is no terminal."""
         if sys.stderr.isatty():
             room = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[K{cut_to_places(tame(text), room)}")
+            sys.stderr.write(f"\r\x1b[K{cut_text_to_places(tame(text), room)}")
             sys.stderr.flush()
             self._is_shown = True
 

@@ -26,7 +26,7 @@ class Verb(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VerbRow:
     """A verb: its module, whose folder is the verb's group, and what it does."""
 
     module: str
@@ -46,46 +46,50 @@ GROUPS: Final = {
 }
 
 VERBS: Final = {
-    "add": Row("change.add", "watch a page (add URL), or what the statements in a file say"),
-    "apply": Row("change.apply", "watch exactly what files say; --prune, --dry-run"),
-    "test": Row("change.trial", "try statements: fetch their pages once, show what would be watched, store nothing"),
-    "alter": Row("change.alter", "change clauses of a sentinel; nobody is notified of that"),
-    "enable": Row("change.life", "watch again after disable; --fresh: from a new baseline"),
-    "disable": Row("change.life", "pause a sentinel; nothing is lost"),
-    "rename": Row("change.life", "give a sentinel another name; its versions and changes stay"),
-    "drop": Row("change.life", "end a sentinel and free its name"),
-    "confirm": Row("change.life", "make the newest version the one that a sentinel compares with (Compare first)"),
-    "secret": Row("change.secret", "keep tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
-    "token": Row("change.token", "tokens of the API: add NAME --scope read|edit|admin, list, revoke NAME"),
-    "user": Row("change.user", "who may sign in: add NAME --role ROLE, list, role, password, remove, export, share"),
-    "check": Row("run.check", "check what is due, or the named sentinels, now; for cron"),
-    "serve": Row("run.serve", "run the service: check and notify until stopped"),
-    "demo": Row("run.demo", "see in a minute what Tidings does: a town of pages on this machine, watched"),
-    "gc": Row("run.gc", "delete versions that nobody needs any more; --dry-run"),
-    "simulate": Row("run.simulate", "replay what happened here under other budgets, policies and urgencies"),
-    "lab": Row("run.laboratory", "compare the policy in use with those of lab.policies, on made-up pages"),
-    "list": Row("show.listing", "list all sentinels"),
-    "show": Row("show.show", "show one sentinel: its text, state, pages, next check and why"),
-    "changes": Row("show.past", "list what changed"),
-    "history": Row("show.past", "list the versions of a page; --polls: every check"),
-    "diff": Row("show.past", "compare two versions, by default the last two"),
-    "search": Row("show.search", "find words in all that is stored, now or on a day in the past (--at DATE)"),
-    "queries": Row(
+    "add": VerbRow("change.add", "watch a page (add URL), or what the statements in a file say"),
+    "apply": VerbRow("change.apply", "watch exactly what files say; --prune, --dry-run"),
+    "test": VerbRow(
+        "change.trial", "try statements: fetch their pages once, show what would be watched, store nothing"
+    ),
+    "alter": VerbRow("change.alter", "change clauses of a sentinel; nobody is notified of that"),
+    "enable": VerbRow("change.life", "watch again after disable; --fresh: from a new baseline"),
+    "disable": VerbRow("change.life", "pause a sentinel; nothing is lost"),
+    "rename": VerbRow("change.life", "give a sentinel another name; its versions and changes stay"),
+    "drop": VerbRow("change.life", "end a sentinel and free its name"),
+    "confirm": VerbRow("change.life", "make the newest version the one that a sentinel compares with (Compare first)"),
+    "secret": VerbRow("change.secret", "keep tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
+    "token": VerbRow("change.token", "tokens of the API: add NAME --scope read|edit|admin, list, revoke NAME"),
+    "user": VerbRow(
+        "change.user", "who may sign in: add NAME --role ROLE, list, role, password, remove, export, share"
+    ),
+    "check": VerbRow("run.check", "check what is due, or the named sentinels, now; for cron"),
+    "serve": VerbRow("run.serve", "run the service: check and notify until stopped"),
+    "demo": VerbRow("run.demo", "see in a minute what Tidings does: a town of pages on this machine, watched"),
+    "gc": VerbRow("run.gc", "delete versions that nobody needs any more; --dry-run"),
+    "simulate": VerbRow("run.simulate", "replay what happened here under other budgets, policies and urgencies"),
+    "lab": VerbRow("run.laboratory", "compare the policy in use with those of lab.policies, on made-up pages"),
+    "list": VerbRow("show.listing", "list all sentinels"),
+    "show": VerbRow("show.show", "show one sentinel: its text, state, pages, next check and why"),
+    "changes": VerbRow("show.past", "list what changed"),
+    "history": VerbRow("show.past", "list the versions of a page; --polls: every check"),
+    "diff": VerbRow("show.past", "compare two versions, by default the last two"),
+    "search": VerbRow("show.search", "find words in all that is stored, now or on a day in the past (--at DATE)"),
+    "queries": VerbRow(
         "show.queries", "what was searched for here: list, import FILE, erase; pages: whose checks improve it"
     ),
-    "deliveries": Row("show.deliveries", "list messages and their receivers; --dead; replay ID"),
-    "plan": Row("show.plan", "list the next checks, each with its reason; --expert: rates and prices"),
-    "explain": Row(
+    "deliveries": VerbRow("show.deliveries", "list messages and their receivers; --dead; replay ID"),
+    "plan": VerbRow("show.plan", "list the next checks, each with its reason; --expert: rates and prices"),
+    "explain": VerbRow(
         "show.explain", "say how often pages change and when, how late that is seen, and what other paces bring"
     ),
-    "mask": Row("show.mask", "show what is ignored as noise, where and why; --off MASK, --on MASK"),
-    "doctor": Row("show.doctor", "say whether all is well, and the command that mends what is not"),
-    "settings": Row("show.configuration", "list every setting, its value and where it can be set"),
-    "import": Row("keep.imports", "take over what another program watches, with its history; --dry-run"),
-    "backup": Row("keep.backup", "write all that is kept into one file, while the service runs"),
-    "restore": Row("keep.backup", "put a backup into the data directory, whole or not at all"),
-    "verify": Row("keep.backup", "say whether a backup is whole and could be restored; --deep: every body"),
-    "completion": Row("show.completion", "print the completion of the command line for bash, zsh or fish"),
+    "mask": VerbRow("show.mask", "show what is ignored as noise, where and why; --off MASK, --on MASK"),
+    "doctor": VerbRow("show.doctor", "say whether all is well, and the command that mends what is not"),
+    "settings": VerbRow("show.configuration", "list every setting, its value and where it can be set"),
+    "import": VerbRow("keep.imports", "take over what another program watches, with its history; --dry-run"),
+    "backup": VerbRow("keep.backup", "write all that is kept into one file, while the service runs"),
+    "restore": VerbRow("keep.backup", "put a backup into the data directory, whole or not at all"),
+    "verify": VerbRow("keep.backup", "say whether a backup is whole and could be restored; --deep: every body"),
+    "completion": VerbRow("show.completion", "print the completion of the command line for bash, zsh or fish"),
 }
 
 MEANT: Final = {

@@ -33,13 +33,13 @@ def head(width: int) -> str:
 
 def _row(time: str, name: str, edit: str, told: str, delay: str, width: int) -> str:
     room = max(12, width - TIME - NAME - EDIT - DELAY - 4 * len(GAP))
-    cells = (time.rjust(TIME), _cut(name, NAME), _cut(edit, EDIT), _cut(told, room), delay.rjust(DELAY))
+    cells = (time.rjust(TIME), _cut_text(name, NAME), _cut_text(edit, EDIT), _cut_text(told, room), delay.rjust(DELAY))
     return GAP.join(
         cell.ljust(size) for cell, size in zip(cells, (TIME, NAME, EDIT, room, DELAY), strict=True)
     ).rstrip()
 
 
-def _cut(text: str, most: int) -> str:
+def _cut_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
@@ -51,30 +51,30 @@ def _clock(record: Record) -> str:
 def _change(record: Record, width: int) -> str:
     edit = record["edit"] or "nothing: a false alarm"
     if record["edits"] > 1:
-        edit = f"{_cut(edit, EDIT - 10)} ({record['edits']} edits)"
+        edit = f"{_cut_text(edit, EDIT - 10)} ({record['edits']} edits)"
     delay = f"{record['delay_seconds']:.1f} s" if "delay_seconds" in record else ""
-    return _row(_clock(record), record["sentinel"], edit, told(record), delay, width)
+    return _row(_clock(record), record["sentinel"], edit, describe(record), delay, width)
 
 
-def told(record: Record) -> str:
+def describe(record: Record) -> str:
     """Return what a change record tells, in as few words as there are."""
     base = record["url"].rstrip("/")
 
-    def shown(text: str) -> str:
+    def show(text: str) -> str:
         return f'"{text.removeprefix(base)}"'
 
-    parts = [f"{shown(pair['old'])} → {shown(pair['new'])}" for pair in record["updated"]]
-    parts += [f"moved {shown(text)}" for text in record["moved"]]
-    parts += [f"+ {shown(text)}" for text in record["inserted"]]
-    parts += [f"- {shown(text)}" for text in record["deleted"]]
+    parts = [f"{show(pair['old'])} → {show(pair['new'])}" for pair in record["updated"]]
+    parts += [f"moved {show(text)}" for text in record["moved"]]
+    parts += [f"+ {show(text)}" for text in record["inserted"]]
+    parts += [f"- {show(text)}" for text in record["deleted"]]
     return ", ".join(parts) or record["summary"]
 
 
-def _wrapped(record: Record, texts: Sequence[str], width: int) -> list[str]:
+def _wrap(record: Record, texts: Sequence[str], width: int) -> list[str]:
     """Return texts in lines beside the time, and beside the page's name if the record is about one."""
     begin = f"{_clock(record).rjust(TIME)}{GAP}"
     if "sentinel" in record:
-        begin += f"{_cut(record['sentinel'], NAME).ljust(NAME)}{GAP}"
+        begin += f"{_cut_text(record['sentinel'], NAME).ljust(NAME)}{GAP}"
     indent = " " * len(begin)
     found: list[str] = []
     for text in texts:
@@ -93,7 +93,7 @@ def _summary(record: Record, width: int) -> list[str]:
         *_rest(record),
         f"{record['quiet_versions']} quiet changes kept (not asked for, so not reported); {_false(record)}.",
     ]
-    return ["", *_wrapped(record, texts, width), *([] if record["last"] else [""])]
+    return ["", *_wrap(record, texts, width), *([] if record["last"] else [""])]
 
 
 def _after(seconds: float | None) -> str:
@@ -129,19 +129,19 @@ def _note(record: Record, width: int) -> list[str]:
             what = "is blocked, not changed" if record["error"] == "blocked" else "cannot be read"
             why = record["text"].partition(";")[0]
             text = f"{what}: {why}. No news is made of it; checked again in {record['retry_seconds']} s."
-            return _wrapped(record, [text], width)
+            return _wrap(record, [text], width)
         case "recovered":
-            return _wrapped(record, [f"can be read again, after {record['seconds']:.0f} s."], width)
+            return _wrap(record, [f"can be read again, after {record['seconds']:.0f} s."], width)
         case "fault":
-            return _wrapped(
+            return _wrap(
                 record, [f"The service has met a fault of its own; {record['log']} says more. Please report it."], width
             )
         case "killed":
-            return _wrapped(record, [f"The service (process {record['pid']}) is killed with kill -9."], width)
+            return _wrap(record, [f"The service (process {record['pid']}) is killed with kill -9."], width)
         case "back":
-            return _wrapped(record, [f"It is back after {record['seconds']:.1f} s."], width)
+            return _wrap(record, [f"It is back after {record['seconds']:.1f} s."], width)
         case _:
             times = {0: "", 1: " One message came twice, with the same id."}
             repeated = times.get(record["repeated"], f" {record['repeated']} messages came twice, with the same ids.")
             text = f"Nothing lost: {record['versions']} versions and {record['changes']} changes are there, each was reported.{repeated}"
-            return _wrapped(record, [text], width)
+            return _wrap(record, [text], width)

@@ -23,7 +23,7 @@ from typing import Any, Final
 from tidings.clock import SECOND, Clock, SystemClock
 from tidings.demo import home, script
 from tidings.demo.process import ServiceProcess
-from tidings.demo.score import Notified, Tally, evenly, fixed_interval, tally
+from tidings.demo.score import Notified, Tally, count_fixed_interval, evenly, tally
 from tidings.demo.town import Town
 from tidings.errors import ServiceError
 from tidings.model.interval import Instant
@@ -174,7 +174,7 @@ class Performance:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), BEAT_SECONDS)
             self._edit()
-            elapsed = self._town.elapsed()
+            elapsed = self._town.measure_elapsed()
             if not self._service.is_running():
                 raise self._service.fault()
             if elapsed >= health_at:
@@ -191,7 +191,7 @@ class Performance:
 
     def _edit(self) -> None:
         """Make the edits that are due."""
-        while self._next.at <= self._town.elapsed():
+        while self._next.at <= self._town.measure_elapsed():
             self._town.edit(self._next)
             self._next = next(self._edits)
 
@@ -219,16 +219,16 @@ class Performance:
         message = json.loads(body)["data"]
         for record in message.get("changes", [message]):
             if record.get("record") == "change":  # what else comes is of the service itself: a page in error, say
-                self._told(record, self._clock.now())
+                self._note_message(record, self._clock.now())
         return HTTPStatus.NO_CONTENT
 
-    def _told(self, record: Record, at: Instant) -> None:
+    def _note_message(self, record: Record, at: Instant) -> None:
         """Note what a message told, and say it beside what had happened."""
         self._arrived.add(record["id"])
         house = self._town.houses[record["sentinel"]]
         number = house.number_at(_instant(record["polled_at"]))
         told = self._tellings.setdefault(house.place.name, [])
-        elapsed = round(self._town.elapsed(), 3)
+        elapsed = round(self._town.measure_elapsed(), 3)
         if not number or any(telling.number == number for telling in told):
             self._false_alarms += 1
             self._say({**record, "edit": "", "edits": 0, "elapsed_seconds": elapsed})
@@ -250,7 +250,7 @@ class Performance:
     # -- scenes --------------------------------------------------------------------------------------------------------------------
 
     def _note(self, kind: str, **more: Any) -> None:
-        self._say({"record": "note", "kind": kind, "elapsed_seconds": round(self._town.elapsed(), 3), **more})
+        self._say({"record": "note", "kind": kind, "elapsed_seconds": round(self._town.measure_elapsed(), 3), **more})
 
     def _tell_health(self, states: Mapping[str, PageState]) -> None:
         """Say once that a page cannot be read, and once that it can be again."""
@@ -258,11 +258,11 @@ class Performance:
             state = states[house.url]
             is_ill = state.failures > 0
             if is_ill and name not in self._ailing:
-                self._ailing[name] = self._town.elapsed()
+                self._ailing[name] = self._town.measure_elapsed()
                 retry = max(0, (state.retry_at or 0) - self._clock.now()) / SECOND
                 self._note("error", sentinel=name, error=state.kind, text=state.reason, retry_seconds=round(retry))
             elif not is_ill and name in self._ailing:
-                away = self._town.elapsed() - self._ailing.pop(name)
+                away = self._town.measure_elapsed() - self._ailing.pop(name)
                 self._note("recovered", sentinel=name, seconds=round(away, 1))
 
     def _tell_fault(self) -> None:
@@ -273,7 +273,7 @@ class Performance:
 
     async def _kill(self, database: Database, stop: asyncio.Event) -> None:
         """Kill the service, leave the town alone for a moment, and start it again."""
-        self._killed, self._repeated_before = database.read(_kept), self._repeated
+        self._killed, self._repeated_before = database.read(_count_stored), self._repeated
         pid, dead = self._service.pid, self._clock.now()
         await self._service.kill()
         self._note("killed", pid=pid)
@@ -292,7 +292,7 @@ class Performance:
         before = self._killed
         if before is None:
             return
-        now = database.read(_kept, check=True)
+        now = database.read(_count_stored, check=True)
         missing = len(before.versions - now.versions) + len(before.changes - now.changes)
         if missing or now.faults:
             faults = "; ".join((*((f"{missing} versions or changes are missing",) if missing else ()), *now.faults))
@@ -310,15 +310,15 @@ class Performance:
     # -- the count -----------------------------------------------------------------------------------------------------------------
 
     def _summarise(self, database: Database, *, last: bool = False) -> None:
-        kept = database.read(_kept)
+        kept = database.read(_count_stored)
         now = self._clock.now()
         town = self._town
         log = {name: tuple(house.log) for name, house in town.houses.items()}
         looks = {name: kept.looks[house.url] for name, house in town.houses.items()}
         told = tally(log, self._tellings)
 
-        def fixed(given: Mapping[str, int]) -> Tally:
-            return fixed_interval(
+        def count_fixed(given: Mapping[str, int]) -> Tally:
+            return count_fixed_interval(
                 log,
                 self._opening,
                 looks=given,
@@ -333,7 +333,7 @@ class Performance:
             {
                 "record": "summary",
                 "last": last,
-                "elapsed_seconds": round(town.elapsed(), 3),
+                "elapsed_seconds": round(town.measure_elapsed(), 3),
                 "changes": sum(map(len, log.values())),
                 "looks": total,
                 **_counts(told),
@@ -345,9 +345,9 @@ class Performance:
                 "repeated_messages": self._repeated,
                 "fixed": {
                     "interval_seconds": round(lived / SECOND * len(even) / max(1, total), 2),
-                    **_counts(fixed(even)),
+                    **_counts(count_fixed(even)),
                 },
-                "fixed_same_looks_per_page": _counts(fixed(looks)),
+                "fixed_same_looks_per_page": _counts(count_fixed(looks)),
             }
         )
 
@@ -371,7 +371,7 @@ def _health(connection: Connection) -> dict[str, PageState]:
     return {identity.given: state for identity, state in pages.listing(connection)}
 
 
-def _kept(connection: Connection, *, check: bool = False) -> StoredFacts:
+def _count_stored(connection: Connection, *, check: bool = False) -> StoredFacts:
     listed: Sequence[Any] = pages.listing(connection)
     found = changes.listing(connection, quiet=True)
     looks = Counter(row.page_id for row in polls.listing(connection))

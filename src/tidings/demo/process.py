@@ -88,7 +88,7 @@ class ServiceProcess:
         """Kill it as an out-of-memory killer does: nothing can be saved."""
         if self._process is not None and self.is_running():
             self._process.kill()
-        await self._gone()
+        await self._note_end()
 
     async def stop(self) -> None:
         """Ask it to stop, and see to it that it does."""
@@ -101,9 +101,9 @@ class ServiceProcess:
             await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
         except TimeoutError:
             self._process.kill()
-        await self._gone()
+        await self._note_end()
 
-    async def _gone(self) -> None:
+    async def _note_end(self) -> None:
         if self._process is not None:
             await self._process.wait()
         if self._reading is not None:

@@ -82,7 +82,7 @@ def evenly(looks: int, places: Sequence[str]) -> dict[str, int]:
 Span = tuple[Instant, Instant]
 
 
-def fixed_interval(
+def count_fixed_interval(
     log: Log,
     opening: Mapping[str, str],
     *,
@@ -98,7 +98,7 @@ def fixed_interval(
     total = Tally()
     for place, edits in log.items():
         seen = [at for at in _instants(alive, looks[place]) if not is_down(place, at)]
-        total += _fixed(edits, opening[place], seen)
+        total += _count_fixed(edits, opening[place], seen)
     return total
 
 
@@ -114,7 +114,7 @@ def _instants(alive: Sequence[Span], looks: int) -> list[Instant]:
     return found
 
 
-def _fixed(edits: Sequence[Logged], opening: str, looks: Sequence[Instant]) -> Tally:
+def _count_fixed(edits: Sequence[Logged], opening: str, looks: Sequence[Instant]) -> Tally:
     instants = [edit.at for edit in edits]
     tellings: list[Notified] = []
     shown = opening

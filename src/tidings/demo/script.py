@@ -122,20 +122,20 @@ LIMIT: Final = 30
 
 
 def _kettle(rng: random.Random) -> Iterator[Beat]:
-    def shown(price: int) -> str:
+    def show(price: int) -> str:
         return page(
             "The tea shop", "Kettle, 1.7 litres, brushed steel.", f"It costs {price} euro.", "Ready for collection."
         )
 
     price = 34
-    yield 0.0, "", shown(price)
+    yield 0.0, "", show(price)
     prices = iter((31, 29))
     for gap in (0.0, 5.0):
         price = next(prices)
-        yield gap, _price(price, below=price < LIMIT), shown(price)
+        yield gap, _price(price, below=price < LIMIT), show(price)
     while True:
         before, price = price, price + rng.choice([step for step in (-4, -3, -2, 2, 3, 4) if 22 <= price + step <= 38])
-        yield rng.uniform(9, 20), _price(price, below=price < LIMIT <= before), shown(price)
+        yield rng.uniform(9, 20), _price(price, below=price < LIMIT <= before), show(price)
 
 
 def _price(price: int, *, below: bool) -> str:
@@ -143,16 +143,16 @@ def _price(price: int, *, below: bool) -> str:
 
 
 def _course(rng: random.Random) -> Iterator[Beat]:
-    def shown(state: str) -> str:
+    def show(state: str) -> str:
         return page("University of the town", "Astronomy for beginners, Tuesdays at six.", f"Enrolment: {state}.")
 
-    yield 0.0, "", shown("closed")
+    yield 0.0, "", show("closed")
     for round_ in count():
         places = rng.randint(3, 6)
-        yield 4.0 if round_ == 0 else rng.uniform(20, 40), "the course opens", shown(f"open, {places} places")
+        yield 4.0 if round_ == 0 else rng.uniform(20, 40), "the course opens", show(f"open, {places} places")
         for left in range(places - 1, 0, -1):
-            yield rng.uniform(6, 14), f"({left} left)", shown(f"open, {left} {'place' if left == 1 else 'places'}")
-        yield rng.uniform(6, 14), "the course is full", shown(f"full, waiting list {round_ + 1}")
+            yield rng.uniform(6, 14), f"({left} left)", show(f"open, {left} {'place' if left == 1 else 'places'}")
+        yield rng.uniform(6, 14), "the course is full", show(f"full, waiting list {round_ + 1}")
 
 
 _NOTICES: Final = (
@@ -207,30 +207,30 @@ def _gazette(rng: random.Random) -> Iterator[Beat]:
 def _square(rng: random.Random) -> Iterator[Beat]:
     links = ['<a href="/stalls">Stalls</a>', '<a href="/parking">Parking</a>']
 
-    def shown() -> str:
+    def show() -> str:
         banner = f"<p>It is {CLOCK}. <b>{ADVERT}</b> <img src='/adverts/{ADVERT}.png' alt=''></p>"
         return page("The market square", banner, f"<nav>{' '.join(links)}</nav>")
 
-    yield 0.0, "", shown()
+    yield 0.0, "", show()
     for number in count(1):
         links.append(f'<a href="/fair/{number}">Fair {number}</a>')
-        yield 34.0 if number == 1 else rng.uniform(60, 120), "a link is added", shown()
+        yield 34.0 if number == 1 else rng.uniform(60, 120), "a link is added", show()
 
 
 def _bus(rng: random.Random) -> Iterator[Beat]:
     lines = {4: 0, 7: 0, 12: 0}
 
-    def shown() -> str:
+    def show() -> str:
         rows = "".join(
             f"<tr><td>Line {line}<td>{f'{late} min late' if late else 'on time'}</tr>" for line, late in lines.items()
         )
         return page("The bus stop", f"<table>{rows}</table>")
 
-    yield 0.0, "", shown()
+    yield 0.0, "", show()
     while True:
         line = rng.choice([4, 7, 12])
         lines[line] = rng.choice([late for late in range(10) if late != lines[line]])
-        yield rng.uniform(1.5, 3.5), f"line {line} +{lines[line]} min", shown()
+        yield rng.uniform(1.5, 3.5), f"line {line} +{lines[line]} min", show()
 
 
 _BREADS: Final = ("rye", "spelt", "walnut", "potato", "oat", "barley", "olive", "onion", "seed", "milk")

@@ -102,7 +102,7 @@ class Town:
         """Begin the town's day."""
         self.woke_at = self._clock.now()
 
-    def elapsed(self) -> float:
+    def measure_elapsed(self) -> float:
         """Return the seconds since the town woke up."""
         return (self._clock.now() - self.woke_at) / SECOND if self.woke_at else 0.0
 
@@ -163,7 +163,7 @@ class Town:
             return _response(500, b"<h1>Internal Server Error</h1>"), True
         if trouble is not None and trouble.kind == "wall":
             return _response(200, WALL, {"content-type": CONTENT_TYPES["html"]}), True
-        content = self._shown(house).encode()
+        content = self._show(house).encode()
         more = {"content-type": CONTENT_TYPES[house.place.media]}
         if trouble is not None:
             whole = _response(200, content, more)
@@ -183,7 +183,7 @@ class Town:
             return _response(304, more=more), True
         return _response(200, content, more), True
 
-    def _shown(self, house: House) -> str:
+    def _show(self, house: House) -> str:
         if not house.place.restless:
             return house.content
         clock = datetime.fromtimestamp(self._clock.now() / SECOND, UTC).strftime("%H:%M:%S.%f")[:-3]

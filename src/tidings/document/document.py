@@ -20,7 +20,7 @@ from tidings.document.select.extraction import WHOLE, Extraction
 from tidings.document.select.trees import Tree
 from tidings.document.text.canonical import canonical_text
 from tidings.document.text.graphemes import whole_clusters
-from tidings.document.text.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
+from tidings.document.text.words import SHORT_CHUNK, fold, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
 from tidings.model.interval import Instant
 from tidings.model.observed.hub import Hub
 from tidings.model.watch.interest import Selector
@@ -128,7 +128,7 @@ class Document:
     @cached_property
     def folded_text(self) -> str:
         """Return the tokens, case folded, with a space before and behind each: a term is looked for as a piece of this text."""
-        return f" {folded(self.canonical.decode())} "
+        return f" {fold(self.canonical.decode())} "
 
     @cached_property
     def folded(self) -> list[str]:
@@ -225,14 +225,14 @@ class Document:
         Of long lines only what is near.
         """
         first, last = self._line_begins(start), self._line_ends(end)
-        before = _collapsed(self.text[max(first, start - _NEAR) : start]).lstrip()
-        after = _collapsed(self.text[end : min(last, end + _NEAR)]).rstrip()
+        before = _collapse(self.text[max(first, start - _NEAR) : start]).lstrip()
+        after = _collapse(self.text[end : min(last, end + _NEAR)]).rstrip()
         above = self.text[max(0, first - _NEAR) : first].rstrip()
         begins = max(0, first - _NEAR)
         return (
             before,
             after,
-            _collapsed(above[max(0, self._line_begins(begins + len(above)) - begins) :]).strip() if above else "",
+            _collapse(above[max(0, self._line_begins(begins + len(above)) - begins) :]).strip() if above else "",
         )
 
     def _line_begins(self, character: int) -> int:
@@ -273,7 +273,7 @@ class Document:
         starts.pop()  # where one behind the last would begin
         return starts
 
-    def shown(self, start: int, end: int, *, most: int = 4_000) -> str:
+    def write(self, start: int, end: int, *, most: int = 4_000) -> str:
         """Return tokens `start:end` as the page writes them, white space collapsed, cut after about `most` characters.
 
         A number is shown whole: where `19` of `19.99` changed, people read `19.99`. So is a grapheme cluster. What stands in a text that
@@ -283,11 +283,11 @@ class Document:
             return ""
         end = min(end, start + most + 1)  # a token has a character at least
         if self.is_endless(start, end):
-            return _cut(" ".join(self.tokens[start:end]), most)
+            return _cut_text(" ".join(self.tokens[start:end]), most)
         first, left, _ = self._place(start)
         last, _, right = self._place(end - 1)
         if first == last:
-            return _cut(self.chunks[first][left:right], most)
+            return _cut_text(self.chunks[first][left:right], most)
         middle: list[str] = [self.chunks[first][left:]]
         length = len(middle[0])
         for number in range(first + 1, last):
@@ -296,7 +296,7 @@ class Document:
             middle.append(self.chunks[number])
             length += len(self.chunks[number]) + 1
         middle.append(self.chunks[last][:right])
-        return _cut(" ".join(middle), most)
+        return _cut_text(" ".join(middle), most)
 
     def whole(self, start: int, end: int) -> tuple[int, int]:
         """Return the tokens that `shown` shows of tokens `start:end`: also the rest of a number that begins before or ends behind them."""
@@ -406,11 +406,11 @@ def _joins(chunk: str, end: int, start: int) -> bool:
     return start - end == 1 and chunk[end] in ".,:" and chunk[end - 1].isdigit() and chunk[start].isdigit()
 
 
-def _collapsed(text: str) -> str:
+def _collapse(text: str) -> str:
     """Return a text with its white space collapsed, a space at an end where there was some."""
     inner = " ".join(text.split())
     return f"{' ' if inner and text[:1].isspace() else ''}{inner}{' ' if inner and text[-1:].isspace() else ''}"
 
 
-def _cut(text: str, most: int) -> str:
+def _cut_text(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tidings.document.document import Document
-from tidings.document.html.lines import lines_of, pieces_of, transformed, without
+from tidings.document.html.lines import lines_of, pieces_of, transform, without
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import Extraction
 from tidings.document.select.trees import TakenPart
@@ -21,16 +21,16 @@ def extract(document: Document, extraction: Extraction) -> Document:
     if extraction.is_whole or document.problem:
         return document
     if extraction not in document.parts:
-        document.parts[extraction] = _extracted(document, extraction)
+        document.parts[extraction] = _extract(document, extraction)
     return document.parts[extraction]
 
 
-def taken(document: Document) -> TakenPart | None:
+def take(document: Document) -> TakenPart | None:
     """Return the nodes of a document, None if it was parsed without keeping them; raises `RefusedError` as `Tree.take` does."""
     return None if document.tree is None else document.tree.take(document.extraction)
 
 
-def cleaned(line: str, extraction: Extraction) -> str:
+def clean(line: str, extraction: Extraction) -> str:
     """Return a line without the words and matches that do not count, and with what is replaced replaced."""
     lines = [line]
     for excluded in extraction.exclude:
@@ -38,11 +38,11 @@ def cleaned(line: str, extraction: Extraction) -> str:
             lines = without(lines, excluded)
     for step in extraction.transform:
         if step.verb == "replace":
-            lines = transformed(lines, step)
+            lines = transform(lines, step)
     return lines[0] if lines else ""
 
 
-def _extracted(document: Document, extraction: Extraction) -> Document:
+def _extract(document: Document, extraction: Extraction) -> Document:
     if document.textless or document.tree is None:
         pieces, links, images = document.pieces, document.links, document.images
         places = (document.link_places, document.image_places)
@@ -63,7 +63,7 @@ def _extracted(document: Document, extraction: Extraction) -> Document:
         for excluded in others:
             lines = without(lines, excluded)
         for step in extraction.transform:
-            lines = transformed(lines, step)
+            lines = transform(lines, step)
         pieces = pieces_of(lines)
         places = ((), ())  # lines do not say where in them an address stood
     return replace(

@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, Selectola
 
 from tidings.document.data.calendar import calendar_text, is_calendar
 from tidings.document.data.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
-from tidings.document.data.json_tree import JsonTree, unwrapped, words_of_value
+from tidings.document.data.json_tree import JsonTree, unwrap, words_of_value
 from tidings.document.data.media import Media, form_of, media_of_bytes, media_of_text, past_lead, type_within
 from tidings.document.data.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
 from tidings.document.data.structured import ShownTexts, links_of_xml, pieces_of_xml, root_of
@@ -33,7 +33,7 @@ from tidings.document.html.links import base_of
 from tidings.document.html.prescan import too_hard
 from tidings.document.html.walk import BREAK, Walked, walk
 from tidings.document.select.trees import HtmlTree, Tree
-from tidings.document.text.charset import Decoded, decode, known_charset, strictly
+from tidings.document.text.charset import Decoded, decode, find_charset, strictly
 from tidings.document.text.packed import PackedError, text_within
 from tidings.document.text.words import ASCII_SYMBOLS
 from tidings.model.interval import Instant
@@ -99,7 +99,7 @@ def parse(
             media=media, textless=True, sha256=hashlib.sha256(data).hexdigest(), form=form_of(data), base=url
         )
         return _pdf(whole, data) if media == "pdf" else whole
-    document = read(_decoded(data, content_type, charset, last_good), content_type, url=url, keep_tree=keep_tree)
+    document = read(_decode(data, content_type, charset, last_good), content_type, url=url, keep_tree=keep_tree)
     return _with_written(document) if with_written_frames and document.frames else document
 
 
@@ -118,10 +118,10 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
     is_long = len(document.text) > MOST_WORDS  # a word has a character at least
     if is_long and not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
-        return _refused(media, decoded, _TOO_LONG)
+        return _make_refused(media, decoded, _TOO_LONG)
     most = MOST_OF_SITEMAP if media == "xml" else MOST_ADDRESSES
     if len(document.links) + len(document.images) > most:
-        return _refused(media, decoded, f"it has more than {most:,} links and images")
+        return _make_refused(media, decoded, f"it has more than {most:,} links and images")
     return document
 
 
@@ -131,8 +131,8 @@ def _has_many_symbols(document: Document) -> bool:
     return sum(text.count(chr(symbol)) for symbol in ASCII_SYMBOLS) > MOST_WORDS
 
 
-def _decoded(data: bytes, content_type: str | None, charset: str, last_good: str) -> Decoded:
-    if known := known_charset(charset):
+def _decode(data: bytes, content_type: str | None, charset: str, last_good: str) -> Decoded:
+    if known := find_charset(charset):
         text = strictly(data, known)
         if text is not None:
             return Decoded(text.removeprefix("\ufeff"), known, "last good")
@@ -142,9 +142,9 @@ def _decoded(data: bytes, content_type: str | None, charset: str, last_good: str
 def _html(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     source = decoded.utf8
     if reason := too_hard(source):
-        return _refused(media, decoded, reason)
+        return _make_refused(media, decoded, reason)
     tree = _tree(source)
-    walked = _walked(source, tree)
+    walked = _walk(source, tree)
     return Document(
         media=media,
         charset=decoded.charset,
@@ -172,7 +172,7 @@ def _tree(source: bytes) -> LexborHTMLParser | None:
         return None
 
 
-def _walked(source: bytes, tree: LexborHTMLParser | None) -> Walked:
+def _walk(source: bytes, tree: LexborHTMLParser | None) -> Walked:
     if tree is None:
         return Walked([source.decode("utf-8", "replace")])
     return Walked() if tree.root is None else walk(tree.root)
@@ -195,7 +195,7 @@ def _pdf(whole: Document, data: bytes) -> Document:
 
 def _with_written(document: Document) -> Document:
     """Return a document with the pages that are written into it, each where it stands; their addresses lean on the same base."""
-    inner = list(_written(document.frames, MOST_LEVELS))
+    inner = list(_write_frames(document.frames, MOST_LEVELS))
     pieces = list(document.pieces)
     for place, walked in reversed(inner):
         pieces[place:place] = [BREAK, *walked.pieces, BREAK]
@@ -214,14 +214,14 @@ def _with_written(document: Document) -> Document:
     return whole
 
 
-def _written(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int, Walked]]:
+def _write_frames(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int, Walked]]:
     """Yield (place, what stands there) of each frame with a text that can be read safely."""
     for frame in frames:
         source = (frame.source or "").encode("utf-8", "replace")
         if not source or levels == 0 or too_hard(source):
             continue
-        walked = _walked(source, _tree(source))
-        for place, deeper in reversed(list(_written(walked.frames, levels - 1))):
+        walked = _walk(source, _tree(source))
+        for place, deeper in reversed(list(_write_frames(walked.frames, levels - 1))):
             walked.pieces[place:place] = [BREAK, *deeper.pieces, BREAK]
             walked.links += deeper.links
             walked.images += deeper.images
@@ -235,7 +235,7 @@ def _pieces_of_fragment(text: str) -> list[str]:
 
 def _pieces_in(text: str) -> list[str]:
     source = text.encode("utf-8", "replace")
-    return [text] if too_hard(source) else _walked(source, _tree(source)).pieces
+    return [text] if too_hard(source) else _walk(source, _tree(source)).pieces
 
 
 _pieces_of_short = lru_cache(maxsize=1_024)(_pieces_in)
@@ -248,7 +248,7 @@ def text_of_fragment(text: str) -> str:
 
 def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     if decoded.text.count("<") > MOST_XML_TAGS:
-        return _refused(media, decoded, f"it has more than {MOST_XML_TAGS:,} tags")
+        return _make_refused(media, decoded, f"it has more than {MOST_XML_TAGS:,} tags")
     root = root_of(decoded.text)
     if root is None:
         return _text(media, decoded, url, keep_tree)
@@ -308,9 +308,9 @@ def _as_it_is(text: str) -> list[str]:
 
 def _json(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     if decoded.text.count(",") > MOST_VALUES:
-        return _refused(media, decoded, f"it has more than {MOST_VALUES:,} values")
+        return _make_refused(media, decoded, f"it has more than {MOST_VALUES:,} values")
     try:
-        text, value = unwrapped(decoded.text)
+        text, value = unwrap(decoded.text)
     except (ValueError, RecursionError):
         return _text("text", decoded, url, keep_tree)
     pieces, tree = pieces_of(words_of_value(value)), JsonTree(text, value)
@@ -334,7 +334,7 @@ def _text(media: Media, decoded: Decoded, url: str, _: bool) -> Document:
     return Document(media=media, charset=decoded.charset, charset_source=decoded.source, pieces=(text,), base=url)
 
 
-def _refused(media: Media, decoded: Decoded, reason: str) -> Document:
+def _make_refused(media: Media, decoded: Decoded, reason: str) -> Document:
     return Document(
         media=media, charset=decoded.charset, charset_source=decoded.source, problem=f"could not compare: {reason}"
     )

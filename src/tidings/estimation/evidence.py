@@ -24,13 +24,13 @@ class Dates:
     def observe(self, *, date_moved: bool, content_moved: bool) -> Dates:
         """Return the counts after a poll."""
         if content_moved:
-            left = _left(self.moved_with + self.still_alone)
+            left = _compute_left_share(self.moved_with + self.still_alone)
             return replace(
                 self,
                 moved_with=self.moved_with * left + date_moved,
                 still_alone=self.still_alone * left + (not date_moved),
             )
-        left = _left(self.moved_alone + self.still_with)
+        left = _compute_left_share(self.moved_alone + self.still_with)
         return replace(
             self, moved_alone=self.moved_alone * left + date_moved, still_with=self.still_with * left + (not date_moved)
         )
@@ -51,7 +51,7 @@ class Dates:
         return self.false_alarm < TRUSTED and self.miss < TRUSTED
 
 
-def _left(known: float) -> float:
+def _compute_left_share(known: float) -> float:
     """Return what is left of what is known once one poll more is known, so that about `MEMORY` are."""
     return min(1.0, (MEMORY - 1) / known) if known > 0 else 1.0
 
@@ -129,7 +129,7 @@ class Trust:
         """
         return Trust(self.told + told, self.missed + missed, self.false + false, self.days + days)
 
-    def faded(self, elapsed: float, half_life: float) -> Trust:
+    def fade(self, elapsed: float, half_life: float) -> Trust:
         """Return the numbers after a time: half of them is left after every `half_life`."""
         left = 0.5 ** (max(elapsed, 0.0) / half_life)
         return Trust(self.told * left, self.missed * left, self.false * left, self.days * left)

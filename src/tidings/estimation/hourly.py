@@ -54,7 +54,7 @@ class Profile:
         hour, rest = np.divmod(within, HOUR)
         return np.asarray(weeks * float(WEEK) + self._until[hour] + self.weights[hour] * rest)
 
-    def elapsed(self, begin: ArrayLike, end: ArrayLike) -> Floats:
+    def measure_elapsed(self, begin: ArrayLike, end: ArrayLike) -> Floats:
         """Return how much operational time (µs) lies between instants."""
         return np.asarray(self.clock(end) - self.clock(begin))
 
@@ -188,18 +188,18 @@ class HourlyLearner:
         """Return what tells how much operational time (days) has passed at each of some pages; calendar time where a page has no profile."""
         which = known.which[rows]
 
-        def spent(begin: Instants, end: Instants) -> Floats:
+        def measure_spent(begin: Instants, end: Instants) -> Floats:
             days = (end - begin) / DAY
             for number in np.unique(which[which >= 0]).tolist():
                 here = which == number
-                days[here] = Profile.of(known.profiles[number]).elapsed(begin[here], end[here]) / DAY
+                days[here] = Profile.of(known.profiles[number]).measure_elapsed(begin[here], end[here]) / DAY
             return days
 
-        return spent
+        return measure_spent
 
-    def fitted(self, known: Hourly, now: int) -> Hourly | None:
+    def fit(self, known: Hourly, now: int) -> Hourly | None:
         """Return what is known with priors found anew, None while that is not due."""
-        rates = self.gamma.fitted(known.rates, now)
+        rates = self.gamma.fit(known.rates, now)
         return None if rates is None else replace(known, rates=rates)
 
     def arrange(self, known: Hourly, rows: Rows, hosts: NDArray[np.int64]) -> Hourly:
@@ -224,7 +224,7 @@ class HourlyLearner:
         rates = self.gamma.recall(known.rates, rows, memories)
         counts = dict(known.counts)
         for row, memory in zip(rows.tolist(), memories, strict=True):
-            host, told = int(rates.hosts[row]), _told(memory.get("hours"))
+            host, told = int(rates.hosts[row]), _read_counts(memory.get("hours"))
             if told is not None and (host not in counts or counts[host].exposure.sum() < told.exposure.sum()):
                 counts[host] = told
         is_same = all(counts[host] is known.counts.get(host) for host in counts)
@@ -253,7 +253,7 @@ def _pack(counts: Floats) -> str:
     return base64.b64encode(counts.astype("<f4").tobytes()).decode("ascii")
 
 
-def _told(hours: object) -> HourCounts | None:
+def _read_counts(hours: object) -> HourCounts | None:
     """Return what was counted, None where nothing that can be read was."""
     if not (isinstance(hours, list) and len(hours) == 2):
         return None

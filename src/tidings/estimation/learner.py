@@ -52,7 +52,7 @@ def host_priors(
     return Gamma(shape, shape / means), which.astype(np.int32)
 
 
-def moved(posterior: Gamma, before: Gamma, after: Gamma) -> Gamma:
+def move_priors(posterior: Gamma, before: Gamma, after: Gamma) -> Gamma:
     """Return posteriors that began with other priors: what polls have added stays (exact but for censored changes, where it is near)."""
     return Gamma(
         np.maximum(posterior.shape - before.shape + after.shape, after.shape / 2),
@@ -149,13 +149,13 @@ class GammaLearner:
         looks[rows] = np.minimum(looks[rows], MANY - 1) + tells
         return replace(known, posterior=known.posterior.put(rows, after), seen=seen, looks=looks)
 
-    def fitted(self, known: KnownRates, now: int) -> KnownRates | None:
+    def fit(self, known: KnownRates, now: int) -> KnownRates | None:
         """Return what is known with priors found anew, None while that is not due. Pages that were polled little move the most."""
         if self.fits_every == NEVER or (known.fitted_at != NEVER_SEEN and now - known.fitted_at < self.fits_every):
             return None
         before = known.priors.at(known.prior)
-        priors, prior = _used(*self._priors(known.posterior, before, known.hosts, known.looks))
-        posterior = moved(known.posterior, before, priors.at(prior))
+        priors, prior = _list_used_priors(*self._priors(known.posterior, before, known.hosts, known.looks))
+        posterior = move_priors(known.posterior, before, priors.at(prior))
         return replace(known, posterior=posterior, priors=priors, prior=prior, fitted_at=now)
 
     def _priors(
@@ -163,7 +163,7 @@ class GammaLearner:
     ) -> tuple[Gamma, NDArray[np.int32]]:
         """Return the priors of hosts and everybody, as if each page had begun with the prior of all."""
         everybody = Gamma.prior(self.mean, self.shape, 1)
-        return host_priors(moved(posterior, before, everybody), hosts, looks > 1, everybody)
+        return host_priors(move_priors(posterior, before, everybody), hosts, looks > 1, everybody)
 
     def arrange(self, known: KnownRates, rows: Rows, hosts: NDArray[np.int64]) -> KnownRates:
         """Return what is known of other pages: those at `rows` of the old ones (−1: a new page, taken for one of its host)."""
@@ -177,8 +177,8 @@ class GammaLearner:
             more, which = self._priors(posterior, priors.at(prior), hosts, looks)
             posterior = posterior.put(new, more.at(which[new]))
             prior[new] = len(priors.shape) + which[new]
-            priors = _joined(priors, more)
-        return KnownRates(posterior, *_used(priors, prior), hosts, seen, looks, known.fitted_at)
+            priors = _join(priors, more)
+        return KnownRates(posterior, *_list_used_priors(priors, prior), hosts, seen, looks, known.fitted_at)
 
     def remember(self, known: KnownRates, row: int) -> dict[str, Any]:
         """Return what is known of one page, as plain JSON."""
@@ -201,8 +201,8 @@ class GammaLearner:
         seen, looks = known.seen.copy(), known.looks.copy()
         seen[places] = [memory["seen"] for _, memory in told]
         looks[places] = [min(memory["looks"], MANY) for _, memory in told]
-        posterior, priors = known.posterior.put(places, own), _joined(known.priors, Gamma(*began.T))
-        return KnownRates(posterior, *_used(priors, prior), known.hosts, seen, looks, NEVER_SEEN)
+        posterior, priors = known.posterior.put(places, own), _join(known.priors, Gamma(*began.T))
+        return KnownRates(posterior, *_list_used_priors(priors, prior), known.hosts, seen, looks, NEVER_SEEN)
 
 
 def _is_readable(memory: Mapping[str, Any]) -> bool:
@@ -218,11 +218,11 @@ def _is_readable(memory: Mapping[str, Any]) -> bool:
     )
 
 
-def _joined(some: Gamma, more: Gamma) -> Gamma:
+def _join(some: Gamma, more: Gamma) -> Gamma:
     return Gamma(np.concatenate([some.shape, more.shape]), np.concatenate([some.scale, more.scale]))
 
 
-def _used(priors: Gamma, prior: NDArray[np.int32]) -> tuple[Gamma, NDArray[np.int32]]:
+def _list_used_priors(priors: Gamma, prior: NDArray[np.int32]) -> tuple[Gamma, NDArray[np.int32]]:
     """Return each of the priors that some page has once, and which of these each page has."""
     used, numbers = np.unique(prior, return_inverse=True)
     pairs, which = np.unique(np.stack([priors.shape[used], priors.scale[used]]), axis=1, return_inverse=True)

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from tidings.model.interval import SECOND, Duration, Instant
 from tidings.model.observed.change import Edit
-from tidings.model.watch.weight import Life
+from tidings.model.watch.weight import ChangeLife
 
 BLOCKS_A_CHANGE: Final = 3
 """So many of the blocks of a change are followed, the longest: they come and go together and tell little more than one."""
@@ -78,7 +78,7 @@ class Survival:
 
     def let_go(self, at: Instant) -> Survival:
         """Return what is known without the blocks that are there still: they lived so long at least."""
-        return replace(self, blocks=(), ends=(*self.ends, *_unfinished(self.blocks, at))[-MOST_ENDS:])
+        return replace(self, blocks=(), ends=(*self.ends, *_list_unfinished(self.blocks, at))[-MOST_ENDS:])
 
     def after_entries(self, entries: Collection[int], *, known: Collection[int], at: Instant) -> Survival:
         """Return what is known after a poll at a feed that found these entries, when those in `known` had been seen before."""
@@ -89,7 +89,7 @@ class Survival:
             return self
         return _step(self, lambda block: block.key if block.key[0] in here else None, [(entry,) for entry in born], at)
 
-    def life(self, now: Instant) -> Life | None:
+    def life(self, now: Instant) -> ChangeLife | None:
         """Return how long blocks stay, None while that is not clear, or if most stay for good.
 
         It is a number of changes or a time, whichever differs less from block to block.
@@ -97,16 +97,16 @@ class Survival:
         gone = [end for end in self.ends if end.is_gone]
         if len(gone) < FEWEST_GONE:
             return None
-        ages = [*self.ends, *_unfinished(self.blocks, now)]
-        changes = _outlived_by_few([(end.changes, end.is_gone) for end in ages])
-        time = _outlived_by_few([(end.time, end.is_gone) for end in ages])
+        ages = [*self.ends, *_list_unfinished(self.blocks, now)]
+        changes = _find_outlived_age([(end.changes, end.is_gone) for end in ages])
+        time = _find_outlived_age([(end.time, end.is_gone) for end in ages])
         if changes is None or time is None or changes > LONGEST:
             return None
         if changes <= 1:
-            return Life("overwrite")
+            return ChangeLife("overwrite")
         if _spread([end.changes for end in gone]) <= _spread([end.time for end in gone]):
-            return Life("changes", changes=changes)
-        return Life("window", span=max(time, SECOND))
+            return ChangeLife("changes", changes=changes)
+        return ChangeLife("window", span=max(time, SECOND))
 
 
 def _step(
@@ -120,11 +120,11 @@ def _step(
         else:
             blocks.append(Block(key, block.since, block.changes + 1))
     blocks += [Block(key, at) for key in born]
-    ends += _unfinished(blocks[:-MOST_BLOCKS], at)
+    ends += _list_unfinished(blocks[:-MOST_BLOCKS], at)
     return replace(known, blocks=tuple(blocks[-MOST_BLOCKS:]), ends=tuple(ends[-MOST_ENDS:]))
 
 
-def _unfinished(blocks: Iterable[Block], at: Instant) -> list[End]:
+def _list_unfinished(blocks: Iterable[Block], at: Instant) -> list[End]:
     """Return how long blocks were followed that are there still."""
     return [End(block.changes, at - block.since, is_gone=False) for block in blocks if block.changes]
 
@@ -153,7 +153,7 @@ class _Moves:
         return begin, begin + end - start
 
 
-def _outlived_by_few(ages: Sequence[tuple[int, bool]]) -> int | None:
+def _find_outlived_age(ages: Sequence[tuple[int, bool]]) -> int | None:
     """Return the age by which surely more than half are gone, None if there is none: of (age, gone?), those not gone were followed no longer."""
     gone = Counter(age for age, is_gone in ages if is_gone)
     every = sorted(age for age, _ in ages)

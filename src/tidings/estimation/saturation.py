@@ -23,7 +23,7 @@ QUIET_LOOKS: Final = 2
 """Polls that found nothing new after which the page is like others again."""
 
 
-def looked(before: Saturation, *, at: Instant, last: Instant | None, differs: bool, floor: Duration) -> Saturation:
+def add_poll(before: Saturation, *, at: Instant, last: Instant | None, differs: bool, floor: Duration) -> Saturation:
     """Return what is known after a good poll; `last` is the one before (None: this is the first), `floor` the least time between two.
 
     Args:

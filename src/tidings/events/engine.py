@@ -161,7 +161,7 @@ class Engine:
         """Return the rules that do not fire, each with the reason."""
         return {entry.id: entry.flag for entry in self._entries(group) if entry.flag}
 
-    def dropped(self, group: str) -> int:
+    def count_dropped(self, group: str) -> int:
         """Return how many waiting occurrences overflowed in the nodes that the rules of a group use."""
         nodes = {node.number: node.dropped for entry in self._entries(group) for node in self._graph.below(entry.node)}
         return sum(nodes.values())

@@ -121,7 +121,7 @@ class And(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf(Expression):
+class AnyOfEvents(Expression):
     """`count` different ones of the parts, in any order; `within` and `consume` as for AND."""
 
     operator: ClassVar[str] = "ANY"
@@ -165,7 +165,7 @@ class Seq(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Not(Expression):
+class NotBetween(Expression):
     """`first` … `last` without a whole `unless` from the end of the one to the start of the other, both included."""
 
     operator: ClassVar[str] = "NOT"
@@ -294,25 +294,37 @@ class Plus(Expression):
 
 EXPRESSIONS: Final[dict[str, type[Expression]]] = {
     kind.operator: kind
-    for kind in (Primitive, Or, And, AnyOf, Seq, Not, Aperiodic, AperiodicStar, Periodic, PeriodicStar, Plus)
+    for kind in (
+        Primitive,
+        Or,
+        And,
+        AnyOfEvents,
+        Seq,
+        NotBetween,
+        Aperiodic,
+        AperiodicStar,
+        Periodic,
+        PeriodicStar,
+        Plus,
+    )
 }
 
 
-def spelled(expression: Expression) -> str:
+def spell(expression: Expression) -> str:
     """Return an expression as the papers write it: `SEQ(a, b)`, `NOT(b)[a, c]`, `P(a, [60000000], c)`."""
     match expression:
         case Primitive(name):
             return name
-        case Not(unless, first, last):
-            text = f"NOT({spelled(unless)})[{spelled(first)}, {spelled(last)}]"
+        case NotBetween(unless, first, last):
+            text = f"NOT({spell(unless)})[{spell(first)}, {spell(last)}]"
         case Periodic(first, period, last) | PeriodicStar(first, period, last):
-            text = f"{expression.operator}({spelled(first)}, [{period}], {spelled(last)})"
+            text = f"{expression.operator}({spell(first)}, [{period}], {spell(last)})"
         case Plus(event, delay, until):
-            text = f"PLUS({spelled(event)}, {until or delay})"
-        case AnyOf(count, parts):
-            text = f"ANY({count}, {', '.join(map(spelled, parts))})"
+            text = f"PLUS({spell(event)}, {until or delay})"
+        case AnyOfEvents(count, parts):
+            text = f"ANY({count}, {', '.join(map(spell, parts))})"
         case _:
-            text = f"{expression.operator}({', '.join(spelled(part) for _, part in expression.roles)})"
+            text = f"{expression.operator}({', '.join(spell(part) for _, part in expression.roles)})"
     within, consume = getattr(expression, "within", None), getattr(expression, "consume", False)
     return f"{text}{'' if within is None else f' within {within}'}{' consumed' if consume else ''}"
 
@@ -355,7 +367,7 @@ def _value_from_json(value: Any) -> Any:
 
 def _check_different(operator: str, parts: Sequence[Expression]) -> None:
     if len(parts) < 2 or len(set(parts)) < len(parts):
-        message = f"{operator} joins two or more different events, not: {', '.join(map(spelled, parts)) or 'none'}"
+        message = f"{operator} joins two or more different events, not: {', '.join(map(spell, parts)) or 'none'}"
         raise ValueError(message)
 
 

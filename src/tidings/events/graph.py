@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from tidings.events.expression import Expression, Primitive
 from tidings.events.occurrence import Occurrence
-from tidings.events.operators.node import Bounds, Context, Listener, Node, Reach
+from tidings.events.operators.node import Bounds, Context, DetectionListener, Node, Reach
 from tidings.events.operators.operators import OPERATORS
 from tidings.events.timers import NodeTimer, Timers
 
-Triggered = tuple[Listener, Occurrence]
+Triggered = tuple[DetectionListener, Occurrence]
 Journal = dict[int, tuple[Node, int, Any]]
 """What nodes were before a step, by number: the node, what it had dropped, what waited in it."""
 
@@ -46,7 +46,7 @@ class Graph:
         self._index: dict[_Key, Node] = {}
         self._last = 0
 
-    def subscribe(self, expression: Expression, context: Context, bounds: Bounds, listener: Listener) -> Node:
+    def subscribe(self, expression: Expression, context: Context, bounds: Bounds, listener: DetectionListener) -> Node:
         """Return the node of an expression, made or shared, that a listener hears of from now on.
 
         Args:
@@ -60,7 +60,7 @@ class Graph:
         _forget_reach(node)
         return node
 
-    def release(self, node: Node, listener: Listener) -> None:
+    def release(self, node: Node, listener: DetectionListener) -> None:
         """Take a listener away, and all nodes that nobody uses any longer."""
         del node.listeners[listener.id]
         _forget_reach(node)
@@ -91,7 +91,7 @@ class Graph:
             node.dropped = dropped
             node.restore(saved)
 
-    def make_private(self, node: Node, listener: Listener) -> Node:
+    def make_private(self, node: Node, listener: DetectionListener) -> Node:
         """Return the node of a listener after everything below it was copied for him alone, what waits included."""
         private = self._copy(node, {})
         if private is node:
@@ -121,7 +121,7 @@ class Graph:
         expression: Expression,
         context: Context,
         bounds: Bounds,
-        listener: Listener,
+        listener: DetectionListener,
         numbers: Sequence[int],
         loading: Loading,
     ) -> Node:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from tidings.events.expression import Expression, Not, Periodic, PeriodicStar, Plus, Primitive, from_json
+from tidings.events.expression import Expression, NotBetween, Periodic, PeriodicStar, Plus, Primitive, from_json
 from tidings.model.interval import Duration
 
 
-def postponed(dump: Mapping[str, Any], by: Duration) -> dict[str, Any]:
+def postpone(dump: Mapping[str, Any], by: Duration) -> dict[str, Any]:
     """Return a dump (of `Engine.dump`) with all that waits in it so much later (µs); `now` and the rules are as they were."""
     operators: dict[str, str] = {}
     for rule in dump["rules"]:
@@ -75,6 +75,6 @@ _SHIFTS: Final[Mapping[str, Callable[[Any, Duration], Any]]] = {
     Periodic.operator: _clocks,
     PeriodicStar.operator: _clocks,
     Plus.operator: _clocks,
-    Not.operator: _block,
+    NotBetween.operator: _block,
 }
 """By operator: how its state is shifted where it holds instants beside those of occurrences."""

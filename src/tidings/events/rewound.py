@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from tidings.events.expression import Not, Periodic, PeriodicStar, Plus, from_json
+from tidings.events.expression import NotBetween, Periodic, PeriodicStar, Plus, from_json
 from tidings.events.postponed import operators_below
 from tidings.model.interval import DAY, Duration, Instant
 
@@ -88,6 +88,6 @@ _BACK: Final[Mapping[str, Callable[[Any, Instant], Any]]] = {
     Periodic.operator: _clocks,
     PeriodicStar.operator: _clocks,
     Plus.operator: _clocks,
-    Not.operator: _block,
+    NotBetween.operator: _block,
 }
 """By operator: how its state is taken back where it holds instants beside those of occurrences."""

@@ -113,7 +113,7 @@ class Steps:
         if not reach.acts:
             if timer is not None:
                 found = node.fire(timer.clock)
-            for entry, occurrence in _ordered(self._graph.spread(node, found)):
+            for entry, occurrence in _sort_triggered(self._graph.spread(node, found)):
                 self._fires(entry, (occurrence,), draft)
             return
         self.is_in_step = True
@@ -154,7 +154,7 @@ class Steps:
         deferred: dict[RuleId, tuple[RuleEntry, list[Occurrence], int]] = {}
         raised = 0
         while True:
-            for entry, occurrence in _ordered(self._graph.spread(node, found, journal)):
+            for entry, occurrence in _sort_triggered(self._graph.spread(node, found, journal)):
                 if entry.rule.coupling is Coupling.DEFERRED:
                     _, occurrences, deepest = deferred.get(entry.id, (entry, [], 0))
                     occurrences.append(occurrence)
@@ -203,7 +203,7 @@ class Steps:
         try:
             return bool(condition(firing))
         except Exception as error:  # noqa: BLE001 - whatever a condition does, others' rules go on; it is reported
-            draft.problems.append(RuleProblem("condition", entry.id, self._timers.now, _told(error)))
+            draft.problems.append(RuleProblem("condition", entry.id, self._timers.now, _describe(error)))
             return False
 
     def _act(self, entry: RuleEntry, firing: Firing, depth: int, trial: Draft) -> None:
@@ -221,7 +221,7 @@ class Steps:
                     case _:
                         trial.effects.append(effect)
         except Exception as error:
-            raise _ActionFailed(entry, _told(error)) from error
+            raise _ActionFailed(entry, _describe(error)) from error
 
     def _flag(self, entry: RuleEntry, kind: str, text: str, draft: Draft) -> None:
         if not entry.flag:
@@ -250,7 +250,7 @@ class Steps:
         self.changed.add(entry.group)
 
 
-def _ordered(triggered: list[Any]) -> list[tuple[RuleEntry, Occurrence]]:
+def _sort_triggered(triggered: list[Any]) -> list[tuple[RuleEntry, Occurrence]]:
     """Return who heard of what by priority and age of the rules."""
     if len(triggered) > 1:
         triggered.sort(key=_order)
@@ -261,5 +261,5 @@ def _order(item: tuple[RuleEntry, Occurrence]) -> tuple[int, int, RuleId]:
     return item[0].order
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

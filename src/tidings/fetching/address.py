@@ -128,7 +128,7 @@ def host_of(url: str) -> str:
     parts = parse(url)
     if parts.host[0] == "[" or is_ipv4(parts.host):
         return f"{parts.host}:{parts.port}"
-    return _registered_domain(parts.host)
+    return _find_registrable_domain(parts.host)
 
 
 def is_ipv4(host: str) -> bool:
@@ -159,11 +159,11 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     if _types_secret(asking) and not is_safe_for_passwords(rebuilt):
         _refuse(url, "a secret is typed into https pages only", "write https://")
     owner = owner_id if is_owned else None
-    body = hashlib.sha256(_spelled(asking.body).encode()).hexdigest() if asking.body is not None else ""
-    spelled = [(header.name, _spelled(header.value)) for header in headers]
+    body = hashlib.sha256(_spell(asking.body).encode()).hexdigest() if asking.body is not None else ""
+    spelled = [(header.name, _spell(header.value)) for header in headers]
     identity: list[object] = [asking.method, rebuilt, body, asking.render, asking.frames, spelled, owner]
     if asking.trust or asking.proxy is not None:
-        identity += [asking.trust, _spelled(asking.proxy) if asking.proxy is not None else ""]
+        identity += [asking.trust, _spell(asking.proxy) if asking.proxy is not None else ""]
     if asking.login is not None:
         identity.append(_checked_login(asking.login))
     if asking.steps:
@@ -200,7 +200,7 @@ def _types_secret(asking: Asking) -> bool:
 
 
 def _spelled_step(step: BrowserStep) -> list[object]:
-    value = "" if step.value is None else _spelled(step.value)
+    value = "" if step.value is None else _spell(step.value)
     return [step.verb, step.language, step.place, value, step.wait]
 
 
@@ -209,7 +209,7 @@ def _checked_login(login: Login) -> list[object]:
     for url in (login.url, *login.via):
         if not is_safe_for_passwords(rebuild(url)):
             _refuse(url, "a password goes over https only", "write https://")
-    return [login.url, _spelled(login.user), login.password, login.success, list(login.via)]
+    return [login.url, _spell(login.user), login.password, login.success, list(login.via)]
 
 
 def is_local(url: str) -> bool:
@@ -227,7 +227,7 @@ def _local(url: str) -> tuple[str, str]:
         raise AddressError(f'this is no command: {error}; write Using command "df" "-h"') from error
 
 
-def _spelled(value: Value) -> str:
+def _spell(value: Value) -> str:
     """Return a value so that a text and a secret of that name differ; a text is itself, as the keys of older pages have it."""
     return f"\x00secret\x00{value.text}" if value.is_secret else value.text
 
@@ -238,7 +238,7 @@ def check_headers(headers: Sequence[Header]) -> tuple[Header, ...]:
     for header in headers:
         name, text = check_header(header.name, header.value.text)
         checked.append(Header(name, Value(text, header.value.is_secret)))
-    return tuple(sorted(checked, key=lambda header: (header.name, _spelled(header.value))))
+    return tuple(sorted(checked, key=lambda header: (header.name, _spell(header.value))))
 
 
 def check_header(name: str, value: str) -> tuple[str, str]:
@@ -306,7 +306,7 @@ def _name(url: str, host: str) -> str:
     if not host:
         _refuse(url, "it has no host", "write https://host/path")
     if not host.isascii():
-        host = _internationalised(url, host)
+        host = _encode_host(url, host)
     host = host.lower().removesuffix(".")
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
@@ -325,7 +325,7 @@ def _ipv4(url: str, host: str) -> str:
         )
 
 
-def _internationalised(url: str, host: str) -> str:
+def _encode_host(url: str, host: str) -> str:
     import idna
 
     try:
@@ -380,6 +380,6 @@ def _suffixes() -> object:
 
 
 @functools.lru_cache(maxsize=16_384)
-def _registered_domain(host: str) -> str:
+def _find_registrable_domain(host: str) -> str:
     extract = _suffixes()
     return extract.extract_str(host).top_domain_under_public_suffix or host  # type: ignore[attr-defined]

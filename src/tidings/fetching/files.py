@@ -104,7 +104,7 @@ def read(path: str, directories: Sequence[str], most: int, known: str = "") -> t
         most: Bytes that are read at most.
         known: The stamp that is known, empty for none.
     """
-    with _opened(path, directories) as descriptor:
+    with _open_checked(path, directories) as descriptor:
         stamp = _stamp(descriptor)
         if stamp.etag == known:
             return stamp, None
@@ -142,7 +142,7 @@ def head(path: str, directories: Sequence[str], most: int, known: str = "") -> F
         known: The stamp that is known, empty for none.
     """
     try:
-        with _opened(path, directories) as descriptor:
+        with _open_checked(path, directories) as descriptor:
             stamp = _stamp(descriptor)
             return FileHead(stamp, None if stamp.etag == known else _body(descriptor, most))
     except FetchError as error:
@@ -150,7 +150,7 @@ def head(path: str, directories: Sequence[str], most: int, known: str = "") -> F
 
 
 @contextmanager
-def _opened(path: str, directories: Sequence[str]) -> Iterator[int]:
+def _open_checked(path: str, directories: Sequence[str]) -> Iterator[int]:
     try:
         descriptor = _open(path, directories)
     except (FileNotFoundError, NotADirectoryError) as error:

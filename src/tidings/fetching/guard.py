@@ -44,7 +44,7 @@ class Guard:
             address = ipaddress.ip_address(text.partition("%")[0])
         except ValueError:
             return f"{text[:60]!r} is no IP address"
-        carried = translated(address) if self._is_allowed(address) else embedded(address)
+        carried = list_translated(address) if self._is_allowed(address) else list_embedded(address)
         return self._fault_of(address) or next(filter(None, map(self._fault_of, carried)), "")
 
     def _is_allowed(self, address: IPAddress) -> bool:
@@ -79,17 +79,17 @@ def special_networks() -> tuple[tuple[IPNetwork, str], ...]:
     return tuple((ipaddress.ip_network(row["network"]), row["name"]) for table in tables.values() for row in table)
 
 
-def embedded(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
+def list_embedded(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
     """Yield the IPv4 addresses that an IPv6 address carries or may carry: those of `translated`, and by its form compatible or ISATAP."""
     if isinstance(address, ipaddress.IPv4Address):
         return
-    yield from translated(address)
+    yield from list_translated(address)
     number = int(address)
     if address in _COMPATIBLE or (number >> 32) & _IPV4_MASK in _ISATAP:
         yield ipaddress.IPv4Address(number & _IPV4_MASK)
 
 
-def translated(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
+def list_translated(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
     """Yield the IPv4 addresses that an IPv6 address stands for by its prefix: mapped, NAT64, 6to4, Teredo."""
     if isinstance(address, ipaddress.IPv4Address):
         return

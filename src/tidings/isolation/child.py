@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Final
 
 from tidings.isolation.limits import JobLimits, arm, confine, disarm
-from tidings.isolation.runner import died_of
+from tidings.isolation.runner import explain_death
 
 JOB: Final = struct.Struct("<Qd")
 ANSWER: Final = struct.Struct("<QB")
@@ -65,7 +65,7 @@ def _run(payload: bytes, limits: JobLimits) -> tuple[int, bytes]:
     except MemoryError:
         return MEMORY, b"the job wanted more memory than it may have"
     except Exception as error:  # noqa: BLE001 - a job may raise anything, and what it raises is its outcome
-        return ERROR, died_of(error).reason.encode(errors="backslashreplace")
+        return ERROR, explain_death(error).reason.encode(errors="backslashreplace")
     try:
         answer = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     except MemoryError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidings.isolation.limits import JobLimits
-from tidings.isolation.runner import CLOSED, A, Died, Done, R, died_of
+from tidings.isolation.runner import CLOSED, A, Died, Done, R, explain_death
 
 
 class InProcess:
@@ -25,7 +25,7 @@ class InProcess:
         try:
             return Done(function(argument))
         except Exception as error:  # noqa: BLE001 - a job may raise anything, and what it raises is its outcome
-            return died_of(error)
+            return explain_death(error)
 
     async def close(self) -> None:
         """Refuse later jobs."""

@@ -65,7 +65,7 @@ class RunnerRow(Protocol):
         ...
 
 
-def died_of(error: BaseException) -> Died:
+def explain_death(error: BaseException) -> Died:
     """Return how a job died that raised `error`."""
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, MemoryError):

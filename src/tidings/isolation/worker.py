@@ -114,7 +114,7 @@ class Worker:
         """Kill the process and return when it is gone."""
         if self.alive:
             self.kill()
-        self._lost()
+        self._end_lost()
         await asyncio.shield(self._exit_code)
 
     def _clock(self) -> None:
@@ -165,7 +165,7 @@ class Worker:
         except ConnectionError:
             chunk = b""
         if not chunk:
-            self._lost()
+            self._end_lost()
             return
         self._incoming += chunk
         while len(self._incoming) >= child.ANSWER.size:
@@ -190,7 +190,7 @@ class Worker:
             job.outcome.set_result(answer)
         self._clock()
 
-    def _lost(self) -> None:
+    def _end_lost(self) -> None:
         if not self.alive:
             return
         self._loop.remove_reader(self._descriptor)

@@ -208,7 +208,7 @@ class _Replay:
             columns = {name: column[come] for name, column in self._columns.items()}
             self._state = self._policy.on_update(self._state, come, {**columns, "added": np.full(len(come), now)})
             self._there[come] = True
-            self._seen(come, now)
+            self._record_seen(come, now)
         if len(gone) or len(come):
             self._rate = float(self._flow[self._there].sum())
 
@@ -241,9 +241,9 @@ class _Replay:
             self._tokens -= len(chosen)
             self._at.append(np.full(len(chosen), now))
             self._page.append(chosen)
-            self._seen(chosen, now)
+            self._record_seen(chosen, now)
 
-    def _seen(self, pages: Rows, now: Instant) -> None:
+    def _record_seen(self, pages: Rows, now: Instant) -> None:
         changed = self._next[pages] <= now
         self._state = self._policy.on_poll(self._state, pages, Observation.of(np.full(len(pages), now), changed))
         self._due[pages] = self._policy.next_due(self._state, pages, now, self._price)

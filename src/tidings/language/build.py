@@ -54,42 +54,42 @@ _AMOUNT = re.compile(r"(more than\s+)?(\d+(?:\.\d+)?)(%?)")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BuiltChange:
     """A change that may be narrowed and joined; `meant` is what the model holds."""
 
     meant: Expression
 
     @property
-    def inserted(self) -> Change:
+    def inserted(self) -> BuiltChange:
         """The change, only where something came."""
-        return self._narrowed(direction="inserted")
+        return self._narrow(direction="inserted")
 
     @property
-    def deleted(self) -> Change:
+    def deleted(self) -> BuiltChange:
         """The change, only where something went."""
-        return self._narrowed(direction="deleted")
+        return self._narrow(direction="deleted")
 
     @property
-    def updated(self) -> Change:
+    def updated(self) -> BuiltChange:
         """The change, only where something became something else."""
-        return self._narrowed(direction="updated")
+        return self._narrow(direction="updated")
 
-    def within(self, language: Literal["css", "xpath", "jsonpath"], text: str) -> Change:
+    def within(self, language: Literal["css", "xpath", "jsonpath"], text: str) -> BuiltChange:
         """Return the change in this part of the page."""
-        return self._narrowed(selector=Selector(language, text))
+        return self._narrow(selector=Selector(language, text))
 
-    def compared(self, form: Literal["raw", "resolved", "canonical", "strict"]) -> Change:
+    def make_comparison(self, form: Literal["raw", "resolved", "canonical", "strict"]) -> BuiltChange:
         """Return the change of links or images at this level of identity, or of words in the thesis' way; `ValueError` where a type has no such form."""
         kind = cast("Interest", self.meant).kind
         if form not in FORMS.get(kind, ()):
             raise ValueError(f"{kind} have no form {form}")
-        return self._narrowed(form=form)
+        return self._narrow(form=form)
 
-    def of(self, page: str) -> Change:
+    def of(self, page: str) -> BuiltChange:
         """Return the change of this page only."""
-        return self._narrowed(of=page)
+        return self._narrow(of=page)
 
-    def where(self, **conditions: str) -> Change:
+    def where(self, **conditions: str) -> BuiltChange:
         """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`,
         `contains="oil"`, `page_has="in stock"`,
         `is_="< 100"`, `lowest="so far"`, `highest="30 days"`.
@@ -98,66 +98,66 @@ class Change:
         """
         meant = cast("Interest", self.meant)
         added = tuple(_condition(measure, said) for measure, said in conditions.items())
-        return self._narrowed(where=(*meant.where, *added))
+        return self._narrow(where=(*meant.where, *added))
 
     @property
-    def unseen(self) -> Change:
+    def unseen(self) -> BuiltChange:
         """The change, only of things and lines that no earlier version had."""
         meant = cast("Interest", self.meant)
-        return self._narrowed(where=(*meant.where, Condition("never seen")))
+        return self._narrow(where=(*meant.where, Condition("never seen")))
 
-    def __and__(self, other: Change) -> Change:
+    def __and__(self, other: BuiltChange) -> BuiltChange:
         """Return both, in the same comparison."""
-        return Change(AllOf((*_members(self, AllOf), *_members(other, AllOf))))
+        return BuiltChange(AllOf((*_members(self, AllOf), *_members(other, AllOf))))
 
-    def __or__(self, other: Change) -> Change:
+    def __or__(self, other: BuiltChange) -> BuiltChange:
         """Return either."""
-        return Change(AnyOf((*_members(self, AnyOf), *_members(other, AnyOf))))
+        return BuiltChange(AnyOf((*_members(self, AnyOf), *_members(other, AnyOf))))
 
-    def __invert__(self) -> Change:
+    def __invert__(self) -> BuiltChange:
         """Return what takes the change away from another."""
-        return Change(Not(self.meant))
+        return BuiltChange(Not(self.meant))
 
-    def _narrowed(self, **fields: Any) -> Change:
+    def _narrow(self, **fields: Any) -> BuiltChange:
         if not isinstance(self.meant, Interest):
             raise TypeError("changes that are joined cannot be narrowed: narrow each")
-        return Change(replace(self.meant, **fields))
+        return BuiltChange(replace(self.meant, **fields))
 
 
 any_change, words, links, images, items, number, status, price, availability = (
-    Change(Interest(kind))
+    BuiltChange(Interest(kind))
     for kind in ("any", "words", "links", "images", "items", "number", "status", "price", "availability")
 )
 
 
-def keywords(*terms: str) -> Change:
+def keywords(*terms: str) -> BuiltChange:
     """Return changes in how often these words stand on the page."""
-    return Change(Interest("keywords", terms))
+    return BuiltChange(Interest("keywords", terms))
 
 
-def phrases(*terms: str) -> Change:
+def phrases(*terms: str) -> BuiltChange:
     """Return changes of these runs of words."""
-    return Change(Interest("phrases", terms))
+    return BuiltChange(Interest("phrases", terms))
 
 
-def table(ordinal: int | None = None) -> Change:
+def table(ordinal: int | None = None) -> BuiltChange:
     """Return changes of all tables, or of the one of this number."""
-    return Change(Interest("table", ordinal=ordinal))
+    return BuiltChange(Interest("table", ordinal=ordinal))
 
 
-def entries(ordinal: int | None = None) -> Change:
+def entries(ordinal: int | None = None) -> BuiltChange:
     """Return changes of all lists (`list` of the language), or of the one of this number."""
-    return Change(Interest("list", ordinal=ordinal))
+    return BuiltChange(Interest("list", ordinal=ordinal))
 
 
-def regex(pattern: str) -> Change:
+def regex(pattern: str) -> BuiltChange:
     """Return changes of what an RE2 pattern finds."""
-    return Change(Interest("regex", pattern=pattern))
+    return BuiltChange(Interest("regex", pattern=pattern))
 
 
-def header(name: str) -> Change:
+def header(name: str) -> BuiltChange:
     """Return changes of a header that the page is answered with."""
-    return Change(Interest("header", header=name))
+    return BuiltChange(Interest("header", header=name))
 
 
 def seconds(amount: float) -> Duration:
@@ -210,7 +210,7 @@ def event(name: str, *, file: str = "", command: Sequence[str] = (), every: Dura
         every: How often that is read (µs); None for the default.
     """
     origin: Origin = "file" if file else "command" if command else "webhook"
-    return _said_as(CreateEvent(name, EventSource(origin, file, tuple(command), every)), f'event "{name}"')
+    return _check_form(CreateEvent(name, EventSource(origin, file, tuple(command), every)), f'event "{name}"')
 
 
 def login(form: str, user: str, *, secret: str, success: str = "", via: Sequence[str] = ()) -> Login:
@@ -312,7 +312,7 @@ def tell(
     return Notify(channels, rate, hushed, None if most is None else Cap(*most), wording)
 
 
-def sentinel(name: str, *urls: str, monitor: Change, **fields: Any) -> Sentinel:
+def sentinel(name: str, *urls: str, monitor: BuiltChange, **fields: Any) -> Sentinel:
     """Return a sentinel on these pages; `A="https://…"` names one. All other names are fields of `model.sentinel.Sentinel`.
 
     Raises `SentinelError` with what the language has against it, `TypeError` for a field that there is not.
@@ -320,12 +320,12 @@ def sentinel(name: str, *urls: str, monitor: Change, **fields: Any) -> Sentinel:
     known = set(Sentinel.__slots__)
     pages = [Watched(url) for url in urls]
     pages += [Watched(url, page) for page, url in fields.items() if page not in known and isinstance(url, str)]
-    given = {field: _frozen(value) for field, value in fields.items() if field in known or not isinstance(value, str)}
+    given = {field: _freeze(value) for field, value in fields.items() if field in known or not isinstance(value, str)}
     built = Sentinel(name=name, pages=tuple(pages), monitor=monitor.meant, **given)
-    return _said_as(built, f'sentinel "{name}"')
+    return _check_form(built, f'sentinel "{name}"')
 
 
-def _said_as(built: Made, what: str) -> Made:
+def _check_form(built: Made, what: str) -> Made:
     """Return what was built if the language says it so."""
     parsed = parse(to_text(built), files=True)
     if parsed.problems:
@@ -335,11 +335,11 @@ def _said_as(built: Made, what: str) -> Made:
     return built
 
 
-def _frozen(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _members(change: Change, joint: type[AllOf | AnyOf]) -> tuple[Expression, ...]:
+def _members(change: BuiltChange, joint: type[AllOf | AnyOf]) -> tuple[Expression, ...]:
     return change.meant.parts if isinstance(change.meant, joint) else (change.meant,)
 
 

@@ -110,7 +110,7 @@ def read_date(text: str) -> DateReading | None:
     return DateReading(_canonical(local, found["hour"] is not None, found["zone"]), local, offset, slashed=iso is None)
 
 
-def swapped(text: str) -> str | None:
+def swap_day_and_month(text: str) -> str | None:
     """Return the ISO date that a day/month/year reading gives, or None: what to offer for `25/12/02`."""
     found = _SLASHED.fullmatch(text)
     if found is None:
@@ -180,7 +180,7 @@ def starts_at(sentinel: Sentinel, now: Instant, lookup: Lookup) -> Instant | Non
     life = lookup(point.sentinel) if point.sentinel is not None else None
     if life is None:
         return None
-    happened = life.ended_at if point.base == "end" else _started(life, now)
+    happened = life.ended_at if point.base == "end" else _find_start(life, now)
     if happened is not None:
         return max(now, happened + point.offset)
     planned = life.end_at if point.base == "end" else life.start_at
@@ -210,7 +210,7 @@ def ends_at(sentinel: Sentinel, start_at: Instant | None, lookup: Lookup) -> Ins
     return life.end_at + point.offset if point.offset < 0 and life.end_at is not None else None
 
 
-def resolved(point: Point, zone: tzinfo) -> Point:
+def resolve(point: Point, zone: tzinfo) -> Point:
     """Return a point whose date means what it says in `zone`; points that are no date stay as they are."""
     if point.base != "at" or point.text is None:
         return point
@@ -236,7 +236,7 @@ def point_text(point: Point) -> str:
     return f"{text} {'+' if point.offset > 0 else '-'} {spell_duration(abs(point.offset))}"
 
 
-def _started(life: KnownLife, now: Instant) -> Instant | None:
+def _find_start(life: KnownLife, now: Instant) -> Instant | None:
     return life.start_at if life.start_at is not None and life.start_at <= now else None
 
 

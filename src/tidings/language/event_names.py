@@ -22,15 +22,15 @@ class EventNames:
         """Return the names of the sentinels that wait for an event, in alphabetical order."""
         return sorted(self._users.get(event, ()))
 
-    def made(self, event: str) -> None:
+    def note_made(self, event: str) -> None:
         """Remember an event that the text makes."""
         self._users.setdefault(event, set())
 
-    def dropped(self, event: str) -> None:
+    def note_dropped(self, event: str) -> None:
         """Remember that the text drops an event."""
         self._users.pop(event, None)
 
-    def used(self, sentinel: str, events: Iterable[str]) -> None:
+    def note_used(self, sentinel: str, events: Iterable[str]) -> None:
         """Remember which events a sentinel that the text makes, alters or drops waits for."""
         named = set(events)
         for event, users in self._users.items():

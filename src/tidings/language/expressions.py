@@ -26,23 +26,23 @@ def to_text(expression: Expression) -> str:
             return " OR ".join(_inside(part, (AnyOf,)) for part in parts)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     r"""Return a text as the language quotes it: `\` stands before a quote, and before a backslash that would else escape something."""
-    return f'"{_ESCAPED.sub(_escaped, text)}"'
+    return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     return f"\\{found[0]}"
 
 
-def listed(items: Iterable[str]) -> str:
+def write_list(items: Iterable[str]) -> str:
     """Return words as a list: `<a, b>`."""
     return f"<{', '.join(items)}>"
 
 
 def selector_text(selector: Selector) -> str:
     """Return a selector as the language writes it."""
-    return f"{selector.language} {quoted(selector.text)}"
+    return f"{selector.language} {quote(selector.text)}"
 
 
 def number_text(number: float) -> str:
@@ -61,7 +61,7 @@ def condition_text(condition: Condition) -> str:
     if condition.measure in EXTREMES:
         return f"{condition.measure} {f'of {spell_duration(condition.span)}' if condition.span else 'so far'}"
     if condition.text:
-        return f"{condition.measure} {quoted(condition.text)}"
+        return f"{condition.measure} {quote(condition.text)}"
     number = f"{number_text(condition.number)}{'%' if condition.is_percent else ''}"
     if condition.relation == "between":
         number = f"{number} and {number_text(condition.upper)}{'%' if condition.is_percent else ''}"
@@ -78,15 +78,15 @@ def _inside(part: Expression, wrapped: tuple[type, ...]) -> str:
 def _interest(interest: Interest) -> str:
     words = [_KINDS.get(interest.kind, interest.kind)]
     if len(interest.terms) == 1:
-        words = [_ONE.get(interest.kind, interest.kind), quoted(interest.terms[0])]
+        words = [_ONE.get(interest.kind, interest.kind), quote(interest.terms[0])]
     elif interest.terms:
-        words.append(listed(interest.terms))
+        words.append(write_list(interest.terms))
     if interest.ordinal is not None:
         words.append(str(interest.ordinal))
     if interest.kind == "regex":
-        words.append(quoted(interest.pattern))
+        words.append(quote(interest.pattern))
     if interest.kind == "header":
-        words.append(quoted(interest.header))
+        words.append(quote(interest.header))
     if interest.form:
         words.append(interest.form)
     if interest.direction is not None:

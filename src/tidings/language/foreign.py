@@ -30,13 +30,13 @@ _OURS = re.compile(
 )
 
 
-def recognised(text: str) -> tuple[str, str]:
+def recognise(text: str) -> tuple[str, str]:
     """Return what a text of another tool is and what to write, two empty texts for one that nobody knows."""
     begin = text.lstrip("\ufeff \t\r\n")[:4_000]
     if begin[:1] == "<":
         if re.search(r"<opml\b", begin, re.IGNORECASE):
             found = re.search(r"""\bxmlUrl\s*=\s*["'](https?://[^"']+)""", text, re.IGNORECASE)
-            return _told(
+            return _describe(
                 "an OPML list of feeds", found[1].replace("&amp;", "&") if found else "", monitor="items inserted"
             )
         return "", ""
@@ -49,7 +49,7 @@ def recognised(text: str) -> tuple[str, str]:
     if _JOB.search(text) and (_FOREIGN.search(text) or _WEBCHANGES.search(text)) and not _OURS.search(text):
         found = _JOB_URL.search(text)
         tool = "webchanges" if _WEBCHANGES.search(text) else "urlwatch"
-        return _told(f"a job list of {tool}", found[1] if found else "")
+        return _describe(f"a job list of {tool}", found[1] if found else "")
     return "", ""
 
 
@@ -68,14 +68,14 @@ def _of_json(text: str) -> tuple[str, str]:
             watches = [data] if "url" in data else list(data.values())
     first = next((one for one in watches if isinstance(one, Mapping)), {}) if isinstance(watches, list) else {}
     if "uri" in first:
-        return _told("an export of Distill", str(first["uri"]))
+        return _describe("an export of Distill", str(first["uri"]))
     address = (
         str(first.get("url", "")) if "url" in first or (isinstance(data, Mapping) and "watching" in data) else None
     )
-    return ("", "") if address is None else _told("an export of changedetection.io", address)
+    return ("", "") if address is None else _describe("an export of changedetection.io", address)
 
 
-def _told(what: str, address: str, *, monitor: str = "any change") -> tuple[str, str]:
+def _describe(what: str, address: str, *, monitor: str = "any change") -> tuple[str, str]:
     """Return what a file is, and the statement for its first page."""
     message = f"this is {what}, not a text of this language"
     if not urlsplit(address).hostname:

@@ -26,7 +26,7 @@ def parse_file(name: str, text: str, **given: Any) -> Parsed:
     if parsed.problems and not parsed.statements:
         from tidings.language import foreign  # only where a text cannot be read
 
-        message, hint = foreign.recognised(text)
+        message, hint = foreign.recognise(text)
         if message:
             return replace(parsed, problems=(Problem(1, 1, "E50", message, hint=hint),), warnings=())
     return parsed

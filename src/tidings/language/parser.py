@@ -67,10 +67,10 @@ def parse(
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
         raise ValueError(message)
     outside = Surroundings(default, now, floor, secrets, defaults, files, events=events, anew=anew)
-    return _parsed(text, Names(known, names), outside)
+    return _parse(text, Names(known, names), outside)
 
 
-def _parsed(text: str, names: Names, outside: Surroundings) -> Parsed:
+def _parse(text: str, names: Names, outside: Surroundings) -> Parsed:
     report = ProblemReport(text)
     return meaning_of_parts(read_syntax(text, report), report, names, outside)
 
@@ -114,9 +114,9 @@ def recall(text: str) -> Statement:
     if it is not one statement.
     """
     found = _ONE_PAGE.fullmatch(text)
-    alike = None if found is None else _recalled_clauses(found["clauses"])
+    alike = None if found is None else _recall_clauses(found["clauses"])
     if found is None or alike is None:
-        return _recalled(text)
+        return _recall(text)
     return replace(alike, name=found["name"], pages=(Watched(found["url"]),))
 
 
@@ -126,7 +126,7 @@ def recall_clauses(text: str) -> Statement:
     It may have the name and the address of any of them.
     """
     found = _ONE_PAGE.fullmatch(text)
-    return (None if found is None else _recalled_clauses(found["clauses"])) or _recalled(text)
+    return (None if found is None else _recall_clauses(found["clauses"])) or _recall(text)
 
 
 _ONE_PAGE = re.compile(
@@ -137,14 +137,14 @@ _ONE_PAGE = re.compile(
 
 
 @lru_cache(maxsize=1024)
-def _recalled_clauses(clauses: str) -> Sentinel | None:
+def _recall_clauses(clauses: str) -> Sentinel | None:
     """Return a sentinel that has these clauses and is otherwise like any other."""
-    statement = _recalled(f"Create Sentinel any Using https://any.example/{clauses}")
+    statement = _recall(f"Create Sentinel any Using https://any.example/{clauses}")
     return statement if isinstance(statement, Sentinel) else None
 
 
-def _recalled(text: str) -> Statement:
-    statements = _whole(_parsed(text, Names(None), Surroundings(UTC, files=True, is_stored=True)))
+def _recall(text: str) -> Statement:
+    statements = _whole(_parse(text, Names(None), Surroundings(UTC, files=True, is_stored=True)))
     if len(statements) != 1:
         message = f"a stored text holds {len(statements)} statements: {text[:60]}"
         raise ValueError(message)

@@ -11,10 +11,10 @@ from lark import Token, Tree
 
 from tidings.language.clauses.all_clauses import (
     Values,
-    altered,
-    created,
+    alter,
+    create,
     in_order,
-    inherited,
+    inherit,
     reach_of,
     read_clauses,
     with_defaults,
@@ -27,7 +27,7 @@ from tidings.language.clauses.clause import (
     check_name,
     first,
     read_new_name,
-    unquoted,
+    unquote,
 )
 from tidings.language.clauses.outside import check_words, read_event
 from tidings.language.dates import zone_of
@@ -105,11 +105,11 @@ class Reader:
         """Let the sentinels and events that statements make not be there, until they are made."""
         for part in parts:
             if isinstance(part, Alike):
-                self.names.dropped(str(part.span.name))
+                self.names.note_dropped(str(part.span.name))
             elif isinstance(part, Compound) and part.head.data == "head":
-                self.names.dropped(str(_name_of(part)))
+                self.names.note_dropped(str(_name_of(part)))
             elif isinstance(part, EventPart) and part.node.data == "event" and self._events is not None:
-                self._events.dropped(str(part.node.children[2]))
+                self._events.note_dropped(str(part.node.children[2]))
 
     def statement(self, part: Part) -> tuple[Statement | None, Mapping[str, int]]:
         """Return what a statement means, None if it has a fault, and where its parts stand.
@@ -118,7 +118,7 @@ class Reader:
         """
         match part:
             case Unclear(name):
-                self.names.failed(name)
+                self.names.note_failed(name)
                 return None, {}
             case Order():
                 return self._order(part)
@@ -150,18 +150,18 @@ class Reader:
         if not check_order_word(verb, name, places["name"], names=self.names, zone=zone, report=self.report):
             return None, places
         if verb == "drop":
-            self.names.dropped(name)
+            self.names.note_dropped(name)
             if self._events is not None:
-                self._events.used(name, ())
+                self._events.note_used(name, ())
         return Command(cast("Any", verb), name, fresh=order.fresh is not None), places
 
     def _creation(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
         faults = self.report.faults
         sentinel = self._sentinel(creation, places)
         if sentinel is None or self.report.faults > faults:
-            self.names.failed(str(_name_of(creation)))
+            self.names.note_failed(str(_name_of(creation)))
             return None
-        self.names.made(sentinel, self.outside.now)
+        self.names.note_made(sentinel, self.outside.now)
         self._note_events(sentinel)
         return sentinel
 
@@ -181,16 +181,16 @@ class Reader:
                 sentinel = replace(model.sentinel, name=name, pages=(Watched(url),))
                 self._check(sentinel, places, model.zone)
                 if self.report.faults == faults:
-                    self.names.made(sentinel, self.outside.now)
+                    self.names.note_made(sentinel, self.outside.now)
                     return sentinel, places
         except FaultFoundError:
             pass
-        self.names.failed(str(span.name))
+        self.names.note_failed(str(span.name))
         return None, places
 
     def _note_events(self, sentinel: Sentinel) -> None:
         if self._events is not None:
-            self._events.used(sentinel.name, events_of(sentinel))
+            self._events.note_used(sentinel.name, events_of(sentinel))
 
     def _sentinel(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
         """Return the sentinel of a Create statement, None if it has a fault."""
@@ -217,16 +217,16 @@ class Reader:
         if not creation.whole:
             return None
         if not is_child:
-            zone, values = self._grouped(values, zone)
+            zone, values = self._add_tag_defaults(values, zone)
         self._check_presence(name, values, places, needs_monitor=not is_child)
         says_nothing = "monitor" not in values and not is_child  # its tag's defaults had a fault
         if self.report.faults > faults or says_nothing or (is_child and base is None):
             return None
         now = self.outside.now
         if base is None:
-            sentinel = created(str(name), pages, values, zone=zone, now=now)
+            sentinel = create(str(name), pages, values, zone=zone, now=now)
         else:
-            sentinel = inherited(str(name), base, values, zone=zone, now=now)
+            sentinel = inherit(str(name), base, values, zone=zone, now=now)
         if self.report.noted == noted and _stands_alone(sentinel):
             self._models[id(creation)] = _Model(sentinel, zone, dict(places))
         self._check(sentinel, places, zone)
@@ -259,7 +259,7 @@ class Reader:
         check_order_word("alter", name, places["name"], names=self.names, zone=zone, report=self.report)
         known = self.names.find(name)
         before = known.sentinel if known is not None else None
-        pages = self._moved(before, target, name) if target else ()
+        pages = self._move_pages(before, target, name) if target else ()
         page_names = None if before is None else tuple(page.name for page in before.pages if page.name is not None)
         zone = self._zone(part.clauses, before)
         values = read_clauses(part.clauses, name, self._clause(page_names, zone, places))
@@ -271,16 +271,16 @@ class Reader:
         after = None
         if known is not None:
             moved = replace(known.sentinel, pages=pages) if pages else known.sentinel
-            after = altered(moved, values, zone=zone, now=self.outside.now)
+            after = alter(moved, values, zone=zone, now=self.outside.now)
             self._check(after, places, zone, is_new=False)
             check_alteration(name, known, places, zone=zone, report=self.report)
             if self.report.faults > faults:
                 return None
-            self.names.altered(after)
+            self.names.note_altered(after)
             self._note_events(after)
         return Alter(str(name), in_order(values), after, "C" if pages else reach_of(values), pages)
 
-    def _moved(self, before: Sentinel | None, target: Iterable[Node], name: Token) -> tuple[Watched, ...]:
+    def _move_pages(self, before: Sentinel | None, target: Iterable[Node], name: Token) -> tuple[Watched, ...]:
         """Return the pages that a sentinel has instead of its own, one for each under the same name; none if there is a fault."""
         try:
             pages = _pages(target, self._clause((), self.outside.zone, {}))
@@ -330,7 +330,7 @@ class Reader:
             return self._groups[tag] if self._groups[tag].said else None
         return self.outside.defaults(tag) if self.outside.defaults is not None else None
 
-    def _grouped(self, own: Values, zone: tzinfo) -> tuple[tzinfo, Values]:
+    def _add_tag_defaults(self, own: Values, zone: tzinfo) -> tuple[tzinfo, Values]:
         """Return clauses with the defaults of their tags, and the zone that holds then."""
         groups = [group for tag in own.get("tags", ()) if (group := self._group(tag)) is not None]
         if not groups:
@@ -412,7 +412,7 @@ def _command(node: Node, head: Clause) -> Token:
     """Return the address of a command."""
     word, *texts = cast("list[Token]", node.children)
     check_words(texts, head)
-    return Token("URL", url_of([unquoted(text) for text in texts]), start_pos=word.start_pos)
+    return Token("URL", url_of([unquote(text) for text in texts]), start_pos=word.start_pos)
 
 
 def _name_of(creation: Compound) -> Token:

@@ -63,23 +63,23 @@ class Names:
         """Say whether the text meant to make this sentinel and failed."""
         return name in self._unclear
 
-    def made(self, sentinel: Sentinel, now: Instant | None) -> None:
+    def note_made(self, sentinel: Sentinel, now: Instant | None) -> None:
         """Remember a sentinel that the text makes."""
         start = starts_at(sentinel, now, self.find) if now is not None else None
         self._here[sentinel.name] = KnownSentinel(sentinel, "created", start, ends_at(sentinel, start, self.find))
         self._unclear.discard(sentinel.name)
 
-    def failed(self, name: str) -> None:
+    def note_failed(self, name: str) -> None:
         """Remember that the text meant to make this sentinel, so that later statements are not blamed."""
         self._unclear.add(name)
 
-    def altered(self, sentinel: Sentinel) -> None:
+    def note_altered(self, sentinel: Sentinel) -> None:
         """Remember what a sentinel means that the text alters."""
         known = self.find(sentinel.name)
         if known is not None:
             self._here[sentinel.name] = replace(known, sentinel=sentinel)
 
-    def dropped(self, name: str) -> None:
+    def note_dropped(self, name: str) -> None:
         """Remember that the text drops this sentinel."""
         self._here[name] = None
 

@@ -106,7 +106,7 @@ def limit_of(address: str) -> Limit:
     return limits()[scheme]
 
 
-def shown(kind: str, address: str) -> str:
+def mask_address(kind: str, address: str) -> str:
     """Return an address as it may stand in lists, events, logs and other people's messages.
 
     An address of Apprise or of a webhook is commonly itself the secret (Slack, Discord): the scheme stays, of a webhook the host too, and

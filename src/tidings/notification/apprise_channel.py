@@ -17,7 +17,7 @@ from typing import Final
 from tidings.errors import AddressError
 from tidings.notification.addresses import limit_of, redact
 from tidings.notification.channel import MARGIN_SECONDS, Errands, Message, Refused, Sent
-from tidings.presentation.writing import cut, one_line, subject_line
+from tidings.presentation.writing import cut_text, one_line, subject_line
 
 LONGEST_REASON: Final = 300
 MOST_FORMS: Final = 2
@@ -38,7 +38,7 @@ class AppriseService:
             limit = limit_of(message.address)
         except AddressError as error:
             return Refused(reason=str(error), retry=False)
-        title = cut(subject_line(message.subject), limit.title) if limit.title else ""
+        title = cut_text(subject_line(message.subject), limit.title) if limit.title else ""
         errand = Push(message.address, title, message.body.decode(errors="replace"))
         answer = await self.errands.run(push, errand, seconds=self.timeout_seconds + MARGIN_SECONDS)
         if isinstance(answer, Refused):
@@ -145,4 +145,4 @@ def _reason(listener: _Listener) -> str:
         if found := _GUARD.search(text):
             return f"{found[0]}; fetch.allow_networks names networks that may be asked"
     complaints = [text for level, text in listener.said if level >= logging.WARNING]
-    return cut(one_line(complaints[-1]), LONGEST_REASON) if complaints else ""
+    return cut_text(one_line(complaints[-1]), LONGEST_REASON) if complaints else ""

@@ -50,7 +50,7 @@ def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant, most_
         return whole
     short: list[dict[str, Any]] = []
     for characters, entries in STEPS:
-        short = [_cut(record, characters, entries) for record in records]
+        short = [_cut_record(record, characters, entries) for record in records]
         whole = _body(short, sentinel, at=at, more=0)
         if len(whole) <= most_bytes:
             return whole
@@ -85,38 +85,38 @@ def stamp(at: Instant) -> str:
     return (_EPOCH + timedelta(microseconds=at)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _cut(record: Record, characters: int, entries: int) -> dict[str, Any]:
+def _cut_record(record: Record, characters: int, entries: int) -> dict[str, Any]:
     short = {
-        name: _cut_text(value, characters) if name not in {"url", "id"} else value for name, value in record.items()
+        name: _shorten_text(value, characters) if name not in {"url", "id"} else value for name, value in record.items()
     }
     for inner in ("frames", "parts"):
         if record.get(inner):
-            short[inner] = [_cut(part, characters, entries) for part in record[inner]]
+            short[inner] = [_cut_record(part, characters, entries) for part in record[inner]]
     more: dict[str, int] = {}
     for name in LISTS:
         values = record.get(name)
         if not isinstance(values, list):
             continue
-        short[name] = [_cut_entry(value, characters) for value in values[:entries]]
+        short[name] = [_shorten_entry(value, characters) for value in values[:entries]]
         if len(values) > entries:
             more[name] = len(values) - entries
     if record.get("context"):
         kept = [one for one in record["context"] if one["number"] < entries]
-        short["context"] = [_cut_text(one, characters) for one in kept]
+        short["context"] = [_shorten_text(one, characters) for one in kept]
     return {**short, "more": more} if more else short
 
 
-def _cut_entry(value: Any, characters: int) -> Any:
+def _shorten_entry(value: Any, characters: int) -> Any:
     """Return an entry of a list, cut; the two sides of an update are cut around what differs."""
     if isinstance(value, dict) and {"old", "new"} <= value.keys() and isinstance(value["old"], str):
         old, new = excerpts(value["old"], str(value["new"]), characters)
         return {**value, "old": old, "new": new}
-    return _cut_text(value, characters)
+    return _shorten_text(value, characters)
 
 
-def _cut_text(value: Any, characters: int) -> Any:
+def _shorten_text(value: Any, characters: int) -> Any:
     if isinstance(value, dict):
-        return {name: _cut_text(inner, characters) for name, inner in value.items()}
+        return {name: _shorten_text(inner, characters) for name, inner in value.items()}
     if not isinstance(value, str) or len(value) <= characters:
         return value
     return f"{value[:characters]} … and {len(value) - characters} more characters"
@@ -132,7 +132,7 @@ def _line_of_json(record: Record, most_bytes: int) -> bytes:
     for characters, entries in STEPS:
         if len(line) <= most_bytes:
             break
-        line = _json(_cut(record, characters, entries))
+        line = _json(_cut_record(record, characters, entries))
     return line + b"\n"
 
 
@@ -151,7 +151,7 @@ def console_body(records: Sequence[Record], zone: tzinfo = UTC) -> bytes:
 def _line(record: Record, zone: tzinfo) -> str:
     stamp = str(record.get("detected_at") or "")
     second = datetime.fromisoformat(stamp).astimezone(zone).isoformat(timespec="seconds") if stamp else "-"
-    what = _cut_text(summary(record), SUMMARY_CHARACTERS)
+    what = _shorten_text(summary(record), SUMMARY_CHARACTERS)
     return "  ".join(
         one_line(str(part)) for part in (second.replace("+00:00", "Z"), record["sentinel"], what, record["url"])
     )

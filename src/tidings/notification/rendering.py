@@ -19,7 +19,7 @@ from tidings.presentation.hypertext import document
 from tidings.presentation.net import newest_first
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
-from tidings.presentation.writing import cut, headline_in, length, one_line, subject_line, unmentioning
+from tidings.presentation.writing import cut_text, headline_in, length, one_line, subject_line, unmentioning
 from tidings.registry import Registry
 
 FRAME: Final = 16
@@ -89,7 +89,7 @@ def render(kind: str, news: News) -> Rendered:
     values = values_of(news)
     subject = templates.title(news.wording, values) or news.subject
     if kind == "feed":
-        body = _worded_entry(news, subject, values)
+        body = _write_worded_entry(news, subject, values)
     elif news.wording.text and kind in WORDED:
         content_type, body = WORDED[kind](news.wording, values, _limit(kind, news))
     elif kind == "email" and news.wording.title:
@@ -168,7 +168,7 @@ def _heading(news: News) -> str:
     return headline(news.records[0]) if len(news.records) == 1 else news.subject
 
 
-def values_of(news: News) -> dict[str, templates.Value]:
+def values_of(news: News) -> dict[str, templates.PlaceholderValue]:
     """Return what stands in the place of each placeholder, as text and as HTML."""
     changes = [record for record in news.records if record.get("record") == "change"]
     shown = [in_zone(record, news.zone) for record in newest_first(changes)]
@@ -190,9 +190,9 @@ def values_of(news: News) -> dict[str, templates.Value]:
         "published_at": published,
         "tags": ", ".join(news.tags),
     }
-    values = {name: templates.Value(value) for name, value in plain.items()}
+    values = {name: templates.PlaceholderValue(value) for name, value in plain.items()}
     most = templates.MOST_VALUE
-    values["diff"] = templates.Value(
+    values["diff"] = templates.PlaceholderValue(
         "\n\n".join(text.fragment(record, most=most) for record in shown),
         "".join(html.fragment(record, most=most) for record in shown),
     )
@@ -206,7 +206,7 @@ def _sides(record: Record, name: str) -> Iterator[str]:
     yield from (one_line(str(text)) for text in record.get(name) or ())
 
 
-def _worded_entry(news: News, subject: str, values: Mapping[str, templates.Value]) -> bytes:
+def _write_worded_entry(news: News, subject: str, values: Mapping[str, templates.PlaceholderValue]) -> bytes:
     """Return the entry of a feed in one's own words; several changes are one entry each, as usual, under this title."""
     text = news.wording.text if news.wording is not None else ""
     content = templates.html(text, values) if text else ""
@@ -223,28 +223,30 @@ def _limit(kind: str, news: News) -> int:
     return limit_of_scheme(news.scheme).body if kind == "apprise" else templates.MOST_BYTES
 
 
-Worded = Callable[[Wording, Mapping[str, templates.Value], int], tuple[str, bytes]]
+Worded = Callable[[Wording, Mapping[str, templates.PlaceholderValue], int], tuple[str, bytes]]
 
 
-def _letter_in_words(wording: Wording, values: Mapping[str, templates.Value], most: int) -> tuple[str, bytes]:
+def _letter_in_words(
+    wording: Wording, values: Mapping[str, templates.PlaceholderValue], most: int
+) -> tuple[str, bytes]:
     text = templates.plain(wording.text, values)
     page = document([templates.html(wording.text, values)], Caption(heading=templates.title(wording, values)))
-    return mail.body_of(f"{cut(text, most)}\n", page)
+    return mail.body_of(f"{cut_text(text, most)}\n", page)
 
 
-def _hook_in_words(wording: Wording, values: Mapping[str, templates.Value], most: int) -> tuple[str, bytes]:
+def _hook_in_words(wording: Wording, values: Mapping[str, templates.PlaceholderValue], most: int) -> tuple[str, bytes]:
     if wording.is_json:
         return payload.JSON_TYPE, templates.json_text(wording.text, values, most).encode(errors="backslashreplace")
     return _text_in_words(wording, values, most)
 
 
-def _text_in_words(wording: Wording, values: Mapping[str, templates.Value], most: int) -> tuple[str, bytes]:
-    return payload.TEXT_TYPE, cut(templates.plain(wording.text, values), most).encode(errors="backslashreplace")
+def _text_in_words(wording: Wording, values: Mapping[str, templates.PlaceholderValue], most: int) -> tuple[str, bytes]:
+    return payload.TEXT_TYPE, cut_text(templates.plain(wording.text, values), most).encode(errors="backslashreplace")
 
 
-def _chat_in_words(wording: Wording, values: Mapping[str, templates.Value], most: int) -> tuple[str, bytes]:
+def _chat_in_words(wording: Wording, values: Mapping[str, templates.PlaceholderValue], most: int) -> tuple[str, bytes]:
     room = most
-    while length(text := unmentioning(cut(templates.plain(wording.text, values), room))) > most:
+    while length(text := unmentioning(cut_text(templates.plain(wording.text, values), room))) > most:
         room -= length(text) - most
     return payload.TEXT_TYPE, text.encode(errors="backslashreplace")
 
@@ -256,7 +258,7 @@ WORDED: Final[Mapping[str, Worded]] = {
     "console": _text_in_words,
     "apprise": _chat_in_words,
 }
-"""How the text of a Notify clause is written for each kind of channel; feeds have theirs in `_worded_entry`."""
+"""How the text of a Notify clause is written for each kind of channel; feeds have theirs in `_write_worded_entry`."""
 
 
 def _feed(news: News) -> tuple[str, bytes]:

@@ -96,7 +96,7 @@ def judge_endpoint(
     if isinstance(answer, Sent):
         return replace(move, is_back=failing_since is not None and now - failing_since >= OUTAGE)
     since = now if failing_since is None else min(failing_since, now)
-    move = replace(move, failing_since=since, reason=answer.reason, held_until=_held_until(answer, attempt, now))
+    move = replace(move, failing_since=since, reason=answer.reason, held_until=_find_hold(answer, attempt, now))
     if answer.disable:
         return replace(move, enabled=False)
     if now - since < disable_after:
@@ -105,7 +105,7 @@ def judge_endpoint(
     return replace(move, enabled=False, reason=reason)
 
 
-def _held_until(answer: Refused, attempt: int, now: Instant) -> Instant | None:
+def _find_hold(answer: Refused, attempt: int, now: Instant) -> Instant | None:
     if answer.retry_after is not None:
         return now + _patience(answer.retry_after)
     if answer.busy:

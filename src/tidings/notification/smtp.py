@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.notification.channel import Refused, Sent
-from tidings.presentation.writing import cut, one_line
+from tidings.presentation.writing import cut_text, one_line
 
 if TYPE_CHECKING:
     from smtplib import SMTP
@@ -56,19 +56,23 @@ def deliver(letter: Letter) -> Sent | Refused:
     try:
         smtp = _connect(server)
     except smtplib.SMTPAuthenticationError as error:
-        return _mend(f"{where} refused the log-in: {_said(error)}", "notify.smtp_user and notify.smtp_password")
+        return _mend(
+            f"{where} refused the log-in: {_clean_message(error)}", "notify.smtp_user and notify.smtp_password"
+        )
     except smtplib.SMTPNotSupportedError as error:
-        return _mend(f"{where}: {_said(error)}", "notify.smtp_security and notify.smtp_port")
+        return _mend(f"{where}: {_clean_message(error)}", "notify.smtp_security and notify.smtp_port")
     except PermissionError as error:
-        return _mend(f"{where}: {_said(error)}", "fetch.allow_networks, if that network may be asked")
+        return _mend(f"{where}: {_clean_message(error)}", "fetch.allow_networks, if that network may be asked")
     except (smtplib.SMTPException, OSError, UnicodeError) as error:
-        return Refused(reason=f"no connection to the mail server {where}: {_said(error)}")
+        return Refused(reason=f"no connection to the mail server {where}: {_clean_message(error)}")
     try:
         return _hand_in(smtp, letter, where)
     except smtplib.SMTPDataError as error:
         return _judge(where, error.smtp_code, error.smtp_error)
     except (smtplib.SMTPException, OSError, UnicodeError) as error:
-        return Refused(reason=f"{where} was lost while it took the letter, which may have been sent: {_said(error)}")
+        return Refused(
+            reason=f"{where} was lost while it took the letter, which may have been sent: {_clean_message(error)}"
+        )
     finally:
         smtp.close()
 
@@ -109,17 +113,17 @@ def _hand_in(smtp: SMTP, letter: Letter, where: str) -> Sent | Refused:
 
 
 def _judge(where: str, code: int, said: bytes | str) -> Refused:
-    return Refused(reason=cut(f"{where} said {code} {_text(said)}", LONGEST_REASON), retry=not 500 <= code < 600)
+    return Refused(reason=cut_text(f"{where} said {code} {_text(said)}", LONGEST_REASON), retry=not 500 <= code < 600)
 
 
 def _mend(what: str, settings: str) -> Refused:
-    return Refused(reason=f"{cut(what, LONGEST_REASON)}; look at {settings}")
+    return Refused(reason=f"{cut_text(what, LONGEST_REASON)}; look at {settings}")
 
 
-def _said(error: BaseException) -> str:
+def _clean_message(error: BaseException) -> str:
     code, answer = getattr(error, "smtp_code", None), getattr(error, "smtp_error", b"")
     text = f"{code} {_text(answer)}" if code is not None else str(error)
-    return cut(one_line(text) or type(error).__name__, LONGEST_REASON)
+    return cut_text(one_line(text) or type(error).__name__, LONGEST_REASON)
 
 
 def _text(said: bytes | str) -> str:

@@ -51,7 +51,7 @@ class Webhook:
             return Refused(reason=f"it cannot be signed: {self.unsigned or 'there is no key'}")
         answer = await self.poster.post(
             message.address,
-            headers=signed_headers(message, self.keys),
+            headers=sign_headers(message, self.keys),
             body=message.body,
             timeout_seconds=self.timeout_seconds,
         )
@@ -86,7 +86,7 @@ def _phrase(status: int) -> str:
         return ""
 
 
-def signed_headers(message: Message, keys: Sequence[bytes]) -> dict[str, str]:
+def sign_headers(message: Message, keys: Sequence[bytes]) -> dict[str, str]:
     """Return the headers of an attempt; `tidings-sequence` lets a receiver put deliveries in order."""
     return {
         "content-type": message.content_type,

@@ -15,7 +15,7 @@ from typing import Final
 
 from tidings.presentation.edits import Record, page_line, summary
 from tidings.presentation.presenters import presenter, view_of
-from tidings.presentation.writing import cut, one_line, subject_line
+from tidings.presentation.writing import cut_text, one_line, subject_line
 
 NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 MOST_ENTRIES: Final = 100
@@ -65,11 +65,11 @@ def entry(record: Record, *, presentation: str = "only_change", title: str = "",
     shown = content or _page(record) + presenter(view_of(presentation, record), "html").fragment(
         record, most=MOST_CONTENT
     )
-    content = shown or f"<p>{html.escape(cut(one_line(summary(record)), LONGEST_WORDS))}</p>\n"
+    content = shown or f"<p>{html.escape(cut_text(one_line(summary(record)), LONGEST_WORDS))}</p>\n"
     url = str(record.get("url") or "")
     is_linked = url.lower().startswith(_WEB) and len(url) <= LONGEST_WORDS
     link = f'<link rel="alternate" href="{_text(url)}"/>\n' if is_linked else ""
-    terms = (cut(one_line(str(record.get(name) or "")), LONGEST_CATEGORY) for name in ("sentinel", "kind"))
+    terms = (cut_text(one_line(str(record.get(name) or "")), LONGEST_CATEGORY) for name in ("sentinel", "kind"))
     categories = "".join(f'<category term="{_text(term)}"/>\n' for term in terms if term)
     return (
         f"<entry>\n<id>{identity(record)}</id>\n<title>{_text(title)}</title>\n<updated>{_text(at)}</updated>\n"

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from tidings.document.text.excerpts import excerpts, label_of, line_of
-from tidings.model.observed.change import Context
+from tidings.model.observed.change import EditContext
 from tidings.presentation.writing import ELLIPSIS, one_line
 
 Record = Mapping[str, Any]
@@ -29,7 +29,7 @@ LONGEST_TITLE: Final = 120
 MOST_PLACES: Final = 3
 """Occurrences of one object that are shown where they stand."""
 NOTHING: Final = "no difference in what is watched"
-NOWHERE: Final = Context("", 0)
+NOWHERE: Final = EditContext("", 0)
 WEIGHED: Final = 200
 """Edits of a change with contexts that are put in the order of their weight."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -82,7 +82,7 @@ class EditLine:
     before: int | None = field(default=None, compare=False)
     now: int | None = field(default=None, compare=False)
     where: str = ""
-    context: Context = field(default=NOWHERE, compare=False)
+    context: EditContext = field(default=NOWHERE, compare=False)
     entry: EntryText | None = field(default=None, compare=False)
 
     @property
@@ -115,14 +115,14 @@ def edits_of(record: Record, *, most: int | None = None, longest: int | None = L
     parts = _parts(record)
     objects = [_Objects.of(part) for _, part in parts]
     every = chain.from_iterable(
-        _weighed(part, _edits(part, rows, longest, frame)) for (frame, part), rows in zip(parts, objects, strict=True)
+        _weigh(part, _edits(part, rows, longest, frame)) for (frame, part), rows in zip(parts, objects, strict=True)
     )
     found = list(islice(every, most))
     number = sum(_number(part, rows) for (_, part), rows in zip(parts, objects, strict=True))
     return found, number - len(found)
 
 
-def _weighed(record: Record, edits: Iterator[EditLine]) -> Iterator[EditLine]:
+def _weigh(record: Record, edits: Iterator[EditLine]) -> Iterator[EditLine]:
     """Yield edits, prices first and what stands in footers and menus last where it is known where they stand."""
     if record.get("context") and "hunks" not in record:
         yield from sorted(islice(edits, WEIGHED), key=_weight)
@@ -137,16 +137,16 @@ def _weight(edit: EditLine) -> int:
     return 1 if _PRICE.search(f"{edit.old}{edit.new}{edit.context.before[-4:]}{edit.context.after[:4]}") else 2
 
 
-def _contexts(record: Record) -> dict[tuple[str, int], Context]:
+def _contexts(record: Record) -> dict[tuple[str, int], EditContext]:
     """Return where the texts of a record stand, by their list and their number in it."""
-    found: dict[tuple[str, int], Context] = {}
+    found: dict[tuple[str, int], EditContext] = {}
     for one in record.get("context") or ():
         said = {name: str(one.get(name) or "") for name in ("heading", "label", "above", "link", "area")}
         said = {name: one_line(text) for name, text in said.items()}
         before, after = str(one.get("before") or ""), str(one.get("after") or "")
         said["before"] = one_line(before) + (" " if before[-1:].isspace() else "")
         said["after"] = (" " if after[:1].isspace() else "") + one_line(after)
-        found[str(one["of"]), int(one["number"])] = Context(str(one["of"]), int(one["number"]), **said)
+        found[str(one["of"]), int(one["number"])] = EditContext(str(one["of"]), int(one["number"]), **said)
     return found
 
 
@@ -172,7 +172,7 @@ def _parts(record: Record) -> list[tuple[str, Record]]:
     return [(one_line(str(part["url"])), part) for part in parts] or [("", record)]
 
 
-def _said(part: Record) -> str:
+def _describe_page(part: Record) -> str:
     """Return what is to be said of one page of several: which versions were compared and when it was seen, or why there are no edits."""
     if part["status"] != "changed":
         return str(part["summary"])
@@ -231,7 +231,7 @@ class _Objects:
         """Return which occurrences of an object came or went, as far as the record says; empty if it does not."""
         return where(self.places.get((change, name), ()))
 
-    def left(self, record: Record, name: str) -> Iterable[tuple[int, str]]:
+    def list_left(self, record: Record, name: str) -> Iterable[tuple[int, str]]:
         """Return the texts of a list that `counted` does not tell already, each with its number in the list."""
         texts = enumerate(map(str, record.get(name) or ()))
         return self._untold(texts, Counter(self.again[name])) if self.again.get(name) else texts
@@ -255,7 +255,7 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
             yield EditLine("hunk", pieces=tuple((kind, read(text)) for kind, text in hunk))
         return
     if "status" in record:
-        yield EditLine("said", new=read(_said(record)), frame=frame)
+        yield EditLine("said", new=read(_describe_page(record)), frame=frame)
     contexts, entries = _contexts(record), _entries(record)
     for number, pair in enumerate(record.get("updated") or ()):
         old, new = str(pair["old"]), str(pair["new"])
@@ -268,7 +268,7 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
             context = replace(context, after="")
         old, new = (old, new) if longest is None else excerpts(old, new, EXCERPT)
         yield EditLine("updated", read(old), read(new), frame=frame, context=context, entry=entry)
-    for number, text in objects.left(record, "deleted"):
+    for number, text in objects.list_left(record, "deleted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("deleted", text)
         context, entry = contexts.get(("deleted", number), NOWHERE), entries.get(("deleted", number))
@@ -276,7 +276,7 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
         yield EditLine(
             "deleted", shown, "", sort, frame, before=before, now=now, where=place, context=context, entry=entry
         )
-    for number, text in objects.left(record, "inserted"):
+    for number, text in objects.list_left(record, "inserted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("inserted", text)
         context, entry = contexts.get(("inserted", number), NOWHERE), entries.get(("inserted", number))
@@ -330,7 +330,7 @@ def _number(record: Record, objects: _Objects) -> int:
     whole += "status" in record
     for name, again in objects.again.items():
         if again:
-            whole -= len(record[name]) - sum(1 for _ in objects.left(record, name))
+            whole -= len(record[name]) - sum(1 for _ in objects.list_left(record, name))
     return whole
 
 

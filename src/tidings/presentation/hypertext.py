@@ -22,9 +22,9 @@ from tidings.presentation.edits import (
     starts_of_frames,
     times,
 )
-from tidings.presentation.marks import LIST, EditShape, address, escaped
+from tidings.presentation.marks import LIST, EditShape, address, escape
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
-from tidings.presentation.writing import cut, most_that_fit, one_line
+from tidings.presentation.writing import cut_text, most_that_fit, one_line
 
 STYLE: Final = r"""
 :root{color-scheme:light dark}
@@ -113,10 +113,10 @@ class ChangesAsHtml:
             if self.size(whole) <= most:
                 return whole
 
-        def kept(number: int) -> str:
+        def keep(number: int) -> str:
             return document(articles[:number], caption, missing=len(articles) - number)
 
-        return kept(max(1, most_that_fit(len(articles), lambda number: self.size(kept(number)), most)))
+        return keep(max(1, most_that_fit(len(articles), lambda number: self.size(keep(number)), most)))
 
     def fragment(self, record: Record, *, most: int | None = None) -> str:
         """Return the list of edits, without a sheet of style: it can be read without one."""
@@ -138,9 +138,9 @@ class ChangesAsHtml:
     def _article(
         self, record: Record, caption: Caption, characters: int | None, most: int | None, *, titled: bool
     ) -> str:
-        shown = escaped(cut(headline(record), LONGEST_HEADING))
+        shown = escape(cut_text(headline(record), LONGEST_HEADING))
         title = f'<h2 dir="auto">{shown}</h2>\n' if titled else ""
-        page = escaped(page_line(record)) if record.get("title") else ""
+        page = escape(page_line(record)) if record.get("title") else ""
         page = f'<p class="where"><bdi>{page}</bdi></p>\n' if page else ""
         where, edits = _where(record, caption), self._edits(record, characters, most)
         where = f'<p class="where">{where}</p>\n'
@@ -169,11 +169,11 @@ class ChangesAsHtml:
 
 def document(articles: Sequence[str], caption: Caption, *, missing: int = 0) -> str:
     """Return the page around what is HTML already; `missing` changes are counted after it."""
-    title = escaped(cut(one_line(caption.heading), LONGEST_HEADING)) or "What changed"
+    title = escape(cut_text(one_line(caption.heading), LONGEST_HEADING)) or "What changed"
     rest = f"<p>{more(missing, 'change')}</p>\n" if missing else ""
-    whose = escaped(cut(one_line(caption.sentinel), LONGEST_HEADING))
+    whose = escape(cut_text(one_line(caption.sentinel), LONGEST_HEADING))
     why = f"Sent by Tidings: the sentinel <bdi>{whose}</bdi> watches for this." if whose else "Sent by Tidings."
-    why += "".join(f'<br>{escaped(what)}: <code dir="ltr">{escaped(how)}</code>' for what, how in caption.foot)
+    why += "".join(f'<br>{escape(what)}: <code dir="ltr">{escape(how)}</code>' for what, how in caption.foot)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -186,7 +186,7 @@ def document(articles: Sequence[str], caption: Caption, *, missing: int = 0) -> 
 
 def _where(record: Record, caption: Caption) -> str:
     when = one_line(caption.between) or times(record)
-    kind = cut(one_line(str(record.get("kind") or "")), LONGEST_HEADING)
-    line = " · ".join(escaped(part) for part in (when, kind) if part)
+    kind = cut_text(one_line(str(record.get("kind") or "")), LONGEST_HEADING)
+    line = " · ".join(escape(part) for part in (when, kind) if part)
     url = address(one_line(str(record["url"])), LONGEST_SHOWN_ADDRESS)
     return f"{url}<br>{line}" if line else url

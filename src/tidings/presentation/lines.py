@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tidings.presentation.edits import EditLine, EntryText, PieceKind
-from tidings.presentation.writing import cut
+from tidings.presentation.writing import cut_text
 
 Line = Callable[[EditLine, int | None], str]
 """Writes an edit, each of its texts in at most so many characters (None: whole)."""
@@ -20,11 +20,11 @@ _SIGNS: Final = ("-", "+")
 
 def edit_line(edit: EditLine, longest: int | None) -> str:
     """Return an edit as it is shown among only the changes."""
-    old, new = cut(edit.old, longest), cut(edit.new, longest)
-    place = f"{cut(edit.place, longest)}: " if edit.place else ""
+    old, new = cut_text(edit.old, longest), cut_text(edit.new, longest)
+    place = f"{cut_text(edit.place, longest)}: " if edit.place else ""
     match edit.kind:
         case "updated" if edit.entry is not None and edit.entry.edits:
-            return _entry_lines(f"{place}entry updated: {cut(edit.entry.title, longest)}", edit.entry, longest)
+            return _entry_lines(f"{place}entry updated: {cut_text(edit.entry.title, longest)}", edit.entry, longest)
         case "updated":
             return _standing(edit, f"{_went(old)}{_came(new)}", longest)
         case "deleted" if edit.sort:
@@ -42,24 +42,26 @@ def edit_line(edit: EditLine, longest: int | None) -> str:
         case "said":
             return new
         case "hunk":
-            return " ".join(_piece(kind, cut(text, longest)) for kind, text in edit.pieces)
+            return " ".join(_piece(kind, cut_text(text, longest)) for kind, text in edit.pieces)
 
 
 def _entry_lines(first: str, entry: EntryText | None, longest: int | None) -> str:
     """Return a line and, below it, what an entry says or what of it is another."""
     if entry is None:
         return first
-    below = [cut(part, longest) for part in (entry.by, entry.text) if part]
-    below += [f"{name}: {_went(cut(old, longest))}{_came(cut(new, longest))}" for name, old, new in entry.edits]
+    below = [cut_text(part, longest) for part in (entry.by, entry.text) if part]
+    below += [
+        f"{name}: {_went(cut_text(old, longest))}{_came(cut_text(new, longest))}" for name, old, new in entry.edits
+    ]
     return "\n".join([first, *(f"  {line}" for line in (*below, entry.link) if line)])
 
 
 def _standing(edit: EditLine, shown: str, longest: int | None) -> str:
     """Return a text where it stands: behind its heading and label, between the words of its sentence; `shown` is it with its marks."""
     one = edit.context
-    place = f"{cut(edit.place, longest)}: " if edit.place else ""
-    link = f" (link {cut(one.link, longest)})" if one.link else ""
-    return f"{place}{cut(one.before, longest)}{shown}{cut(one.after, longest)}{link}"
+    place = f"{cut_text(edit.place, longest)}: " if edit.place else ""
+    link = f" (link {cut_text(one.link, longest)})" if one.link else ""
+    return f"{place}{cut_text(one.before, longest)}{shown}{cut_text(one.after, longest)}{link}"
 
 
 def _went(text: str) -> str:
@@ -89,13 +91,13 @@ def table_line(edit: EditLine, longest: int | None) -> str:
 
 def dual_line(edit: EditLine, longest: int | None) -> str:
     """Return an edit as two lines, as it was and as it is; a side that has nothing is left out."""
-    old, new = cut(edit.old, longest), cut(edit.new, longest)
+    old, new = cut_text(edit.old, longest), cut_text(edit.new, longest)
     sort = f"{edit.sort} " if edit.sort else ""
     match edit.kind:
         case "updated" | "deleted" | "inserted":
             sides = (f"before: {sort}{_went(old)}" if edit.kind != "inserted" else "",
                      f"now:    {sort}{_came(new)}" if edit.kind != "deleted" else "")  # fmt: skip
-            place = f"{cut(edit.place, longest)}:" if edit.place else ""
+            place = f"{cut_text(edit.place, longest)}:" if edit.place else ""
             return "\n".join(
                 [*([place] if place else []), *(f"{side}{_where(edit, longest)}" for side in sides if side)]
             )
@@ -107,7 +109,7 @@ def dual_line(edit: EditLine, longest: int | None) -> str:
 
 
 def _side(edit: EditLine, without: PieceKind, longest: int | None) -> str:
-    return " ".join(_piece(kind, cut(text, longest)) for kind, text in edit.pieces if kind != without)
+    return " ".join(_piece(kind, cut_text(text, longest)) for kind, text in edit.pieces if kind != without)
 
 
 def _piece(kind: PieceKind, text: str) -> str:
@@ -124,12 +126,12 @@ def _piece(kind: PieceKind, text: str) -> str:
 
 def _where(edit: EditLine, longest: int | None) -> str:
     """Return which occurrence of an object it is, behind it."""
-    return f" ({cut(edit.where, longest)})" if edit.where else ""
+    return f" ({cut_text(edit.where, longest)})" if edit.where else ""
 
 
 def _entry(edit: EditLine, longest: int | None) -> str:
-    old, new = cut(edit.old, longest), cut(edit.new, longest)
-    place = f"{cut(edit.place, longest)}: " if edit.place else ""
+    old, new = cut_text(edit.old, longest), cut_text(edit.new, longest)
+    place = f"{cut_text(edit.place, longest)}: " if edit.place else ""
     match edit.kind:
         case "updated":
             return f"{place}{_went(old)}{_came(new)}"

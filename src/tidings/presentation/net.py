@@ -59,7 +59,7 @@ def _net(records: Sequence[Record]) -> Record:
     pairs = [{"old": old, "new": new} for new, olds in updated.items() for old in olds if old != new]
     found = {"inserted": inserted, "deleted": deleted, "updated": pairs, "moved": []}
     whole = {k: v for k, v in last.items() if k not in {"counts", "places", "frames", "context"}} | found
-    whole |= {"from_version": first.get("from_version"), "summary": f"{len(records)} changes, net: {_spelled(found)}"}
+    whole |= {"from_version": first.get("from_version"), "summary": f"{len(records)} changes, net: {_spell(found)}"}
     return whole
 
 
@@ -69,7 +69,7 @@ def _was(updated: dict[str, list[str]], text: str) -> str:
     return olds.pop(0) if olds else text
 
 
-def _spelled(found: Record) -> str:
+def _spell(found: Record) -> str:
     """Return the first few edits in one line."""
     said = [f'"{pair["old"]}" → "{pair["new"]}"' for pair in found["updated"]]
     said += [f'+"{text}"' for text in found["inserted"]] + [f'-"{text}"' for text in found["deleted"]]

@@ -8,26 +8,26 @@ from tidings.presentation.edits import EditLine, PieceKind
 from tidings.presentation.lines import CHANGES
 from tidings.presentation.marks import (
     EditShape,
-    added,
-    escaped,
+    escape,
     inline,
-    listed,
-    moved,
-    placed,
-    removed,
+    list_edit,
+    mark_added,
+    mark_moved,
+    mark_removed,
     tag,
     thing,
     where,
+    write_place,
 )
-from tidings.presentation.writing import cut
+from tidings.presentation.writing import cut_text
 
 
-def _headed(*names: str) -> str:
+def _write_head(*names: str) -> str:
     cells = "".join(f'<th scope="col">{name}</th>' for name in names)
     return f"<table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n"
 
 
-def counted(edit: EditLine, characters: int | None) -> str:
+def count_entry(edit: EditLine, characters: int | None) -> str:
     """Return an edit as a row: the entry, how often it was there and is (blank: not at all, or not counted), what happened."""
     if edit.kind not in CHANGES:
         return f'<tr><td colspan="4">{_inside(edit, characters)}</td></tr>\n'
@@ -37,10 +37,10 @@ def counted(edit: EditLine, characters: int | None) -> str:
 
 def side_by_side(edit: EditLine, characters: int | None) -> str:
     """Return an edit as a row: how it was and how it is. A long page comes in instalments, a row for each stretch that changed."""
-    old, new = cut(edit.old, characters), cut(edit.new, characters)
+    old, new = cut_text(edit.old, characters), cut_text(edit.new, characters)
     match edit.kind:
         case "updated":
-            return _row(placed(edit, characters) + removed(escaped(old)), added(escaped(new)))
+            return _row(write_place(edit, characters) + mark_removed(escape(old)), mark_added(escape(new)))
         case "deleted":
             return _row(_entry(edit, characters), "")
         case "inserted":
@@ -60,28 +60,28 @@ def _row(left: str, right: str) -> str:
 
 
 def _entry(edit: EditLine, characters: int | None) -> str:
-    old, new = cut(edit.old, characters), cut(edit.new, characters)
+    old, new = cut_text(edit.old, characters), cut_text(edit.new, characters)
     sort = f"{tag(edit.sort)} " if edit.sort else ""
-    place = placed(edit, characters)
+    place = write_place(edit, characters)
     match edit.kind:
         case "updated":
-            return f"{place}{removed(escaped(old))} {added(escaped(new))}"
+            return f"{place}{mark_removed(escape(old))} {mark_added(escape(new))}"
         case "deleted":
-            went = removed(thing(old, edit.old) if sort else escaped(old))
+            went = mark_removed(thing(old, edit.old) if sort else escape(old))
             return sort + place + went + where(edit, characters)
         case "inserted":
-            came = added(thing(new, edit.new) if sort else escaped(new))
+            came = mark_added(thing(new, edit.new) if sort else escape(new))
             return sort + place + came + where(edit, characters)
         case "moved":
-            return place + moved(escaped(new))
+            return place + mark_moved(escape(new))
         case _:
             return _inside(edit, characters)
 
 
 def _inside(edit: EditLine, characters: int | None) -> str:
     """Return what stands in the entry of a list."""
-    return listed(edit, characters).strip().removeprefix("<li>").removesuffix("</li>")
+    return list_edit(edit, characters).strip().removeprefix("<li>").removesuffix("</li>")
 
 
-TABLE: Final = EditShape(_headed("Entry", "Before", "Now", "Change"), counted, "</tbody>\n</table>\n")
-DUAL: Final = EditShape(_headed("Before", "Now"), side_by_side, "</tbody>\n</table>\n")
+TABLE: Final = EditShape(_write_head("Entry", "Before", "Now", "Change"), count_entry, "</tbody>\n</table>\n")
+DUAL: Final = EditShape(_write_head("Before", "Now"), side_by_side, "</tbody>\n</table>\n")

@@ -23,7 +23,7 @@ from tidings.presentation.edits import (
 )
 from tidings.presentation.lines import Line, edit_line
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
-from tidings.presentation.writing import cut, length, most_that_fit, one_line
+from tidings.presentation.writing import cut_text, length, most_that_fit, one_line
 
 LEAST_LINE: Final = 6
 TAIL: Final = 0.4
@@ -62,10 +62,10 @@ class ChangesAsText:
         step = None if most is None else STEPS[0]
         blocks = [self._block(record, [headline(record)], caption, longest=step, room=most) for record in kept]
         foot = _foot(caption)
-        whole = _joined(top, [*blocks, *foot], len(records) - len(blocks))
+        whole = _join(top, [*blocks, *foot], len(records) - len(blocks))
         if most is None or length(whole) <= most:
             return whole
-        return self._shortened(records, top, caption, most, blocks)
+        return self._shorten(records, top, caption, most, blocks)
 
     def fragment(self, record: Record, *, most: int | None = None) -> str:
         """Return a line an edit."""
@@ -73,22 +73,22 @@ class ChangesAsText:
         if most is None:
             return "\n".join(self._lines(record, longest=None, room=None))
         number = edits_of(record, most=0)[1]
-        return self._fitted(record, [], most) or cut(more(number) if number else nothing(record), most)
+        return self._fit(record, [], most) or cut_text(more(number) if number else nothing(record), most)
 
-    def _shortened(
+    def _shorten(
         self, records: Sequence[Record], top: Sequence[str], caption: Caption, most: int, blocks: Sequence[str]
     ) -> str:
         """Return the first changes that fit, else the beginning of the first, and how many more there are."""
 
-        def kept(number: int) -> str:
-            return _joined(top, blocks[:number], len(records) - number)
+        def keep(number: int) -> str:
+            return _join(top, blocks[:number], len(records) - number)
 
-        if number := most_that_fit(len(blocks), lambda count: length(kept(count)), most):
-            return kept(number)
+        if number := most_that_fit(len(blocks), lambda count: length(keep(count)), most):
+            return keep(number)
         rest = more(len(records) - 1, "change")
         room = most - length(rest) - 2
         if room < 1:
-            return cut(rest, most)
+            return cut_text(rest, most)
         first = self._one(records[0], [*top, headline(records[0])], caption, room)
         return f"{first}\n\n{rest}"
 
@@ -105,30 +105,30 @@ class ChangesAsText:
         whole = _below(where, foot)
         for below in (whole if length("\n".join(whole)) <= most * TAIL else where, where, where[:1]):
             for head in (above, top):
-                if text := self._fitted(record, head, most, below=below):
+                if text := self._fit(record, head, most, below=below):
                     return text
         for short in ([*top, *where], [*top, *where[:1]], [*top]) if top else ():
             if length("\n".join(short)) <= most:
                 return "\n".join(short)
-        if text := self._fitted(record, top, most):
+        if text := self._fit(record, top, most):
             return text
-        return cut(" ".join(top) or headline(record), most)
+        return cut_text(" ".join(top) or headline(record), most)
 
-    def _fitted(self, record: Record, above: Sequence[str], most: int, *, below: Sequence[str] = ()) -> str:
+    def _fit(self, record: Record, above: Sequence[str], most: int, *, below: Sequence[str] = ()) -> str:
         """Return the edits between some lines: whole, else shorter, else fewer; empty if not even one fits."""
         for longest in STEPS:
             whole = "\n".join([*above, *self._lines(record, longest=longest, room=most), *below])
             if length(whole) <= most:
                 return whole
         edits, rest = edits_of(record, most=most // LEAST_LINE + 1)
-        lines = [self._labelled(edit, frame, STEPS[-1]) for edit, frame in starts_of_frames(edits)]
+        lines = [self._label(edit, frame, STEPS[-1]) for edit, frame in starts_of_frames(edits)]
 
-        def kept(number: int) -> str:
+        def keep(number: int) -> str:
             left = len(lines) - number + rest
             return "\n".join([*above, *lines[:number], *([more(left)] if left else []), *below])
 
-        number = most_that_fit(len(lines), lambda count: length(kept(count)), most)
-        return kept(number) if number else ""
+        number = most_that_fit(len(lines), lambda count: length(keep(count)), most)
+        return keep(number) if number else ""
 
     def _block(
         self, record: Record, top: Sequence[str], caption: Caption, *, longest: int | None, room: int | None
@@ -141,16 +141,16 @@ class ChangesAsText:
             edits, rest = edits_of(record, longest=longest)
         else:
             edits, rest = edits_of(record, most=room // LEAST_LINE + 1)
-        lines = [self._labelled(edit, frame, longest) for edit, frame in starts_of_frames(edits)]
+        lines = [self._label(edit, frame, longest) for edit, frame in starts_of_frames(edits)]
         return [line for line in (*lines, more(rest) if rest else "" if lines else nothing(record)) if line]
 
-    def _labelled(self, edit: EditLine, frame: str, longest: int | None) -> str:
+    def _label(self, edit: EditLine, frame: str, longest: int | None) -> str:
         """Return an edit as a line, below the address of its frame where that begins."""
         line = self.line(edit, longest)
-        return f"in {cut(frame, longest)}\n{line}" if frame else line
+        return f"in {cut_text(frame, longest)}\n{line}" if frame else line
 
 
-def _joined(top: Sequence[str], blocks: Sequence[str], missing: int) -> str:
+def _join(top: Sequence[str], blocks: Sequence[str], missing: int) -> str:
     return "\n\n".join([*top, *blocks, *([more(missing, "change")] if missing else [])])
 
 

@@ -32,7 +32,7 @@ def tame(text: str, *, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in keep or not _steers(c) else _spelled(c) for c in text)
+    return "".join(c if c.isprintable() or c in keep or not _steers(c) else _spell(c) for c in text)
 
 
 def one_line(text: str) -> str:
@@ -42,8 +42,8 @@ def one_line(text: str) -> str:
 
 def subject_line(text: str, *, most: int = SUBJECT_CHARACTERS) -> str:
     """Return a line for a subject: control and format characters are gone, not spelled. It may be empty."""
-    kept = (" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text if not _unseen(c))
-    return cut(" ".join("".join(kept).split()), most)
+    kept = (" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text if not _is_invisible(c))
+    return cut_text(" ".join("".join(kept).split()), most)
 
 
 def headline_in(text: str, most: int) -> str:
@@ -57,11 +57,11 @@ def headline_in(text: str, most: int) -> str:
         parts.pop()
         text = f"{'; '.join(parts)}; {ELLIPSIS}"
     if length(text) <= most or (found := _TOLD.search(text)) is None:
-        return cut(text, most)
+        return cut_text(text, most)
     lead, core = text[: found.start()], text[found.start() :]
     room = max(most // 4, most - length(found[0]) - 2)
-    near = cut(lead.rstrip(), room)
-    return cut(f"{near} {core}" if near else core, most)
+    near = cut_text(lead.rstrip(), room)
+    return cut_text(f"{near} {core}" if near else core, most)
 
 
 def unmentioning(text: str) -> str:
@@ -73,11 +73,11 @@ def _steers(character: str) -> bool:
     return character not in HARMLESS and unicodedata.category(character) in _STEERING
 
 
-def _unseen(character: str) -> bool:
+def _is_invisible(character: str) -> bool:
     return unicodedata.category(character) in {"Cf", "Cs"} and character not in "\u200c\u200d"
 
 
-def _spelled(character: str) -> str:
+def _spell(character: str) -> str:
     return f"\\u{ord(character):04x}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08x}"
 
 
@@ -86,7 +86,7 @@ def length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def cut(text: str, most: int | None) -> str:
+def cut_text(text: str, most: int | None) -> str:
     """Return the text, or its beginning and an ellipsis, in at most `most` units of `length`; None sets no bound."""
     if most is None or length(text) <= most:
         return text
@@ -107,7 +107,7 @@ def places(text: str) -> int:
     )
 
 
-def cut_to_places(text: str, most: int) -> str:
+def cut_text_to_places(text: str, most: int) -> str:
     """Return the text, or its beginning and an ellipsis, in at most `most` places, which are at least one."""
     if places(text) <= most:
         return text

@@ -21,14 +21,14 @@ class Beside:
 B = TypeVar("B", bound=Beside)
 
 
-def frozen(state: B) -> B:
+def freeze(state: B) -> B:
     """Return the state, its arrays unwritable."""
     for name in _arrays(state):
         getattr(state, name).setflags(write=False)
     return state
 
 
-def carried(before: B, fresh: B) -> B:
+def carry_over(before: B, fresh: B) -> B:
     """Return `fresh`, the state of pages of which nothing is known, with what `before` knew of those that stay."""
     places, here = before.population.present(fresh.population.ids)
     columns = {}
@@ -36,10 +36,10 @@ def carried(before: B, fresh: B) -> B:
         column = getattr(fresh, name).copy()
         column[here] = getattr(before, name)[places]
         columns[name] = column
-    return frozen(replace(fresh, **columns))
+    return freeze(replace(fresh, **columns))
 
 
-def recalled(
+def recall(
     state: B,
     memories: Mapping[int, Mapping[str, Any]],
     names: Sequence[str],
@@ -61,10 +61,10 @@ def recalled(
         column = getattr(state, name).copy()
         column[rows] = [memory[name] for memory in told]
         columns[name] = column
-    return frozen(replace(state, **columns))
+    return freeze(replace(state, **columns))
 
 
-def widened(kind: type[B], state: Beside, **more: Any) -> B:
+def widen(kind: type[B], state: Beside, **more: Any) -> B:
     """Return a state of another kind, which knows what `state` knows, and more."""
     names = {each.name for each in fields(kind)} - more.keys()
     return kind(**{name: getattr(state, name) for name in names}, **more)

@@ -70,7 +70,7 @@ class Learner(Protocol):
         """
         ...
 
-    def fitted(self, known: Any, now: Instant) -> Any | None:
+    def fit(self, known: Any, now: Instant) -> Any | None:
         """Return what is known of all pages once they were compared with each other again, None while that is not due."""
         ...
 
@@ -150,7 +150,7 @@ class Learned:
         rows[here] = places
         known = self.learner.arrange(state.known, rows, after["host"])
         new = np.flatnonzero(rows < 0)
-        return replace(state, inner=self._timed(self._rate(inner, known, new), known), known=known)
+        return replace(state, inner=self._add_profiles(self._rate(inner, known, new), known), known=known)
 
     def on_poll(self, state: LearnedState, ids: ArrayLike, observation: Observation) -> LearnedState:
         """Return the state after polls, with the rates that they taught; now and then also of all other pages (`has_compared`)."""
@@ -164,9 +164,11 @@ class Learned:
         known = self.learner.observe(state.known, rows, at, changed, modified, interrupted, counted)
         inner = self.policy.on_poll(state.inner, ids, observation)
         is_compared = self._has_other_hours(state.known, known)
-        if (fitted := self.learner.fitted(known, int(at.max(initial=0)))) is not None:
+        if (fitted := self.learner.fit(known, int(at.max(initial=0)))) is not None:
             known, rows, is_compared = fitted, np.arange(inner.population.size), True
-        return LearnedState(self._timed(self._rate(inner, known, rows), known), known, state.compared + is_compared)
+        return LearnedState(
+            self._add_profiles(self._rate(inner, known, rows), known), known, state.compared + is_compared
+        )
 
     def on_signal(self, state: LearnedState, ids: ArrayLike, signal: Signal) -> LearnedState:
         """Return the policy's state after a hint."""
@@ -210,11 +212,11 @@ class Learned:
             else state
         )
 
-    def stretched(self, factor: float) -> Learned:
+    def stretch(self, factor: float) -> Learned:
         """Return the policy under which pages may wait so many times as long."""
-        return replace(self, policy=self.policy.stretched(factor)) if isinstance(self.policy, Prices) else self
+        return replace(self, policy=self.policy.stretch(factor)) if isinstance(self.policy, Prices) else self
 
-    def _timed(self, inner: State, known: Any) -> State:
+    def _add_profiles(self, inner: State, known: Any) -> State:
         """Return the policy's state with the profiles that were learned, if it heeds any."""
         if not (isinstance(self.policy, HeedsHours) and isinstance(self.learner, KnowsHours)):
             return inner

@@ -29,7 +29,7 @@ class Wait:
     interval: ExecutionInterval
     captured_at: Instant | None = None
 
-    def captured(self, page: int, at: Instant) -> Wait:
+    def capture(self, page: int, at: Instant) -> Wait:
         """Return the wait after a poll of a page."""
         is_hit = page == self.page and self.captured_at is None and self.interval.start <= at <= self.interval.end
         return replace(self, captured_at=at) if is_hit else self
@@ -40,7 +40,7 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class WaitGroup:
     """Waits of which `least` must be captured."""
 
     waits: tuple[Wait, ...]
@@ -56,7 +56,7 @@ class Group:
 class Need:
     """What is needed together."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[WaitGroup, ...]
 
     @property
     def waits(self) -> tuple[Wait, ...]:
@@ -73,10 +73,10 @@ class Need:
         """Return how many of them are still missing (MRSF's residual)."""
         return sum(group.missing for group in self.groups)
 
-    def captured(self, page: int, at: Instant) -> Need:
+    def capture(self, page: int, at: Instant) -> Need:
         """Return the need after a poll of a page, which captures each open wait for it."""
         return Need(
-            tuple(replace(group, waits=tuple(w.captured(page, at) for w in group.waits)) for group in self.groups)
+            tuple(replace(group, waits=tuple(w.capture(page, at) for w in group.waits)) for group in self.groups)
         )
 
     def is_over(self, now: Instant) -> bool:

@@ -217,7 +217,7 @@ class Prices(Protocol[S_contra]):
         """
         ...
 
-    def stretched(self, factor: float) -> Policy[Any]:
+    def stretch(self, factor: float) -> Policy[Any]:
         """Return the policy under which pages may wait so many times as long as it lets them, for a budget that cannot keep that."""
         ...
 

@@ -56,31 +56,35 @@ class LifeKind(IntEnum):
     """until the next change (Overwrite); the scale is 0"""
 
 
-class _Known(NamedTuple):
+class _KnownPages(NamedTuple):
     kind: type[np.generic]
     default: float | None
     meaning: str
 
 
-KNOWN: Final[Mapping[str, _Known]] = {
-    "id": _Known(np.int64, None, "the page; unique"),
-    "host": _Known(
+KNOWN: Final[Mapping[str, _KnownPages]] = {
+    "id": _KnownPages(np.int64, None, "the page; unique"),
+    "host": _KnownPages(
         np.int64, None, "number of its host; left out: each page has a host of its own, numbered like the page"
     ),
-    "cost": _Known(np.float64, 1.0, "budget that a poll takes; above 0"),
-    "importance": _Known(np.float64, 0.5, "weight of a change; 0 or more"),
-    "rate": _Known(np.float32, RATE, "changes a day that the page is taken to have; 0 or more"),
-    "urgency_kind": _Known(np.int8, UrgencyKind.EXPONENTIAL, "a `UrgencyKind`"),
-    "urgency_scale": _Known(np.int64, HALF_LIFE, "half-life or window of the urgency, µs; 0 where it has none"),
-    "life_kind": _Known(np.int8, LifeKind.FOREVER, "a `LifeKind`"),
-    "life_scale": _Known(np.int64, 0, "window of the life, µs or changes; 0 where it has none"),
-    "added": _Known(np.int64, 0, "instant when the page was asked for, µs"),
-    "last_polled": _Known(np.int64, UNPOLLED, "instant of the last successful look, µs"),
-    "not_before": _Known(np.int64, UNPOLLED, "instant before which the page is left alone (after a failure, say), µs"),
-    "shortest": _Known(np.int64, 0, "least time between two looks, µs"),
-    "longest": _Known(np.int64, NEVER, "most time between two looks, µs"),
-    "hinted": _Known(np.int64, 0, "by how much hints make the page older than it is, µs; 0 after a look (`effective`)"),
-    "unheard": _Known(
+    "cost": _KnownPages(np.float64, 1.0, "budget that a poll takes; above 0"),
+    "importance": _KnownPages(np.float64, 0.5, "weight of a change; 0 or more"),
+    "rate": _KnownPages(np.float32, RATE, "changes a day that the page is taken to have; 0 or more"),
+    "urgency_kind": _KnownPages(np.int8, UrgencyKind.EXPONENTIAL, "a `UrgencyKind`"),
+    "urgency_scale": _KnownPages(np.int64, HALF_LIFE, "half-life or window of the urgency, µs; 0 where it has none"),
+    "life_kind": _KnownPages(np.int8, LifeKind.FOREVER, "a `LifeKind`"),
+    "life_scale": _KnownPages(np.int64, 0, "window of the life, µs or changes; 0 where it has none"),
+    "added": _KnownPages(np.int64, 0, "instant when the page was asked for, µs"),
+    "last_polled": _KnownPages(np.int64, UNPOLLED, "instant of the last successful look, µs"),
+    "not_before": _KnownPages(
+        np.int64, UNPOLLED, "instant before which the page is left alone (after a failure, say), µs"
+    ),
+    "shortest": _KnownPages(np.int64, 0, "least time between two looks, µs"),
+    "longest": _KnownPages(np.int64, NEVER, "most time between two looks, µs"),
+    "hinted": _KnownPages(
+        np.int64, 0, "by how much hints make the page older than it is, µs; 0 after a look (`effective`)"
+    ),
+    "unheard": _KnownPages(
         np.float64, 1.0, "part of the page's changes of which no source tells; above 0, 1 where none has proved itself"
     ),
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tidings.document.text.words import folded
+from tidings.document.text.words import fold
 from tidings.search.terms import places_of_terms
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def snippet(text: str, phrases: Sequence[Phrase], *, most: int = MOST) -> list[S
     return stretches
 
 
-def marked(text: str, phrases: Sequence[Phrase]) -> list[Stretch]:
+def mark(text: str, phrases: Sequence[Phrase]) -> list[Stretch]:
     """Return a short text whole, in stretches."""
     line = _line(text, phrases)
     return _cut(line, len(text)) if line.hits else [(text, False)]
@@ -100,7 +100,7 @@ def _from_first(line: str, known: str, keys: set[str]) -> str:
 
 def _plain(text: str) -> list[str]:
     """Return the lines of a text, in each of which its terms can be searched for as pieces."""
-    known = folded(text)
+    known = fold(text)
     if known.isascii():
         return known.split("\n")
     bare = unicodedata.normalize("NFD", known).encode("ascii", "ignore").decode()

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tidings.document.text.canonical import RULES_VERSION, canonical_text
-from tidings.document.text.words import folded, spans_of_chunk, tokens_of_chunk
+from tidings.document.text.words import fold, spans_of_chunk, tokens_of_chunk
 
 TERMS_VERSION = RULES_VERSION * 100 + 1
 """Grows whenever some text has other terms: an index of other terms is made anew."""
@@ -27,7 +27,7 @@ _CHUNK = re.compile(r"\S+")
 
 def line_of_terms(text: str) -> str:
     """Return the terms of a text in order, with one space between them."""
-    line = folded(canonical_text(text).decode())
+    line = fold(canonical_text(text).decode())
     return line if line.isascii() else " ".join(map(term_of, line.split()))
 
 
@@ -39,7 +39,7 @@ def terms_of(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=32_768)
 def term_of(token: str) -> str:
     """Return the term that stands for a token."""
-    known = folded(token)
+    known = fold(token)
     if known.isascii():
         return known
     plain = "".join(c for c in unicodedata.normalize("NFD", known) if not unicodedata.combining(c))

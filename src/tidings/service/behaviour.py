@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedSentinel
 
 
-def heard(event_type: str, sentinel_id: int, page_id: int | None = None) -> Primitive:
+def name_logged(event_type: str, sentinel_id: int, page_id: int | None = None) -> Primitive:
     """Return the event of the engine that an event of the log is to the rules of a sentinel; with `page_id` only that page's.
 
-    `heard("change.found", 7)` occurs at each change found for sentinel 7, `heard("page.error", 7, 3)` at each error of page 3, which
+    `name_logged("change.found", 7)` occurs at each change found for sentinel 7, `name_logged("page.error", 7, 3)` at each error of page 3, which
     it watches. Params of the occurrence: `seq`, the event's number, `page` and `change` if it has them, and those of its data that are texts
     or numbers.
     """
@@ -48,12 +48,12 @@ def own(name: str, sentinel_id: int) -> Primitive:
     return Primitive(f"{name}({sentinel_id})")
 
 
-def opened(rule: str, sentinel_id: int) -> Primitive:
+def name_opening(rule: str, sentinel_id: int) -> Primitive:
     """Return the event that occurs once, right after the `WantedRule` rule of that name was added as one to be opened."""
     return own(f"opened {rule}", sentinel_id)
 
 
-def closed(sentinel_id: int) -> Primitive:
+def name_closing(sentinel_id: int) -> Primitive:
     """Return the event that never occurs: for operators that need a terminator. A sentinel's rules go with it, at its end."""
     return own("closed", sentinel_id)
 
@@ -85,12 +85,12 @@ class Moment:
     pauses: Sequence[tuple[Instant, Instant]] = ()
     resumed: Duration = 0
 
-    def paused(self, first: Instant, last: Instant) -> Duration:
+    def measure_pause(self, first: Instant, last: Instant) -> Duration:
         """Return how long the sentinel was disabled between two instants: such time is none of its windows'."""
         return sum(max(0, min(ended, last) - max(begun, first)) for begun, ended in self.pauses)
 
 
-def postponed(start: Instant, end: Instant, moment: Moment) -> tuple[Instant, Instant]:
+def postpone(start: Instant, end: Instant, moment: Moment) -> tuple[Instant, Instant]:
     """Return a stretch of time after the pause that ends now: it has as much left as it had; if it had begun, it has."""
     had_begun = start <= moment.at - moment.resumed
     return (start if had_begun else start + moment.resumed), end + moment.resumed
@@ -165,6 +165,6 @@ class Behaviour(Protocol):
         """Return what is left to be done for a sentinel that has ended; its rules and memory are gone after it."""
         ...
 
-    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+    def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Hear that a memory was committed or, when the service starts, read; None: it is gone. For what lives beside the rules."""
         ...

@@ -20,7 +20,7 @@ from tidings.storage.people import accounts, sessions
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.watches.events import OWNER
-from tidings.web.guard import READING, REALM, shown_token
+from tidings.web.guard import READING, REALM, find_token
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -91,14 +91,14 @@ async def asker_of(request: Request, inside: Inside) -> Asker:
 
     Raises `ProblemError` for a token that is none, and where one is needed and none is shown.
     """
-    serve, shown = inside.settings.serve, shown_token(request.headers)
+    serve, shown = inside.settings.serve, find_token(request.headers)
     if not shown and request.url.path.startswith(f"{COMPATIBLE}/"):
         shown = request.headers.get("x-api-key", "").strip()
     if shown:
         return await _holder(shown, inside)
     session = request.cookies.get(cookie_name(serve), "")
-    proxied = proxied_name(request, inside)
-    account, noted, has_accounts = await inside.store.read(_signed_in, session, proxied, inside.clock.wall())
+    proxied = get_proxied_name(request, inside)
+    account, noted, has_accounts = await inside.store.read(_find_account, session, proxied, inside.clock.wall())
     if account is not None:
         if session and not proxied:
             _check_own_page(request)
@@ -117,7 +117,7 @@ def of_account(row: AccountRow) -> Asker:
     return Asker(row.role, row.id, row.name, sees_all=row.role == "admin")
 
 
-def _signed_in(c: Connection, session: str, proxied: str, now: Instant) -> tuple[AccountRow | None, Instant, bool]:
+def _find_account(c: Connection, session: str, proxied: str, now: Instant) -> tuple[AccountRow | None, Instant, bool]:
     """Return who has signed in, when that was noted last, and whether there are accounts."""
     if not accounts.exist(c):
         return None, 0, False
@@ -132,7 +132,7 @@ def cookie_name(serve: ServeSettings) -> str:
     return "__Host-tidings" if serve.public_url.lower().startswith("https:") else "tidings-session"
 
 
-def proxied_name(request: Request, inside: Inside) -> str:
+def get_proxied_name(request: Request, inside: Inside) -> str:
     """Return who a trusted proxy says has signed in, "" if none does.
 
     Of anybody else the header counts for nothing, nor does it for the API, which no browser's login
@@ -256,7 +256,7 @@ def check_objects(c: Connection, asker: Asker, named: Mapping[str, object], *, a
             raise ProblemError(HTTPStatus.FORBIDDEN, "it is shared with you to read; only its owner alters it")
 
 
-def _named(c: Connection, name: str) -> list[int]:
+def _list_by_name(c: Connection, name: str) -> list[int]:
     row = sentinels.last_of(c, name)
     return [] if row is None else [row.id]
 
@@ -299,7 +299,7 @@ def _of_delivery(c: Connection, delivery: str) -> list[int]:
 
 
 _OWNERS: Final[Mapping[str, Callable[[Connection, str], list[int]]]] = {
-    "name": _named,
+    "name": _list_by_name,
     "id": _of_change,
     "page": _of_page,
     "delivery": _of_delivery,

@@ -82,14 +82,14 @@ def screens(desk: Desk) -> tuple[Entrance, ...]:
     """Return the entrances for people: the screens, and the sheets and scripts that they are made with."""
 
     def at(answer: Callable[[Request, Desk], Awaitable[Response]]) -> Answer:
-        async def answered(request: Request, inside: Inside) -> Response:
+        async def answer_request(request: Request, inside: Inside) -> Response:
             del inside
             try:
                 return await answer(request, desk)
             except ProblemError as problem:
                 return await desk.problem(request, problem)
 
-        return answered
+        return answer_request
 
     async def refuse(request: Request, problem: ProblemError) -> Response:
         return await desk.problem(request, problem)
@@ -104,10 +104,10 @@ def resources(desk: Desk) -> tuple[Entrance, ...]:
     """Return the entrances for programs that read and write what the screens do."""
 
     def at(one: Operation) -> Answer:
-        async def answered(request: Request, inside: Inside) -> Response:
+        async def answer_request(request: Request, inside: Inside) -> Response:
             return await one.respond(request, desk, inside, request.state.asker)
 
-        return answered
+        return answer_request
 
     return tuple(
         Entrance(one.path, one.method, one.who, at(one), one.is_of_all) for one in (*OPERATIONS, *COMPATIBLE_OPERATIONS)

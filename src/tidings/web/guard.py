@@ -99,7 +99,7 @@ def _split(host: str) -> tuple[str, str]:
     return name, port
 
 
-def shown_token(headers: Headers) -> str:
+def find_token(headers: Headers) -> str:
     """Return the token that a request shows: as a bearer, or as the password of a login; empty if it shows none.
 
     It is looked for in this header alone: in an address it would stand in logs and histories (H-095).

@@ -63,7 +63,7 @@ class Store:
         """Return what is stored under the name of `body`."""
         return self.archive.restore(name(body), self.rows.get)
 
-    def named(self):
+    def list_named(self):
         """Return the files that rows name."""
         return {blob.file for blob in self.rows.values() if blob.file}
 
@@ -81,7 +81,7 @@ def test_every_version_comes_back(tmp_path, file_bytes):
         store.add(body)
 
     assert bodies == [store.restore(body) for body in bodies]
-    assert store.named() == store.on_disk()
+    assert store.list_named() == store.on_disk()
 
 
 @pytest.mark.parametrize("size", [0, 1, 10_000_000])
@@ -220,10 +220,10 @@ def test_killed_before_the_commit(tmp_path):
         arguments = [sys.executable, "-c", KILLED, str(store.directory), name(lost), str(step)]
         ended = subprocess.run(arguments, input=lost, check=False).returncode
         before = store.on_disk()
-        swept.append(set(store.archive.sweep(store.named())))
+        swept.append(set(store.archive.sweep(store.list_named())))
 
-        assert before - store.named() == swept[-1]
-        assert store.named() == store.on_disk()
+        assert before - store.list_named() == swept[-1]
+        assert store.list_named() == store.on_disk()
         assert kept == store.restore(kept)
 
     assert -signal.SIGTERM == ended
@@ -241,7 +241,7 @@ def test_sweep_leaves_strangers(tmp_path):
     for stranger in ("note.txt", "ab/note.txt", "ab/cd/note.txt"):
         (tmp_path / "blobs" / stranger).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "blobs" / stranger).write_text("mine")
-    named = store.named()
+    named = store.list_named()
     swept = store.archive.sweep(set())
 
     assert () == swept_before
@@ -266,7 +266,7 @@ def test_disk_that_fails(tmp_path, monkeypatch, code):
 
     with pytest.raises(StoreError, match=os.strerror(code)):
         store.archive.write_files(made)
-    assert store.named() == store.on_disk()
+    assert store.list_named() == store.on_disk()
 
 
 def test_order_of_syncs(tmp_path, monkeypatch):

@@ -14,14 +14,14 @@ def test_a_file_is_read_once_more_however_many_sentinels_have_changed(tidings, t
 
     monkeypatch.setattr(apply, "parse_file", read)
 
-    def said(every):
+    def say(every):
         texts = (
             f"Create Sentinel s{n} Using https://a.example/{n} Monitor any change Fetch every {every}" for n in range(5)
         )
         file.write_text(";".join(texts), encoding="utf-8")
         return tidings("apply", str(file)).out
 
-    made, altered = said("1 hour"), said("2 hour")
+    made, altered = say("1 hour"), say("2 hour")
 
     assert (5, 5) == (made.count("created"), altered.count("altered"))
     assert [str(file)] == reads

@@ -78,15 +78,15 @@ def test_apply_makes_events_as_files_say(tidings: Tidings, tmp_path: Path, monke
     (folder / "a.sentinel").write_text(TEXT.splitlines()[2], encoding="utf-8")
     (folder / "b.sentinel").write_text(TEXT.splitlines()[1], encoding="utf-8")
 
-    def applied() -> list[tuple[str, str, str]]:
+    def apply() -> list[tuple[str, str, str]]:
         return [(r["record"], r["name"], r["action"]) for r in tidings("apply", str(folder), "--json").records]
 
-    assert [("event", "deploy", "created"), ("sentinel", "shop", "created")] == applied()
+    assert [("event", "deploy", "created"), ("sentinel", "shop", "created")] == apply()
     token = tidings("show", "deploy", "--json").records[0]["token"]
-    assert [("event", "deploy", "unchanged"), ("sentinel", "shop", "unchanged")] == applied()
+    assert [("event", "deploy", "unchanged"), ("sentinel", "shop", "unchanged")] == apply()
     assert token == tidings("show", "deploy", "--json").records[0]["token"]
     (folder / "b.sentinel").write_text('Create Event deploy Using command "/bin/true"', encoding="utf-8")
-    assert [("event", "deploy", "altered"), ("sentinel", "shop", "unchanged")] == applied()
+    assert [("event", "deploy", "altered"), ("sentinel", "shop", "unchanged")] == apply()
     assert "" == tidings("show", "deploy", "--json").records[0]["token"]
 
 

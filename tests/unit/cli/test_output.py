@@ -9,7 +9,7 @@ import pytest
 from tidings.cli.output import table, write_json, write_line, write_page
 
 
-def written(encoding, *writes):
+def write_encoded(encoding, *writes):
     """Return the bytes that reach a standard output in an encoding."""
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
     with contextlib.redirect_stdout(stream):
@@ -21,7 +21,7 @@ def written(encoding, *writes):
 
 def test_no_page_steers_a_terminal():
     """Escapes and overrides are spelled, in lines and in tables; tabs and joiners stay."""
-    out = written(
+    out = write_encoded(
         "utf-8",
         (write_line, "a\x1b[2J\tb\u202ec 👩\u200d🔬"),
         (table, [("x\ny", "\x9b")], ("A", "B")),
@@ -40,7 +40,7 @@ def test_no_page_steers_a_terminal():
 )
 def test_a_page_is_what_it_says_it_is(encoding, expected):
     """A page that says it is in UTF-8 can be read wherever it was written."""
-    assert expected == written(encoding, (write_page, "<p>é → 🙂</p>\n"))
+    assert expected == write_encoded(encoding, (write_page, "<p>é → 🙂</p>\n"))
 
 
 STRANGE = {"text": "a\x9b2J\u202ec\u200f\u2028é\u00a0中 👩\u200d🔬\x85", "name": "z_ürich"}
@@ -50,7 +50,7 @@ STRANGE = {"text": "a\x9b2J\u202ec\u200f\u2028é\u00a0中 👩\u200d🔬\x85", "
 def test_json_is_whole_and_steers_nothing_in_any_encoding(encoding):
     """It is read as it was meant; controls, marks of direction and lone surrogates stand in it as escapes, on every terminal."""
     record = {**STRANGE, "half": "\ud800"}
-    out = written(encoding, (write_json, record)).decode(encoding)
+    out = write_encoded(encoding, (write_json, record)).decode(encoding)
 
     assert record == json.loads(out)
     assert not {*"\x9b\u202e\u200f\u2028\x85\x1b"} & set(out)
@@ -58,12 +58,12 @@ def test_json_is_whole_and_steers_nothing_in_any_encoding(encoding):
 
 def test_json_keeps_letters_where_it_can():
     """Letters of all scripts and wide spaces stay readable."""
-    assert '{"a": "Zürich\u00a0中"}\n' == written("utf-8", (write_json, {"a": "Zürich\u00a0中"})).decode()
+    assert '{"a": "Zürich\u00a0中"}\n' == write_encoded("utf-8", (write_json, {"a": "Zürich\u00a0中"})).decode()
 
 
 def test_a_terminal_without_the_letters_gets_their_numbers():
     """A line is never lost for want of an encoding."""
-    assert b"5 \\u2192 6\n" == written("ascii", (write_line, "5 → 6"))
+    assert b"5 \\u2192 6\n" == write_encoded("ascii", (write_line, "5 → 6"))
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ ROWS = [("kettle", "https://shop.example/kettle/30"), ("tea", "https://x.example
 @pytest.mark.usefixtures("narrow")
 def test_a_table_fits_into_its_terminal():
     """The widest column is cut, the others stay whole."""
-    out = written("utf-8", (table, ROWS, ("NAME", "URL"))).decode().splitlines()
+    out = write_encoded("utf-8", (table, ROWS, ("NAME", "URL"))).decode().splitlines()
 
     assert ["NAME    URL", "kettle  https://shop.ex…", "tea     https://x.examp…"] == out
 
@@ -90,7 +90,9 @@ def test_a_table_fits_into_its_terminal():
 )
 def test_wide_letters_take_two_places_and_marks_none(text, shown):
     """Columns stay below one another, and nothing runs over."""
-    out = written("utf-8", (table, [(text, "a" * 15, "x"), ("b" * 12, "c" * 12, "y")], ("TITLE", "NAME", "N"))).decode()
+    out = write_encoded(
+        "utf-8", (table, [(text, "a" * 15, "x"), ("b" * 12, "c" * 12, "y")], ("TITLE", "NAME", "N"))
+    ).decode()
 
     assert [f"{shown}  aaaaaaaa…  x", "bbbbbbbb…  cccccccc…  y"] == out.splitlines()[1:]
 
@@ -100,7 +102,7 @@ def test_times_are_cut_last(monkeypatch, columns):
     """Of a list it is the address that has less room."""
     monkeypatch.setenv("COLUMNS", columns)
     row = ("kettle", "enabled", "2026-11-28 09:36:26", "https://shop.example/kettle/30")
-    (_, line) = written("utf-8", (table, [row], ("NAME", "STATE", "CHANGED (UTC)", "URL"))).decode().splitlines()
+    (_, line) = write_encoded("utf-8", (table, [row], ("NAME", "STATE", "CHANGED (UTC)", "URL"))).decode().splitlines()
 
     assert line.startswith("kettle  enabled  2026-11-28 09:36:26  https://")
     assert int(columns) == len(line)
@@ -109,6 +111,6 @@ def test_times_are_cut_last(monkeypatch, columns):
 def test_a_table_in_a_file_is_whole(monkeypatch):
     """What is not looked at on a screen is not cut."""
     monkeypatch.delenv("COLUMNS", raising=False)
-    out = written("utf-8", (table, [("a" * 300, "b" * 300)], ("A", "B")))
+    out = write_encoded("utf-8", (table, [("a" * 300, "b" * 300)], ("A", "B")))
 
     assert "a" * 300 + "  " + "b" * 300 == out.decode().splitlines()[1]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tidings.demo.lines import head, lines, told
+from tidings.demo.lines import describe, head, lines
 
 CHANGE: dict[str, Any] = {
     "record": "change",
@@ -137,4 +137,4 @@ def test_what_was_told_in_few_words(found, expected):
     """The texts of the change record, addresses of the page itself shortened."""
     nothing: dict[str, Any] = {"updated": [], "inserted": [], "deleted": [], "moved": []}
 
-    assert expected == told({"url": "http://127.0.0.2:8000/", "summary": "one thing changed", **nothing, **found})
+    assert expected == describe({"url": "http://127.0.0.2:8000/", "summary": "one thing changed", **nothing, **found})

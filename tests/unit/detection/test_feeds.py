@@ -10,7 +10,7 @@ from tests.data_sets import files_of
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.data.items import marks_of
-from tidings.detection.find.marks import MOST_MARKS, remembered
+from tidings.detection.find.marks import MOST_MARKS, remember
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
 from tidings.document.extract import extract
@@ -55,7 +55,7 @@ def follow(*texts, interest=ITEMS, media="application/rss+xml"):
         if before is not None:
             change = evaluate(interest, Pair(before, document).knowing(frozenset(seen)))
             heard.append((list(change.inserted), list(change.deleted), list(change.updated)))
-        seen, before = remembered(seen, marks_of(document)), document
+        seen, before = remember(seen, marks_of(document)), document
     return heard
 
 
@@ -150,11 +150,11 @@ def test_conditions_see_news_only():
 
 def test_marks_are_bounded_and_those_of_what_is_there_stay():
     """The oldest go first."""
-    seen = remembered([f"m{n}" for n in range(MOST_MARKS)], ["new", "m5"])
+    seen = remember([f"m{n}" for n in range(MOST_MARKS)], ["new", "m5"])
 
     assert MOST_MARKS == len(seen)
     assert ("m1", "m2", "new", "m5") == (*seen[:2], *seen[-2:])
-    assert len(remembered([], [f"m{n}" for n in range(2 * MOST_MARKS)])) == 2 * MOST_MARKS
+    assert len(remember([], [f"m{n}" for n in range(2 * MOST_MARKS)])) == 2 * MOST_MARKS
 
 
 ATOM = (
@@ -268,7 +268,7 @@ def test_real_feeds_tell_each_entry_once():
                 assert {urlsplit(label.rsplit(" ", 1)[-1]).path for label in change.inserted} <= paths
                 told, fresh_ones = told + len(set(change.inserted)), fresh_ones + len(fresh)
             known.update(*names.values())
-            seen, before = remembered(seen, marks_of(document)), document
+            seen, before = remember(seen, marks_of(document)), document
 
     assert told == fresh_ones > 60
 
@@ -312,12 +312,12 @@ SITEMAP = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{}</urlse
 def test_a_new_address_of_data_is_told_once(text, media):
     """`any change` has it among its words, `links` as a link, `items` as an entry."""
 
-    def inserted(kind):
+    def insert(kind):
         old, new_ = (Body(data=text(n).encode(), content_type=media, url="http://x.org/") for n in (2, 3))
         found = compare_bodies(old, new_, Interest(kind))
         return list(found[0].inserted)
 
-    assert [1, ["http://x.org/2"], 1] == [len(inserted("any")), inserted("links"), len(inserted("items"))]
+    assert [1, ["http://x.org/2"], 1] == [len(insert("any")), insert("links"), len(insert("items"))]
 
 
 PODCAST = "<enclosure url='{}' type='audio/mpeg' length='1'/>"
@@ -351,7 +351,7 @@ def enclosing(form, address):
 FORMS = ("rss", "atom", "atom in rss", "broken", "json")
 
 
-def told_of_enclosures(form, before, now, kind="items"):
+def list_enclosures(form, before, now, kind="items"):
     media = "application/feed+json" if form == "json" else "application/xml"
     old, new = (
         parse(enclosing(form, address).encode(), media, url="http://x.org/feed", keep_tree=True)
@@ -363,7 +363,7 @@ def told_of_enclosures(form, before, now, kind="items"):
 @pytest.mark.parametrize("form", FORMS)
 def test_another_file_enclosed_is_told(form):
     """An entry of which only the enclosure is another one is an update that says which, in each form of feeds."""
-    found = told_of_enclosures(form, "http://cdn.org/a.mp3", "http://cdn.org/b.mp3")
+    found = list_enclosures(form, "http://cdn.org/a.mp3", "http://cdn.org/b.mp3")
 
     assert (("One: /a.mp3", "One: /b.mp3"),) == found.updated
 
@@ -372,21 +372,21 @@ def test_another_file_enclosed_is_told(form):
 @pytest.mark.parametrize("now", ["http://cdn2.org/a.mp3", "https://cdn.org/a.mp3?sig=2", "/a.mp3"])
 def test_the_same_file_on_another_host_is_no_news(form, now):
     """Hosts and queries of enclosures come from machines: signatures, counters, the nearest server."""
-    assert not told_of_enclosures(form, "http://cdn.org/a.mp3?sig=1", now)
+    assert not list_enclosures(form, "http://cdn.org/a.mp3?sig=1", now)
 
 
 @pytest.mark.parametrize("form", ["rss", "atom", "json"])
 @pytest.mark.parametrize(("before", "now"), [("", "/a.mp3"), ("/a.mp3", "")])
 def test_an_enclosure_that_comes_or_goes_is_told(form, before, now):
     """An entry that had no recording and has one."""
-    assert told_of_enclosures(form, before, now).updated
+    assert list_enclosures(form, before, now).updated
 
 
 @pytest.mark.parametrize("form", ["rss", "atom", "json"])
 @pytest.mark.parametrize("kind", ["any", "links"])
 def test_any_change_and_links_tell_enclosures(kind, form):
     """They are links of a feed."""
-    assert told_of_enclosures(form, "http://cdn.org/a.mp3", "http://cdn.org/b.mp3", kind)
+    assert list_enclosures(form, "http://cdn.org/a.mp3", "http://cdn.org/b.mp3", kind)
 
 
 def test_a_new_entry_with_an_enclosure_is_told_once():

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import examine
 from tidings.model.watch.sentinel import Interest
@@ -18,7 +18,7 @@ def attributes(count, form):
     return f"<p {' '.join(form.format(number) for number in range(count))}>text"
 
 
-def misnested(count):
+def misnest(count):
     opened = "".join(f"<b i{n}>" for n in range(count)) + "".join(f"<i i{n}>" for n in range(count))
     return opened + "x</b>" * count
 
@@ -34,8 +34,8 @@ PAIRS = {
         attributes(5_000, 'a{}="<>"'),
         attributes(5_000, 'a{}="<>"') + "s",
     ),
-    "misnested 500": lambda: (misnested(500), misnested(500) + "y"),
-    "misnested 20,000": lambda: (misnested(20_000), misnested(20_000) + "y"),
+    "misnested 500": lambda: (misnest(500), misnest(500) + "y"),
+    "misnested 20,000": lambda: (misnest(20_000), misnest(20_000) + "y"),
     "unclosed links": lambda: ("<p>" + "<a>" * 20_000 + "one", "<p>" + "<a>" * 20_000 + "two"),
     "unclosed tables": lambda: ("<table>" * 20_000 + "one", "<table>" * 20_000 + "two"),
     "only <": lambda: ("<" * 500_000, "<" * 500_001),
@@ -74,7 +74,7 @@ def test_slow_pairs_are_bounded(name):
     """Whatever two pages are, comparing them ends soon, with a change or with a reason, never with silence for other words."""
     old, new = (Body(data=page.encode()) for page in PAIRS[name]())
     wanted = (Wanted(key=1, reference=1, expression=Interest("any")),)
-    with bounded(5):  # at most 0.3 s
+    with bound_time(5):  # at most 0.3 s
         seen = examine(Job(new=new, references={1: old}, known={}, wanted=wanted))
 
     assert seen.problem or seen.found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tests.hostile_content import CONTENT_ROWS
 from tests.hostile_product import PRODUCT_ROWS
 
@@ -12,7 +12,7 @@ IDS = [f"{row.id}-{number}" for number, row in enumerate(CONTENT_ROWS)]
 @pytest.mark.parametrize("row", CONTENT_ROWS, ids=IDS)
 def test_hostile_contents_end_as_they_must(row):
     """H-053 to H-074 and H-120: read, bounded, or refused with a reason; never raised, never silently lost."""
-    with bounded(10 * row.most_seconds):
+    with bound_time(10 * row.most_seconds):
         got = row.story()
 
     assert row.expected == got

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.peer_filters import ROWS, TOOLS, is_equal, left, told
+from tests.peer_filters import ROWS, TOOLS, is_equal, list_left, list_reported
 
 SAID = [row for row in ROWS if not row.why]
 
@@ -10,7 +10,7 @@ SAID = [row for row in ROWS if not row.why]
 @pytest.mark.parametrize("row", SAID, ids=lambda row: f"{row.tool} {row.name}")
 def test_a_sentence_does_what_the_filter_does(row):
     """The same words in the same lines are left of its page, or the same of a change is told."""
-    assert is_equal(row), left(row) if row.leaves is not None else told(row)
+    assert is_equal(row), list_left(row) if row.leaves is not None else list_reported(row)
 
 
 def test_a_row_either_says_it_or_says_why_not():

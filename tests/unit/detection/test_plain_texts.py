@@ -32,7 +32,7 @@ def page(body):
     )
 
 
-def told(interest, body):
+def report(interest, body):
     return evaluate(interest, Pair(page(""), page(body)))
 
 
@@ -49,8 +49,8 @@ def test_every_condition_on_texts_finds_the_word(kind, sought, written):
     }[kind]
     body = f"<ul><li>the {written} of 2026</li></ul>"
 
-    assert told(interest, body)
-    assert not told(interest, body.replace(written, "other"))
+    assert report(interest, body)
+    assert not report(interest, body.replace(written, "other"))
 
 
 @pytest.mark.parametrize(("sought", "written"), CASES)
@@ -65,7 +65,7 @@ def test_lines_are_kept_that_say_it(sought, written, is_pattern):
 
 def test_what_is_found_is_shown_as_the_page_has_it():
     """Curly apostrophes and joiners stay; what is not seen goes."""
-    change = told(Interest("regex", pattern="c.n't \\w+"), "<p>we can\u2019t op&shy;en</p>")
+    change = report(Interest("regex", pattern="c.n't \\w+"), "<p>we can\u2019t op&shy;en</p>")
 
     assert ("can\u2019t open",) == change.inserted
 
@@ -79,9 +79,9 @@ def test_another_way_to_write_a_match_is_no_change():
 
 def test_a_pattern_may_still_ask_for_the_unseen():
     """Where the plain text has no match, what the page wrote is searched."""
-    assert told(Interest("regex", pattern=r"r\x{AD}s"), "<p>ver&shy;s")
-    assert told(Interest("words", where=(Condition("matches", text=r"\x{2019}"),)), "<p>can\u2019t")
-    assert told(Interest("regex", pattern="[a-\u2019]+"), "<p>ab\u2019")
+    assert report(Interest("regex", pattern=r"r\x{AD}s"), "<p>ver&shy;s")
+    assert report(Interest("words", where=(Condition("matches", text=r"\x{2019}"),)), "<p>can\u2019t")
+    assert report(Interest("regex", pattern="[a-\u2019]+"), "<p>ab\u2019")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_turkish_letters_i_are_one_where_case_means_nothing(kind, one, other):
             if kind == "keywords"
             else Interest("words", where=(Condition("contains", text=sought),))
         )
-        assert told(interest, f"<p>{written} 2026")
+        assert report(interest, f"<p>{written} 2026")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tidings.detection.compare.sequence import apply_edits, compare_sequences
 from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
@@ -33,13 +33,13 @@ def body(content, content_type="text/html; charset=utf-8"):
     return Body(data=data, content_type=content_type, url="http://x.org/")
 
 
-def found(old, new, interest=ANY, extraction=WHOLE):
+def find(old, new, interest=ANY, extraction=WHOLE):
     change, problem = compare_bodies(body(old), body(new), interest, extraction)
     assert not problem
     return change
 
 
-def looked_at(old, new, interest=WORDS, extraction=PAGE):
+def look_at(old, new, interest=WORDS, extraction=PAGE):
     """Return what a job finds and what it finds absent."""
     wanted = Wanted(key=1, reference=1, expression=interest, extraction=extraction)
     done = examine(Job(new=body(new), references={1: body(old)}, known={}, wanted=(wanted,)))
@@ -49,17 +49,17 @@ def looked_at(old, new, interest=WORDS, extraction=PAGE):
 def test_01_changed_with_an_empty_difference():
     """White space, a hard space and a line end are no change; whatever is a change has edits or objects."""
     for other in ("<p>a </p>\n", "<p>a&nbsp;</p>", "<p>\n a</p>", "<div>a</div>"):
-        assert not found("<p>a</p>", other)
-        assert not found(other, "<p>a</p>")
+        assert not find("<p>a</p>", other)
+        assert not find(other, "<p>a</p>")
 
 
 def test_02_a_part_that_is_missing_for_one_look():
     """It is absent, which is no change to nothing; once it is back as it was nothing has changed."""
     first, middle, last = "<b id=p>5</b>", "<i>loading</i>", "<b id=p>5</b>"
-    changes, absent = looked_at(first, middle)
+    changes, absent = look_at(first, middle)
 
     assert ([], 1) == (changes, len(absent))
-    assert ([], []) == looked_at(first, last)
+    assert ([], []) == look_at(first, last)
 
 
 def test_03_only_the_order():
@@ -67,12 +67,12 @@ def test_03_only_the_order():
     items = [f"<li>{' '.join(f'{name}{number}' for number in range(9))}" for name in "abc"]
     old, new = "<ul>" + "".join(items), "<ul>" + "".join([items[1], items[0], items[2]])
 
-    assert not found(old, new, Interest("list"))
-    assert 1 == len(found(old, new, WORDS).moved)
+    assert not find(old, new, Interest("list"))
+    assert 1 == len(find(old, new, WORDS).moved)
     assert ((), (), ()) == (
-        found(old, new, WORDS).inserted,
-        found(old, new, WORDS).deleted,
-        found(old, new, WORDS).updated,
+        find(old, new, WORDS).inserted,
+        find(old, new, WORDS).deleted,
+        find(old, new, WORDS).updated,
     )
 
 
@@ -94,15 +94,15 @@ def test_05_what_is_ignored_neither_tells_nor_shows():
     """A counter that is left out: silence by itself, and beside a price only the price is told."""
     without = Extraction(exclude=(Pattern(r"Views: \d+"),))
 
-    assert not found("<p>Views: 5|Price 3", "<p>Views: 6|Price 3", WORDS, without)
-    assert (("3", "4"),) == found("<p>Views: 5|Price 3", "<p>Views: 6|Price 4", WORDS, without).updated
+    assert not find("<p>Views: 5|Price 3", "<p>Views: 6|Price 3", WORDS, without)
+    assert (("3", "4"),) == find("<p>Views: 5|Price 3", "<p>Views: 6|Price 4", WORDS, without).updated
 
 
 def test_06_a_line_of_which_a_part_is_noise():
     """The rest of the line counts."""
     without = Extraction(exclude=(Pattern(r"v=[\d.]+"),))
 
-    assert (("10", "12"),) == found("<p>v=6.7.2 price 10", "<p>v=6.7.3 price 12", WORDS, without).updated
+    assert (("10", "12"),) == find("<p>v=6.7.2 price 10", "<p>v=6.7.3 price 12", WORDS, without).updated
 
 
 def test_07_what_was_seen_before_is_news_again():
@@ -110,14 +110,14 @@ def test_07_what_was_seen_before_is_news_again():
     pages = ["<p>shop", "<p>shop SALE", "<p>shop", "<p>shop SALE"]
     inserted = Interest("words", direction="inserted")
 
-    assert [("SALE",), (), ("SALE",)] == [found(old, new, inserted).inserted for old, new in pairwise(pages)]
+    assert [("SALE",), (), ("SALE",)] == [find(old, new, inserted).inserted for old, new in pairwise(pages)]
 
 
 def test_08_a_very_long_page():
     """225,000 words of which the last one is another: one edit, at once."""
     rng = random.Random(8)
     words = [f"w{rng.randrange(50_000)}" for _ in range(225_000)]
-    with bounded(2):  # a few milliseconds
+    with bound_time(2):  # a few milliseconds
         (edit,) = compare_sequences(words, [*words[:-1], "other"])
 
     assert (224_999, 225_000) == (edit.old_start, edit.old_end)
@@ -125,8 +125,8 @@ def test_08_a_very_long_page():
 
 def test_09_additions_only():
     """Who watches for what comes hears nothing of what goes."""
-    assert not found("<p>one two", "<p>one", Interest("words", direction="inserted"))
-    assert not found("<a href=/a>x</a>", "x", Interest("links", direction="inserted"))
+    assert not find("<p>one two", "<p>one", Interest("words", direction="inserted"))
+    assert not find("<a href=/a>x</a>", "x", Interest("links", direction="inserted"))
 
 
 def test_10_to_and_fro():
@@ -154,13 +154,13 @@ def test_12_a_block_put_between_two():
     old = "<div id=f>old text</div><div id=l>more old text</div>"
     new = "<div id=f>old text</div><div id=m>a middle text</div><div id=l>more old text</div>"
 
-    assert ("a middle text",) == found(old, new, WORDS).inserted
-    assert ((), ()) == (found(old, new, WORDS).deleted, found(old, new, WORDS).updated)
+    assert ("a middle text",) == find(old, new, WORDS).inserted
+    assert ((), ()) == (find(old, new, WORDS).deleted, find(old, new, WORDS).updated)
 
 
 def test_13_a_page_with_marks_of_its_own():
     """`ins` of the page is text like any other, and ours are told apart from it."""
-    change = found("<p><ins>a</ins> [-x-] {+y+}", "<p><ins>b</ins> [-x-] {+y+}", WORDS)
+    change = find("<p><ins>a</ins> [-x-] {+y+}", "<p><ins>b</ins> [-x-] {+y+}", WORDS)
     record = {"url": "http://x.org/", "updated": [{"old": "<ins>a</ins>", "new": "[-b-] {+c+}"}]}
 
     assert (("a", "b"),) == change.updated
@@ -178,7 +178,7 @@ def test_14_many_small_items_in_another_order():
     new = parse(
         b"<ul>" + b"".join(b"<li><a href=/%d>%d</a>" % (n, n) for n in numbers), "text/html", url="http://x.org/"
     )
-    with bounded(5):  # 0.1 s
+    with bound_time(5):  # 0.1 s
         (finding,) = KINDS["words"].compare(old, new)
         links = KINDS["links"].compare(old, new)
 
@@ -223,14 +223,14 @@ def test_17_one_word_in_a_long_paragraph():
     """No line is wrapped anywhere, so that a word put into 500 with a long link among them is one inserted word."""
     words = [f"word{number}" for number in range(500)]
     words[250] = f'<a href="http://x.org/{"long-" * 40}">link</a>'
-    change = found(f"<p>{' '.join(words)}", f"<p>{' '.join([*words[:100], 'new', *words[100:]])}")
+    change = find(f"<p>{' '.join(words)}", f"<p>{' '.join([*words[:100], 'new', *words[100:]])}")
 
     assert (("new",), (), (), ()) == (change.inserted, change.deleted, change.updated, change.objects)
 
 
 def test_of_the_same_kinds_a_run_of_chinese_is_no_single_word():
     """One character of a sentence without spaces is the change, not the sentence."""
-    assert (("千", "万"),) == found("<p>最新の価格は千円です", "<p>最新の価格は万円です", WORDS).updated
+    assert (("千", "万"),) == find("<p>最新の価格は千円です", "<p>最新の価格は万円です", WORDS).updated
 
 
 def test_of_the_same_kinds_true_is_not_1_and_twice_is_not_once():
@@ -247,6 +247,6 @@ def test_of_the_same_kinds_frequent_words_hang_nothing():
     rng = random.Random(1)
     few, other = rng.choices("abcd", k=20_000), rng.choices("abcd", k=20_000)
 
-    with bounded(3):  # 0.1 s
+    with bound_time(3):  # 0.1 s
         compare_sequences(["a"] * 60_000, ["a"] * 59_000 + ["b"])
         compare_sequences(few, other)

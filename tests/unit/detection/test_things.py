@@ -13,7 +13,7 @@ from tidings.detection.data import tabular
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
 from tidings.detection.kinds import matches
-from tidings.document.extract import extract, taken
+from tidings.document.extract import extract, take
 from tidings.document.parse import parse
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import Extraction
@@ -26,7 +26,7 @@ def page(body, media):
     return parse(body.encode(), media, url="http://x.org/a/", keep_tree=True)
 
 
-def found(interest, old, new, media="text/html; charset=utf-8"):
+def find(interest, old, new, media="text/html; charset=utf-8"):
     """Return (inserted, deleted, updated)."""
     interest = Interest(interest) if isinstance(interest, str) else interest
     change = evaluate(interest, Pair(page(old, media), page(new, media)))
@@ -90,7 +90,7 @@ NO, SE, DK = ("NO", "4.1", "x"), ("SE", "3.0", "x"), ("DK", "2.2", "x")
 )
 def test_rows_are_known_by_their_key_and_columns_by_their_name(old, new, expected):
     """A row is keyed by the first column whose texts all differ, else rows are a multiset; a column is told once."""
-    assert expected == found("table", old, new)
+    assert expected == find("table", old, new)
 
 
 def test_what_spans_stands_everywhere_it_is_seen():
@@ -112,7 +112,7 @@ def test_a_cell_that_spans_more_than_the_table_makes_no_columns(across):
 
     assert (("Name", "State"), 2) == (grid.columns, grid.width)
     assert (("web", "up"), ("Second site", "Second site"), ("mail", "up")) == grid.rows
-    assert (["Second site | Second site", "mail | up"], [], []) == found(
+    assert (["Second site | Second site", "mail | up"], [], []) == find(
         "table", f"<table>{head}</table>", f"<table>{head}{more}</table>"
     )
 
@@ -130,12 +130,12 @@ def test_of_a_row_no_more_is_read_than_a_table_may_have(monkeypatch):
     """A row that is too wide is refused before the rest of it is read."""
     read: list[str] = []
 
-    def noted(line: str, _: object) -> str:
+    def note(line: str, _: object) -> str:
         read.append(line)
         return line
 
     monkeypatch.setattr(tables, "MOST_CELLS", 10)
-    monkeypatch.setattr(tables, "cleaned", noted)
+    monkeypatch.setattr(tables, "clean", note)
 
     with pytest.raises(RefusedError):
         tables.tables_of(page(table(("x",) * 100, head=()), "text/html"))
@@ -155,7 +155,7 @@ def test_of_very_many_columns_none_is_looked_for_under_another_name(monkeypatch)
     head = ("Land", "Price", "Remark")
     monkeypatch.setattr(tabular, "MOST_RENAMED", 1)
 
-    assert (["column Price", "column Remark"], ["column Rate", "column Note"], []) == found(
+    assert (["column Price", "column Remark"], ["column Rate", "column Note"], []) == find(
         "table", table(NO, SE), table(NO, SE, head=head)
     )
 
@@ -171,7 +171,7 @@ def test_lists_are_gone_through_some_times_and_not_for_each_of_them():
             walks["all"] += 1
             return super().__iter__()
 
-    part = taken(page("<ul><li>a<ul><li>b</ul></ul>" * 10, "text/html"))
+    part = take(page("<ul><li>a<ul><li>b</ul></ul>" * 10, "text/html"))
     assert part is not None
     nodes = lists._nodes(replace(part, lists=Lists(part.lists)), None)
 
@@ -183,21 +183,21 @@ def test_tables_are_found_again_by_their_columns():
     """A table that came before another one moves nothing: what is in the other is compared with what was."""
     other = table(("a", "1"), head=("Name", "Size"))
 
-    assert (["a | 1"], [], [("SE, Rate: 3.0", "SE, Rate: 9")]) == found(
+    assert (["a | 1"], [], [("SE, Rate: 3.0", "SE, Rate: 9")]) == find(
         "table", table(NO, SE), other + table(NO, ("SE", "9", "x"))
     )
-    assert ([], ["a | 1"], []) == found("table", other + table(NO), table(NO))
+    assert ([], ["a | 1"], []) == find("table", other + table(NO), table(NO))
 
 
 def test_the_second_table_and_list():
     """A place names one; the others are silence, and one that is not there is not compared."""
     two = table(NO) + table(SE)
 
-    assert ([], [], [("SE, Rate: 3.0", "SE, Rate: 9")]) == found(
+    assert ([], [], [("SE, Rate: 3.0", "SE, Rate: 9")]) == find(
         Interest("table", ordinal=2), two, table(DK) + table(("SE", "9", "x"))
     )
-    assert NOTHING == found(Interest("table", ordinal=2), two, table(NO))
-    assert (["c"], [], []) == found(
+    assert NOTHING == find(Interest("table", ordinal=2), two, table(NO))
+    assert (["c"], [], []) == find(
         Interest("list", ordinal=2), "<ul><li>a</ul><ol><li>b</ol>", "<ol><li>b<li>c</ol>" * 2
     )
 
@@ -219,7 +219,7 @@ def test_the_second_table_and_list():
 )
 def test_items_of_lists(old, new, expected):
     """A multiset: order means nothing; an item of which most is left was reworded."""
-    assert expected == found("list", old, new)
+    assert expected == find("list", old, new)
 
 
 @pytest.mark.parametrize(
@@ -295,12 +295,12 @@ A, B, C, D = (
 )
 def test_entries_of_feeds(old, new, expected):
     """By their ids, guarded against ids that are shared or given anew; what falls off the end was not deleted; an edit is an update."""
-    assert expected == found("items", rss(*old), rss(*new), "application/rss+xml")
+    assert expected == find("items", rss(*old), rss(*new), "application/rss+xml")
 
 
 def test_a_date_alone_is_no_change_of_an_entry():
     """An entry that is dated anew says what it said."""
-    assert NOTHING == found("items", rss(A, more="now"), rss(A, more="later"), "application/rss+xml")
+    assert NOTHING == find("items", rss(A, more="now"), rss(A, more="later"), "application/rss+xml")
 
 
 def test_atom_entries_and_their_html():
@@ -308,8 +308,8 @@ def test_atom_entries_and_their_html():
     atom = "<feed xmlns='http://www.w3.org/2005/Atom'><entry><id>1</id><title type='html'>A &amp;amp; B</title><link href='/1'/><content type='html'>{}</content></entry></feed>"
     old, same, new = (atom.format(text) for text in ("&lt;p&gt;one", "&lt;b&gt;one&lt;/b&gt;", "two"))
 
-    assert NOTHING == found("items", old, same, "application/atom+xml")
-    assert ([], [], [("A & B one", "A & B two")]) == found("items", old, new, "application/atom+xml")
+    assert NOTHING == find("items", old, same, "application/atom+xml")
+    assert ([], [], [("A & B one", "A & B two")]) == find("items", old, new, "application/atom+xml")
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_atom_entries_and_their_html():
 )
 def test_entries_of_json(old, new, expected):
     """The members of the array, by their ids; the order of keys and members means nothing."""
-    assert expected == found("items", json.dumps(old), json.dumps(new), "application/json")
+    assert expected == find("items", json.dumps(old), json.dumps(new), "application/json")
 
 
 @pytest.mark.parametrize("path", ["$..views", "$.items[*].views", "$.items[0]"])
@@ -365,7 +365,7 @@ def test_entries_of_a_page_are_what_is_selected():
     css = Interest("items", selector=None)
     old = "<ul><li id=a>one<li><a href=x>two</a></ul>"
 
-    assert (["three"], [], [("one", "one more")]) == found(
+    assert (["three"], [], [("one", "one more")]) == find(
         css, old, "<ul><li id=a>one more<li><a href=x>two</a><li>three</ul>"
     )
 
@@ -384,9 +384,9 @@ def test_too_many_entries_or_matches_are_refused(monkeypatch):
     monkeypatch.setattr(matches, "MOST_MATCHES", 3)
 
     with pytest.raises(RefusedError):
-        found("items", "[]", "[1,2,3,4]", "application/json")
+        find("items", "[]", "[1,2,3,4]", "application/json")
     with pytest.raises(RefusedError):
-        found(Interest("regex", pattern="x"), "x", "x x x x")
+        find(Interest("regex", pattern="x"), "x", "x x x x")
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ def test_too_many_entries_or_matches_are_refused(monkeypatch):
 )
 def test_matches_are_a_multiset(pattern, old, new, expected):
     """The group if there is one, several with a space between; `^` and `$` are the ends of a line."""
-    assert expected == found(Interest("regex", pattern=pattern), old, new)
+    assert expected == find(Interest("regex", pattern=pattern), old, new)
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_matches_are_a_multiset(pattern, old, new, expected):
 def test_h_068_h_069_no_pattern_runs_away(pattern):
     """RE2 reads a megabyte once, whatever the pattern."""
     for text in ("a" * 1_000_000, "x" + " " * 50_000 + "x"):
-        found(Interest("regex", pattern=pattern), "b", text)
+        find(Interest("regex", pattern=pattern), "b", text)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +429,7 @@ def test_h_068_h_069_no_pattern_runs_away(pattern):
 )
 def test_the_first_number(old, new, expected):
     """Another number is an update; one that goes or comes is that; how it is written means nothing."""
-    assert expected == found("number", old, new)
+    assert expected == find("number", old, new)
 
 
 def test_a_number_is_an_edit_of_its_tokens():
@@ -454,7 +454,7 @@ def test_a_number_is_an_edit_of_its_tokens():
 def test_json_in_a_wrapping_is_compared_as_json(old, new):
     """Behind a guard against scripts, in a call (JSONP), line by line: the order of keys says nothing, a value does, paths find it."""
 
-    def found(before, after, interest):
+    def find(before, after, interest):
         old_body, new_body = (
             Body(data=text.encode(), content_type="application/json", url="http://x.org/") for text in (before, after)
         )
@@ -463,16 +463,16 @@ def test_json_in_a_wrapping_is_compared_as_json(old, new):
     first, swapped, other = '{"a": 1, "b": 2}', '{"b": 2, "a": 1}', '{"b": 3, "a": 1}'
     part = Interest("any", selector=Selector("jsonpath", "$..b"))
 
-    assert not found(old % first, new % swapped, Interest("any"))
-    assert "3" in str(found(old % first, new % other, Interest("any")).updated)
-    assert "3" in str(found(old % first, new % other, part).updated)
+    assert not find(old % first, new % swapped, Interest("any"))
+    assert "3" in str(find(old % first, new % other, Interest("any")).updated)
+    assert "3" in str(find(old % first, new % other, part).updated)
 
 
 LEAGUE = (("Ada", 90), ("Bo", 80), ("Cy", 70), ("Di", 60), ("Ed", 50))
 STATES = (("up", "x"), ("up", "x"), ("down", "x"))
 
 
-def counted(rows, start=1, form="{}"):
+def write_rows(rows, start=1, form="{}"):
     return [(form.format(number), *row) for number, row in enumerate(rows, start)]
 
 
@@ -493,7 +493,7 @@ def league_as(sort, rows):
 def of_league(sort, old, new):
     """Return how many (came, went, were updated), and all changes that were reported."""
     (before, media, interest), (after, _, _) = (league_as(sort, rows) for rows in (old, new))
-    come, gone, updates = found(interest, before, after, media)
+    come, gone, updates = find(interest, before, after, media)
     return (len(come), len(gone), len(updates)), " ".join([*come, *gone, *(text for pair in updates for text in pair)])
 
 
@@ -501,19 +501,19 @@ def of_league(sort, old, new):
 @pytest.mark.parametrize(
     ("old", "new", "expected", "words"),
     [
-        (counted(LEAGUE), counted([("Zoe", 95), *LEAGUE]), (1, 0, 0), "Zoe"),
-        (counted(LEAGUE, 0), counted([("Zoe", 95), *LEAGUE], 0), (1, 0, 0), "Zoe"),
-        (counted(LEAGUE, form="{}."), counted([("Zoe", 95), *LEAGUE], form="{}."), (1, 0, 0), "Zoe"),
-        (counted(LEAGUE), counted([*LEAGUE[:2], ("Zoe", 75), *LEAGUE[2:]]), (1, 0, 0), "Zoe"),
-        (counted(LEAGUE), counted(LEAGUE[1:]), (0, 1, 0), "Ada"),
-        (counted(STATES), counted([("new", "x"), *STATES]), (1, 0, 0), "new"),
+        (write_rows(LEAGUE), write_rows([("Zoe", 95), *LEAGUE]), (1, 0, 0), "Zoe"),
+        (write_rows(LEAGUE, 0), write_rows([("Zoe", 95), *LEAGUE], 0), (1, 0, 0), "Zoe"),
+        (write_rows(LEAGUE, form="{}."), write_rows([("Zoe", 95), *LEAGUE], form="{}."), (1, 0, 0), "Zoe"),
+        (write_rows(LEAGUE), write_rows([*LEAGUE[:2], ("Zoe", 75), *LEAGUE[2:]]), (1, 0, 0), "Zoe"),
+        (write_rows(LEAGUE), write_rows(LEAGUE[1:]), (0, 1, 0), "Ada"),
+        (write_rows(STATES), write_rows([("new", "x"), *STATES]), (1, 0, 0), "new"),
         # numbers that are names
-        (counted(LEAGUE), counted([*LEAGUE, ("Zoe", 5)]), (1, 0, 0), "Zoe"),
-        (counted(LEAGUE), counted([("Adah", 90), *LEAGUE[1:]]), (0, 0, 1), "Adah"),
-        (counted(LEAGUE), counted(LEAGUE)[::-1], (0, 0, 0), ""),
-        (counted(LEAGUE), counted(LEAGUE)[:4], (0, 1, 0), "Ed"),
-        (counted(STATES), counted([STATES[0], STATES[2], STATES[2]]), (0, 0, 1), "down"),
-        (counted([("on", "x"), ("off", "x")]), counted([("off", "x"), ("on", "x")]), (0, 0, 2), "off"),
+        (write_rows(LEAGUE), write_rows([*LEAGUE, ("Zoe", 5)]), (1, 0, 0), "Zoe"),
+        (write_rows(LEAGUE), write_rows([("Adah", 90), *LEAGUE[1:]]), (0, 0, 1), "Adah"),
+        (write_rows(LEAGUE), write_rows(LEAGUE)[::-1], (0, 0, 0), ""),
+        (write_rows(LEAGUE), write_rows(LEAGUE)[:4], (0, 1, 0), "Ed"),
+        (write_rows(STATES), write_rows([STATES[0], STATES[2], STATES[2]]), (0, 0, 1), "down"),
+        (write_rows([("on", "x"), ("off", "x")]), write_rows([("off", "x"), ("on", "x")]), (0, 0, 2), "off"),
     ],
     ids=[
         "first", "from 0", "with dots", "between", "the first went", "no names", "last", "reworded", "order", "the last went", "a state",
@@ -531,7 +531,7 @@ def test_running_numbers_are_positions(sort, old, new, expected, words):
 @pytest.mark.parametrize("sort", ["table", "csv", "json", "items"])
 def test_who_moved_among_running_numbers_is_told(sort):
     """A ranking in which the last one rose to the top: its new place is told, not that all others moved down."""
-    told, text = of_league(sort, counted(LEAGUE), counted([("Ed", 50), *LEAGUE[:4]]))
+    told, text = of_league(sort, write_rows(LEAGUE), write_rows([("Ed", 50), *LEAGUE[:4]]))
 
     assert (0, 0, 1) == told
     assert "Ed" in text

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tidings.document.extract import extract, taken
+from tidings.document.extract import extract, take
 from tidings.document.parse import parse
 from tidings.document.select import chosen
-from tidings.document.select.extraction import PAGE, WHOLE, Extraction, named
+from tidings.document.select.extraction import PAGE, WHOLE, Extraction, make_name
 from tidings.model.watch.extract import Pattern, StopWords, Transform
 from tidings.model.watch.interest import Selector
 
@@ -178,9 +178,9 @@ def test_the_whole_page_is_the_page():
     ]
 
     assert page is extract(page, WHOLE)
-    assert PAGE == WHOLE.fingerprint == named(WHOLE)
+    assert PAGE == WHOLE.fingerprint == make_name(WHOLE)
     assert len(some) == len({extraction.fingerprint for extraction in some})
-    assert named(*some[:2]) != named(*reversed(some[:2]))
+    assert make_name(*some[:2]) != make_name(*reversed(some[:2]))
 
 
 def test_one_parse_serves_all_parts():
@@ -189,7 +189,7 @@ def test_one_parse_serves_all_parts():
     extraction = Extraction((css("li"),))
 
     assert extract(page, extraction) is extract(page, Extraction((css("li"),)))
-    assert taken(extract(page, extraction)) is taken(extract(page, extraction))
+    assert take(extract(page, extraction)) is take(extract(page, extraction))
 
 
 @pytest.mark.parametrize(

@@ -114,8 +114,8 @@ def test_silence_says_nothing_until_a_source_has_proved_itself():
     assert 0.0 == Trust().sure
     proved = Trust(told=40.0, missed=0.0, days=100.0)
     assert 0.9 < proved.sure < proved.hints.recall
-    assert proved.faded(60, 30) == Trust(told=10.0, days=25.0)
-    assert proved.faded(60, 30).sure < proved.sure
+    assert proved.fade(60, 30) == Trust(told=10.0, days=25.0)
+    assert proved.fade(60, 30).sure < proved.sure
 
 
 def test_a_flooded_page_is_believed_less_than_others_of_its_host():

@@ -16,7 +16,7 @@ DAY = 24 * HOUR
 HOSTS = np.array([7, 7, 8])
 
 
-def looked(learner: HourlyLearner, known: Any, days: int) -> Any:
+def learn_polls(learner: HourlyLearner, known: Any, days: int) -> Any:
     """Return what is known after hourly looks: pages of host 7 change in each hour from 8 to 20, the page of host 8 never."""
     rows = np.arange(3)
     quiet, told = np.zeros(3, dtype=np.bool_), np.full(3, NEVER_SEEN)
@@ -30,7 +30,7 @@ def looked(learner: HourlyLearner, known: Any, days: int) -> Any:
 def after_ten_days() -> Any:
     """What is known after ten days."""
     learner = HourlyLearner()
-    return looked(learner, learner.begin(HOSTS), 10)
+    return learn_polls(learner, learner.begin(HOSTS), 10)
 
 
 def test_a_host_that_changes_by_day_has_a_profile(after_ten_days):
@@ -48,7 +48,7 @@ def test_there_is_none_before_a_week():
     """Three days of two pages are 144 hours."""
     learner = HourlyLearner()
 
-    assert [-1, -1, -1] == learner.profiles(looked(learner, learner.begin(HOSTS), 3))[1].tolist()
+    assert [-1, -1, -1] == learner.profiles(learn_polls(learner, learner.begin(HOSTS), 3))[1].tolist()
 
 
 def test_pages_that_come_have_that_of_their_host(after_ten_days):

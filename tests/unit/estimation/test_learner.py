@@ -60,7 +60,7 @@ def test_what_is_old_is_forgotten_before_what_is_new_is_learned():
     assert [0.2 + 10 / 2 + 30] == pytest.approx(after.posterior.scale.tolist())
 
 
-def looked(
+def learn_polls(
     learner: GammaLearner, known: KnownRates, rows: Sequence[int], at: float, changed: Sequence[bool]
 ) -> KnownRates:
     """Return what is known after looks at a day, and after priors were found anew if that is due."""
@@ -68,7 +68,7 @@ def looked(
     instants = np.full(count, round(at * DAY))
     never, quiet = np.full(count, NEVER_SEEN), np.zeros(count, dtype=np.bool_)
     after = learner.observe(known, np.array(rows), instants, np.array(changed), never, quiet)
-    return learner.fitted(after, round(at * DAY)) or after
+    return learner.fit(after, round(at * DAY)) or after
 
 
 def a_host(order: Sequence[int] = tuple(range(12))) -> tuple[KnownRates, np.ndarray]:
@@ -77,8 +77,8 @@ def a_host(order: Sequence[int] = tuple(range(12))) -> tuple[KnownRates, np.ndar
     place = np.argsort(order)
     known = learner.begin(hosts[list(order)])
     for day in range(11):
-        known = looked(learner, known, place[:10].tolist(), day, [True] * 10)
-    return looked(learner, known, place[10:].tolist(), 10.5, [False] * 2), place
+        known = learn_polls(learner, known, place[:10].tolist(), day, [True] * 10)
+    return learn_polls(learner, known, place[10:].tolist(), 10.5, [False] * 2), place
 
 
 def test_a_page_that_was_there_before_moves_to_what_its_host_is_found_to_be():
@@ -88,7 +88,7 @@ def test_a_page_that_was_there_before_moves_to_what_its_host_is_found_to_be():
     mean = known.posterior.mean
     quiet = known
     for day in range(11, 60):
-        quiet = looked(learner, quiet, [10], day, [False])
+        quiet = learn_polls(learner, quiet, [10], day, [False])
 
     assert mean[10] > mean[11] > before[10]
     assert quiet.posterior.mean[10] < 0.1
@@ -106,7 +106,7 @@ def test_the_order_in_which_pages_come_does_not_matter():
 
     assert known.posterior.mean == pytest.approx(other.posterior.mean[place], rel=1e-12)
     assert known.posterior.mean.tolist() == again.posterior.mean.tolist()
-    later, later_again = (learner.fitted(one, 20 * DAY) for one in (known, again))
+    later, later_again = (learner.fit(one, 20 * DAY) for one in (known, again))
     assert later is not None
     assert later_again is not None
     assert later.posterior.mean.tolist() == later_again.posterior.mean.tolist()
@@ -117,7 +117,7 @@ def test_finding_priors_again_changes_nothing_without_looks():
     known, _ = a_host()
     again = known
     for day in range(20, 60):
-        again = GammaLearner().fitted(again, day * DAY) or again
+        again = GammaLearner().fit(again, day * DAY) or again
 
     assert known.posterior.mean == pytest.approx(again.posterior.mean, rel=1e-9)
 
@@ -126,8 +126,8 @@ def test_priors_are_found_at_most_once_an_hour():
     """It costs a pass over all pages."""
     known, _ = a_host()
 
-    assert GammaLearner().fitted(known, known.fitted_at + HOUR - 1) is None
-    assert GammaLearner().fitted(known, known.fitted_at + HOUR) is not None
+    assert GammaLearner().fit(known, known.fitted_at + HOUR - 1) is None
+    assert GammaLearner().fit(known, known.fitted_at + HOUR) is not None
 
 
 @pytest.mark.parametrize("gap", [1e-6, 1 / 1440, 1.0])
@@ -135,7 +135,7 @@ def test_a_page_that_differs_at_every_look_has_a_rate_all_the_same(gap):
     """A thousand looks say at most some forty changes a gap, also where the page is all that is known of its host, and nothing of it is infinite."""
     known = GammaLearner().begin(ONE)
     for number in range(1_000):
-        known = looked(GammaLearner(), known, [0], number * gap, [True])
+        known = learn_polls(GammaLearner(), known, [0], number * gap, [True])
     rate = GammaLearner().rates(known)[0]
 
     assert rate * gap < 40

@@ -10,10 +10,10 @@ import pytest
 from tidings.estimation.life import Block, End, Survival
 from tidings.model.interval import DAY, HOUR
 from tidings.model.observed.change import Edit
-from tidings.model.watch.weight import Life
+from tidings.model.watch.weight import ChangeLife
 
 
-def edited(before: list[str], after: list[str]) -> list[Edit]:
+def make_edits(before: list[str], after: list[str]) -> list[Edit]:
     """Return the edits between two lists of different tokens in the same order but for what came and went."""
     kept = [token for token in before if token in set(after)]
     edits, old, new = [], 0, 0
@@ -28,24 +28,24 @@ def edited(before: list[str], after: list[str]) -> list[Edit]:
     return edits
 
 
-def followed(versions: list[list[str]], *, gap: int = HOUR) -> Survival:
+def follow(versions: list[list[str]], *, gap: int = HOUR) -> Survival:
     """Return what is known after all versions of a page, so long after one another."""
     known = Survival()
     for number, (before, after) in enumerate(pairwise(versions), start=1):
-        known = known.after_edits(edited(before, after), old=number, new=number + 1, at=number * gap)
+        known = known.after_edits(make_edits(before, after), old=number, new=number + 1, at=number * gap)
     return known
 
 
 def test_what_is_replaced_by_each_change_is_overwritten():
     """A price: each change brings a new one and takes the old."""
-    known = followed([["boots", "cost", f"p{number}", "now"] for number in range(16)])
+    known = follow([["boots", "cost", f"p{number}", "now"] for number in range(16)])
 
-    assert Life("overwrite") == known.life(16 * HOUR)
+    assert ChangeLife("overwrite") == known.life(16 * HOUR)
 
 
 def test_what_stays_has_no_life_that_ends():
     """A list of news that grows: nothing that it brought has ever gone."""
-    known = followed([[f"n{i}" for i in range(number, 0, -1)] for number in range(1, 60)])
+    known = follow([[f"n{i}" for i in range(number, 0, -1)] for number in range(1, 60)])
 
     assert known.life(60 * HOUR) is None
 
@@ -60,7 +60,7 @@ def test_a_text_that_is_edited_here_and_there_stays():
         words[rng.randrange(100)] = f"e{number}"
         versions.append(words)
 
-    assert followed(versions).life(60 * HOUR) is None
+    assert follow(versions).life(60 * HOUR) is None
 
 
 def test_a_board_of_ten_notes_holds_each_for_ten_changes():
@@ -69,9 +69,9 @@ def test_a_board_of_ten_notes_holds_each_for_ten_changes():
     for number in range(1, 40):
         at += round(rng.expovariate(1 / HOUR))
         before, after = ([f"n{i}" for i in range(first, first + 10)] for first in (number, number + 1))
-        known = known.after_edits(edited(before, after), old=number, new=number + 1, at=at)
+        known = known.after_edits(make_edits(before, after), old=number, new=number + 1, at=at)
 
-    assert Life("changes", changes=10) == known.life(at)
+    assert ChangeLife("changes", changes=10) == known.life(at)
 
 
 def test_a_feed_that_holds_a_week_holds_each_entry_for_a_week():
@@ -95,9 +95,9 @@ def test_nothing_is_said_before_enough_has_gone():
     """Nine of nine that were overwritten may be chance."""
     versions = [["boots", "cost", f"p{number}"] for number in range(11)]
 
-    assert followed(versions[:10]).life(0) is None
-    assert followed(versions).life(0) is None
-    assert followed([*versions, ["boots", "cost", "q"]]).life(0) == Life("overwrite")
+    assert follow(versions[:10]).life(0) is None
+    assert follow(versions).life(0) is None
+    assert follow([*versions, ["boots", "cost", "q"]]).life(0) == ChangeLife("overwrite")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_versions_that_were_not_followed_begin_anew():
 
 def test_what_is_kept_is_bounded():
     """However many changes there were, and however much each brought."""
-    known = followed([[f"w{number}_{word}" for word in range(0, 60, 2)] for number in range(100)])
+    known = follow([[f"w{number}_{word}" for word in range(0, 60, 2)] for number in range(100)])
 
     assert len(known.blocks) <= 16
     assert len(known.ends) <= 32

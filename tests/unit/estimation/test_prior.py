@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tidings.estimation.gamma import Gamma
-from tidings.estimation.learner import host_priors, moved
+from tidings.estimation.learner import host_priors, move_priors
 
 FALLBACK = Gamma.of(0.4, 0.8)
 
@@ -54,8 +54,8 @@ def test_posteriors_move_with_their_priors():
     """Looks that found nothing, and changes of which the instant is known, add the same to every prior: moving them is learning anew."""
     before, after = Gamma.of([0.1, 0.1], [0.2, 0.2]), Gamma.of([2.0, 0.5], [1.0, 4.0])
 
-    def learned(prior):
+    def learn(prior):
         return prior.observe(3.0, [False, True], age=[np.nan, 1.0]).observe(2.0, [False, False])
 
-    assert learned(after).mean == pytest.approx(moved(learned(before), before, after).mean)
-    assert learned(after).deviation == pytest.approx(moved(learned(before), before, after).deviation)
+    assert learn(after).mean == pytest.approx(move_priors(learn(before), before, after).mean)
+    assert learn(after).deviation == pytest.approx(move_priors(learn(before), before, after).deviation)

@@ -16,12 +16,14 @@ BUSY_DAYS = Profile.of(np.where(np.arange(HOURS) % 24 < 8, 0.25, 1.0))
 @given(st.integers(-WEEK, 3000 * WEEK), st.integers(0, 3 * WEEK), st.integers(0, 3 * WEEK))
 def test_operational_time_adds_up_and_a_week_is_a_week(begin: int, first: int, second: int):
     """Whatever the profile, it is additive and its mean is 1."""
-    whole = BUSY_DAYS.elapsed(begin, begin + first + second)
-    parts = BUSY_DAYS.elapsed(begin, begin + first) + BUSY_DAYS.elapsed(begin + first, begin + first + second)
+    whole = BUSY_DAYS.measure_elapsed(begin, begin + first + second)
+    parts = BUSY_DAYS.measure_elapsed(begin, begin + first) + BUSY_DAYS.measure_elapsed(
+        begin + first, begin + first + second
+    )
 
     assert whole == pytest.approx(parts, abs=HOUR * 1e-6)
-    assert float(WEEK) == pytest.approx(BUSY_DAYS.elapsed(begin, begin + WEEK))
-    assert first == pytest.approx(Profile.flat().elapsed(begin, begin + first), abs=1e3)
+    assert float(WEEK) == pytest.approx(BUSY_DAYS.measure_elapsed(begin, begin + WEEK))
+    assert first == pytest.approx(Profile.flat().measure_elapsed(begin, begin + first), abs=1e3)
 
 
 def test_hours_are_learned_from_looks_that_only_say_whether():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidings.estimation.saturation import LOOKS, TRIES, is_doubtful, looked
+from tidings.estimation.saturation import LOOKS, TRIES, add_poll, is_doubtful
 from tidings.model.interval import HOUR, MINUTE
 from tidings.model.observed.page import Saturation
 
@@ -16,7 +16,7 @@ def after(looks: Iterable[tuple[int, bool]], known: Saturation = UNKNOWN) -> Sat
     """Return what is known after looks, each so long after the one before."""
     at = 0
     for gap, differs in looks:
-        known = looked(known, at=at + gap, last=at, differs=differs, floor=MINUTE)
+        known = add_poll(known, at=at + gap, last=at, differs=differs, floor=MINUTE)
         at += gap
     return known
 
@@ -61,11 +61,11 @@ def test_a_floor_that_is_long_is_no_less_soon():
     known = UNKNOWN
     for number in range(LOOKS):
         at = number * 10 * MINUTE
-        known = looked(known, at=at + 10 * MINUTE, last=at, differs=True, floor=10 * MINUTE)
+        known = add_poll(known, at=at + 10 * MINUTE, last=at, differs=True, floor=10 * MINUTE)
 
     assert known.since is not None
 
 
 def test_the_first_look_says_nothing():
     """There is nothing that it could differ from."""
-    assert UNKNOWN == looked(UNKNOWN, at=0, last=None, differs=True, floor=MINUTE)
+    assert UNKNOWN == add_poll(UNKNOWN, at=0, last=None, differs=True, floor=MINUTE)

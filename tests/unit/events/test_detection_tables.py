@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from tests.strategies_events import CONTEXTS, A, B, C, detect, lasting, numbered
+from tests.strategies_events import CONTEXTS, A, B, C, detect, lasting, number_events
 from tidings.events.expression import (
     And,
-    AnyOf,
+    AnyOfEvents,
     Aperiodic,
     AperiodicStar,
-    Not,
+    NotBetween,
     Or,
     Periodic,
     PeriodicStar,
@@ -63,12 +63,12 @@ TABLES = {
            recent       a3b3@[8,12]""",
     ),
     "NOT(c)[a,b] with intervals": (
-        Not(LC, LA, LB),
+        NotBetween(LC, LA, LB),
         f"{SPANS} c[5,5]",
         "unrestricted a2b2@[4,10] a2b3@[4,12] a3b3@[8,12]",
     ),
     "NOT(b)[a,c]": (
-        Not(B, A, C),
+        NotBetween(B, A, C),
         "a@1 a@2 c@3 a@4 b@5 a@6 c@7 c@8",
         """unrestricted a1c1@[1,3] a2c1@[2,3] a4c2@[6,7] a4c3@[6,8]
            recent       a2c1@[2,3] a4c2@[6,7] a4c3@[6,8]
@@ -77,7 +77,7 @@ TABLES = {
            cumulative   a1a2c1@[1,3] a4c2@[6,7]""",
     ),
     "ANY(2,a,b,c)": (
-        AnyOf(2, (A, B, C)),
+        AnyOfEvents(2, (A, B, C)),
         "a@1 a@2 b@3 c@4 c@5",
         """unrestricted a1b1 a2b1 | a1c1 a2c1 b1c1 | a1c2 a2c2 b1c2
            recent       a2b1@[2,3] b1c1@[3,4] b1c2@[3,5]
@@ -148,7 +148,7 @@ def read(trace):
     """Return the occurrences of a trace in the order of their ends; at one instant as they are written."""
     events = re.findall(r"([a-z])(?:@(\d+)|\[(\d+),(\d+)\])", trace)
     spans = [(name, int(point or start), int(point or end)) for name, point, start, end in events]
-    return sorted(numbered(spans), key=lambda occurrence: occurrence.end)
+    return sorted(number_events(spans), key=lambda occurrence: occurrence.end)
 
 
 def names(occurrences):
@@ -162,12 +162,12 @@ def show(occurrence):
     ticks = [part for part in occurrence.parts if part.type.startswith("P*")]
     who = names([part for part in occurrence.parts if part not in ticks])
     if occurrence.type.startswith(("P(", "PLUS(")):
-        return f"{braced(who)}@{occurrence.end}"
-    text = f"{braced(who[:-1])}{{{','.join(str(tick.end) for tick in ticks)}}}{who[-1]}" if ticks else "".join(who)
+        return f"{brace(who)}@{occurrence.end}"
+    text = f"{brace(who[:-1])}{{{','.join(str(tick.end) for tick in ticks)}}}{who[-1]}" if ticks else "".join(who)
     return f"{text}@[{occurrence.start},{occurrence.end}]"
 
 
-def braced(who):
+def brace(who):
     return who[0] if len(who) == 1 else f"{{{','.join(who)}}}"
 
 

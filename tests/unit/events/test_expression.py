@@ -7,10 +7,10 @@ from tests.strategies_events import OF_EACH_OPERATOR, A, B, C, event_expressions
 from tidings.events.expression import (
     EXPRESSIONS,
     And,
-    AnyOf,
+    AnyOfEvents,
     Aperiodic,
     AperiodicStar,
-    Not,
+    NotBetween,
     Or,
     Periodic,
     PeriodicStar,
@@ -18,7 +18,7 @@ from tidings.events.expression import (
     Primitive,
     Seq,
     from_json,
-    spelled,
+    spell,
     to_json,
 )
 from tidings.events.operators.operators import OPERATORS
@@ -40,9 +40,9 @@ def test_plain_form_and_back(expression):
     [
         (Or((A, B, C)), "OR(a, b, c)"),
         (And(A, B, within=60, consume=True), "AND(a, b) within 60 consumed"),
-        (AnyOf(2, (A, B, C)), "ANY(2, a, b, c)"),
+        (AnyOfEvents(2, (A, B, C)), "ANY(2, a, b, c)"),
         (Seq(A, Seq(B, C)), "SEQ(a, SEQ(b, c))"),
-        (Not(B, A, C), "NOT(b)[a, c]"),
+        (NotBetween(B, A, C), "NOT(b)[a, c]"),
         (Aperiodic(A, B, C), "A(a, b, c)"),
         (AperiodicStar(A, B, C), "A*(a, b, c)"),
         (Periodic(A, 2, C), "P(a, [2], c)"),
@@ -53,13 +53,13 @@ def test_plain_form_and_back(expression):
 )
 def test_spelled_as_the_papers_do(expression, text):
     """An expression is read as in the literature on Snoop."""
-    assert text == spelled(expression)
+    assert text == spell(expression)
 
 
 @given(event_expressions, event_expressions)
 def test_what_differs_is_spelled_differently(one, other):
     """Two expressions that are spelled alike are equal, but for whether their events may last."""
-    assert (spelled(one) != spelled(other)) or without_lasting(one) == without_lasting(other)
+    assert (spell(one) != spell(other)) or without_lasting(one) == without_lasting(other)
 
 
 def without_lasting(expression):
@@ -72,8 +72,8 @@ def without_lasting(expression):
         (lambda: Or((A,)), "OR joins two or more different events, not: a"),
         (lambda: Or(()), "OR joins two or more different events, not: none"),
         (lambda: And(A, A), "AND joins two or more different events, not: a, a"),
-        (lambda: AnyOf(4, (A, B, C)), "ANY takes from 2 to 3 of 3 parts, not 4"),
-        (lambda: AnyOf(1, (A, B)), "ANY takes from 2 to 2 of 2 parts, not 1"),
+        (lambda: AnyOfEvents(4, (A, B, C)), "ANY takes from 2 to 3 of 3 parts, not 4"),
+        (lambda: AnyOfEvents(1, (A, B)), "ANY takes from 2 to 2 of 2 parts, not 1"),
         (lambda: Seq(A, B, within=-1), "SEQ can be bounded to 0 µs or more, not -1"),
         (lambda: Periodic(A, 0, C), r"the period of P must be above 0 µs, it is 0"),
         (lambda: PeriodicStar(A, -5, C), r"the period of P\* must be above 0 µs, it is -5"),

@@ -19,7 +19,7 @@ from tests.strategies_events import (
     event_expressions,
     traces,
 )
-from tidings.events.expression import And, Aperiodic, Not, Or, Periodic, Plus, Seq
+from tidings.events.expression import And, Aperiodic, NotBetween, Or, Periodic, Plus, Seq
 from tidings.events.graph import Graph, Loading, listeners_above, reach_of
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.node import Bounds, Context, Reach
@@ -53,7 +53,7 @@ def test_parts_are_shared():
     """A sub-expression is shared by all wholes in which it stands, within one expression too."""
     graph = Graph()
     subscribe(graph, Seq(And(A, B), C), "one")
-    subscribe(graph, Not(C, And(A, B), And(A, B)), "two")
+    subscribe(graph, NotBetween(C, And(A, B), And(A, B)), "two")
     (shared,) = (node for node in graph.nodes.values() if node.expression == And(A, B))
 
     assert 3 == shared.subscribers
@@ -211,13 +211,13 @@ def test_whom_one_shares_with_is_never_seen_in_the_order_of_clocks():
     subscribe(graph, Plus(A, 1), "before")
     subscribe(graph, window, "late")
     hear(graph, trace[0])
-    first, second = (drained.node for drained in _drained(graph))
+    first, second = (drained.node for drained in _drain(graph))
 
     assert ["P", "PLUS"] == [graph.nodes[number].expression.operator for number in (first, second)]
     assert [] == detect(window, Context.RECENT, trace)
 
 
-def _drained(graph):
+def _drain(graph):
     found = []
     while (timer := graph.timers.first()) is not None:
         found.append(timer)
@@ -265,7 +265,7 @@ def test_what_is_loaded_beside_others_keeps_the_order_of_clocks():
     for clock in range(1, 3):
         other.timers.set(clock, 0, LATER, 0)
     other.load(*detector.wanted, Ear(), numbers, Loading(states))
-    operators = [other.nodes[timer.node].expression.operator for timer in _drained(other)[:2]]
+    operators = [other.nodes[timer.node].expression.operator for timer in _drain(other)[:2]]
 
     assert ["P", "PLUS"] == operators
 

@@ -16,14 +16,14 @@ from tests.strategies_events import (
     detect,
     event_expressions,
     lasting,
-    shifted,
+    shift,
     traces,
 )
-from tidings.events.expression import And, Not, Or, Seq
+from tidings.events.expression import And, NotBetween, Or, Seq
 from tidings.events.operators.node import Context
 
 LA, LB, LC = lasting("a", "b", "c")
-PAIRING = {"AND": And(LA, LB), "SEQ": Seq(LA, LB), "NOT": Not(LC, LA, LB)}
+PAIRING = {"AND": And(LA, LB), "SEQ": Seq(LA, LB), "NOT": NotBetween(LC, LA, LB)}
 UNRESTRICTED = Context.UNRESTRICTED
 
 
@@ -31,7 +31,7 @@ def parts_of(found):
     return [occurrence.parts for occurrence in found]
 
 
-def defined(trace, holds):
+def list_defined(trace, holds):
     """Return which pairs of a and b the definition demands, in the order in which they are complete."""
     places = [
         (max(i, j), min(i, j))
@@ -45,7 +45,7 @@ def defined(trace, holds):
 @given(traces)
 def test_and_is_what_it_is_defined_to_be(trace):
     """Unrestricted AND detects every pair of its parts."""
-    expected = defined(trace, lambda i, j: True)
+    expected = list_defined(trace, lambda i, j: True)
 
     assert expected == parts_of(detect(PAIRING["AND"], UNRESTRICTED, trace))
 
@@ -53,7 +53,7 @@ def test_and_is_what_it_is_defined_to_be(trace):
 @given(traces)
 def test_seq_is_what_it_is_defined_to_be(trace):
     """Unrestricted SEQ detects every pair of which the one ended before the other started."""
-    expected = defined(trace, lambda i, j: trace[i].end < trace[j].start)
+    expected = list_defined(trace, lambda i, j: trace[i].end < trace[j].start)
 
     assert expected == parts_of(detect(PAIRING["SEQ"], UNRESTRICTED, trace))
 
@@ -69,7 +69,7 @@ def test_not_is_what_it_is_defined_to_be(trace):
         )
         return first.end < last.start and not any(between)
 
-    expected = defined(trace, holds)
+    expected = list_defined(trace, holds)
 
     assert expected == parts_of(detect(PAIRING["NOT"], UNRESTRICTED, trace))
 
@@ -80,7 +80,7 @@ def test_within_is_a_bound_on_the_whole(trace, within):
     for plain, bounded in (
         (PAIRING["AND"], And(LA, LB, within)),
         (PAIRING["SEQ"], Seq(LA, LB, within)),
-        (PAIRING["NOT"], Not(LC, LA, LB, within)),
+        (PAIRING["NOT"], NotBetween(LC, LA, LB, within)),
     ):
         expected = [one.parts for one in detect(plain, UNRESTRICTED, trace) if one.end - one.start <= within]
 
@@ -142,15 +142,15 @@ def test_restart_law(expression, context, trace, data):
     before = Detector(expression, context)
     found = before.run(trace[:cut], until=None)
 
-    assert detect(expression, context, trace) == found + before.reloaded().run(trace[cut:])
+    assert detect(expression, context, trace) == found + before.reload().run(trace[cut:])
 
 
 @given(event_expressions, st.sampled_from(CONTEXTS), traces, st.integers(-1000, 1000))
 def test_time_shift(expression, context, trace, by):
     """Shifting all stamps shifts all results, for any nested expression."""
-    expected = [shifted(one, by) for one in detect(expression, context, trace)]
+    expected = [shift(one, by) for one in detect(expression, context, trace)]
 
-    assert expected == detect(expression, context, [shifted(one, by) for one in trace], until=LATER + by)
+    assert expected == detect(expression, context, [shift(one, by) for one in trace], until=LATER + by)
 
 
 @given(event_expressions, st.sampled_from(CONTEXTS), traces)

@@ -1,4 +1,4 @@
-from tests.strategies_events import Detector, at, shifted
+from tests.strategies_events import Detector, at, shift
 from tidings.events.expression import Primitive, Seq
 from tidings.events.operators.node import Context
 
@@ -9,8 +9,8 @@ def test_what_waits_is_shifted_with_all_its_parts():
     before = Detector(Seq(Seq(a, b), c), Context.CHRONICLE)
     events = [at("a", 10), at("b", 20)]
     before.run(events, until=None)
-    (found,) = before.reloaded(later=500).run([at("c", 600)], until=None)
+    (found,) = before.reload(later=500).run([at("c", 600)], until=None)
     (waited, last) = found.parts
 
     assert (510, 600) == (found.start, found.end)
-    assert (tuple(shifted(event, 500) for event in events), at("c", 600)) == (waited.parts, last)
+    assert (tuple(shift(event, 500) for event in events), at("c", 600)) == (waited.parts, last)

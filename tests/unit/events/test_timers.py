@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tidings.events.timers import NodeTimer, Timers
 
 
-def drained(timers):
+def drain(timers):
     """Return all timers in the order in which they go off."""
     found = []
     while (timer := timers.first()) is not None:
@@ -19,7 +19,7 @@ def test_due_order_then_age():
     for clock, due in ((1, 20), (2, 10), (3, 20), (4, 10)):
         timers.set(clock, 7, due, 0)
 
-    assert [(10, 2), (10, 4), (20, 1), (20, 3)] == [(timer.due, timer.clock) for timer in drained(timers)]
+    assert [(10, 2), (10, 4), (20, 1), (20, 3)] == [(timer.due, timer.clock) for timer in drain(timers)]
 
 
 def test_setting_again_replaces():
@@ -30,7 +30,7 @@ def test_setting_again_replaces():
     timers.set(1, 7, 10, 3)
     timers.set(2, 7, 30, 0)
 
-    assert [NodeTimer(10, 1, 1, 7, 3), NodeTimer(30, 2, 2, 7, 0)] == drained(timers)
+    assert [NodeTimer(10, 1, 1, 7, 3), NodeTimer(30, 2, 2, 7, 0)] == drain(timers)
 
 
 def test_numbers_are_new():
@@ -69,6 +69,4 @@ def test_like_a_table_of_dues(steps):
             table[clock] = due
 
     assert {clock: clock in table for clock in range(1, 7)} == {clock: clock in timers for clock in range(1, 7)}
-    assert sorted((due, clock) for clock, due in table.items()) == [
-        (timer.due, timer.clock) for timer in drained(timers)
-    ]
+    assert sorted((due, clock) for clock, due in table.items()) == [(timer.due, timer.clock) for timer in drain(timers)]

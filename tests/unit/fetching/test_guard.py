@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from tidings.fetching.guard import Guard, HomeGuard, embedded, special_networks
+from tidings.fetching.guard import Guard, HomeGuard, list_embedded, special_networks
 
 IPV4_MAX = 2**32 - 1
 IPV6_MAX = 2**128 - 1
@@ -106,7 +106,7 @@ def test_embedded_addresses_are_found():
         "2606::1": [],
     }
 
-    assert forms == {form: [str(a) for a in embedded(ipaddress.ip_address(form))] for form in forms}
+    assert forms == {form: [str(a) for a in list_embedded(ipaddress.ip_address(form))] for form in forms}
 
 
 def test_fault_says_what_the_address_is():

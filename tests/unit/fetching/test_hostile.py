@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes import Page, WebServer
 from tests.hostile import Row, Stage, act, kind_of
-from tests.hostile_rows import raw, required_ids, rows, whole
+from tests.hostile_rows import list_required_ids, raw, rows, whole
 from tests.unit.fetching.asking import ask, settings
 from tests.unit.fetching.http.test_decoders import brotli_bomb
 from tidings.fetching import address, robots
@@ -23,7 +23,7 @@ BY_WHAT = {f"{row.id} {row.what}": row for row in ROWS}
 
 def test_every_row_that_is_required_is_there():
     """H-001 to H-052, H-113 to H-118 and H-143, each at least once, in their order, each told from the others."""
-    assert list(required_ids()) == list(dict.fromkeys(row.id for row in sorted(ROWS, key=lambda row: row.id)))
+    assert list(list_required_ids()) == list(dict.fromkeys(row.id for row in sorted(ROWS, key=lambda row: row.id)))
     assert len(ROWS) == len(BY_WHAT)
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tests.fakes import FreePermit, Page, Seen, WebServer, Wire
 from tests.unit.fetching.asking import FixedNames
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
@@ -174,7 +174,7 @@ def test_the_first_500_kib_are_obeyed(server):
 )
 def test_a_small_file_cannot_cost_much(body):
     """Many names over many rules, or wildcards: 500 KiB are read and asked in bounded time (LIMIT)."""
-    with bounded(10):  # at most 0.6 s
+    with bound_time(10):  # at most 0.6 s
         parse(body, "Tidings").can_fetch("http://example.com/" + "a" * 2_000, "Tidings")
 
 

@@ -29,14 +29,14 @@ PIDS = "[__import__('os').getpid(), __import__('os').getppid()]"
 def with_runner(body, *, workers=1, **limits):
     """Run `body(runner)` on a fresh runner that is closed afterwards."""
 
-    async def opened():
+    async def count_open():
         runner = Killable(JobLimits(**limits), workers=workers)
         try:
             return await body(runner)
         finally:
             await runner.close()
 
-    return asyncio.run(opened())
+    return asyncio.run(count_open())
 
 
 def exists(pid):
@@ -363,14 +363,14 @@ def test_closing_while_a_worker_starts():
 def with_light(body, **limits):
     """Run `body(runner)` on a runner of one worker, which is sent light jobs ahead."""
 
-    async def opened():
+    async def count_open():
         runner = Killable(JobLimits(**limits), workers=0, light_bytes=100_000)
         try:
             return await body(runner)
         finally:
             await runner.close()
 
-    return asyncio.run(opened())
+    return asyncio.run(count_open())
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_a_worker_is_recycled_while_jobs_are_sent_ahead():
 def test_a_worker_collects_no_garbage_within_a_job():
     """What a job leaves behind is looked for between two jobs."""
 
-    async def asked(runner):
+    async def ask(runner):
         return await runner.run(eval, "__import__('gc').isenabled()")
 
-    assert with_runner(asked) == Done(False)
+    assert with_runner(ask) == Done(False)

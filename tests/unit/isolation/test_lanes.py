@@ -28,7 +28,7 @@ async def order(lanes: Lanes[None], jobs: list[tuple[str, bool]], ends: list[str
     return begun
 
 
-async def begun(lanes: Lanes[None], jobs: list[tuple[str, bool]]) -> list[str]:
+async def list_begun(lanes: Lanes[None], jobs: list[tuple[str, bool]]) -> list[str]:
     """Return which of the jobs that arrive together begin before one has ended."""
     names: list[str] = []
 
@@ -103,16 +103,16 @@ def test_light_jobs_share_a_lane_up_to_its_depth():
     """Of four light jobs three share the lane of one worker; the fourth begins when one has ended."""
     jobs = [("l1", True), ("l2", True), ("l3", True), ("l4", True)]
 
-    assert ["l1", "l2", "l3"] == asyncio.run(begun(Lanes(1, depth=3), jobs))
+    assert ["l1", "l2", "l3"] == asyncio.run(list_begun(Lanes(1, depth=3), jobs))
     assert ["l1", "l2", "l3", "l4"] == asyncio.run(order(Lanes(1, depth=3), jobs, ["l1"]))
 
 
 def test_a_heavy_job_shares_its_lane_with_none():
     """Nobody stands behind a heavy job, and it stands behind nobody; light ones go to the spare lane meanwhile."""
     assert ["heavy", "l1", "l2"] == asyncio.run(
-        begun(Lanes(1, 1, depth=2), [("heavy", False), ("l1", True), ("l2", True), ("l3", True)])
+        list_begun(Lanes(1, 1, depth=2), [("heavy", False), ("l1", True), ("l2", True), ("l3", True)])
     )
-    assert ["l1", "l2"] == asyncio.run(begun(Lanes(1, 1, depth=3), [("l1", True), ("heavy", False), ("l2", True)]))
+    assert ["l1", "l2"] == asyncio.run(list_begun(Lanes(1, 1, depth=3), [("l1", True), ("heavy", False), ("l2", True)]))
 
 
 def test_nobody_waits_behind_a_slow_job(monkeypatch):

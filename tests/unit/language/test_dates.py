@@ -13,9 +13,9 @@ from tidings.language.dates import (
     measure,
     point_text,
     read_date,
-    resolved,
+    resolve,
     starts_at,
-    swapped,
+    swap_day_and_month,
     zone_of,
 )
 from tidings.model.interval import spell_duration
@@ -97,7 +97,11 @@ def test_what_is_no_date_is_none(text):
 
 def test_a_swapped_date_is_offered():
     """Day/month/year is offered as the ISO date that was meant."""
-    assert ("2002-12-25", None, None) == (swapped("25/12/02"), swapped("99/99/02"), swapped("2002-12-25"))
+    assert ("2002-12-25", None, None) == (
+        swap_day_and_month("25/12/02"),
+        swap_day_and_month("99/99/02"),
+        swap_day_and_month("2002-12-25"),
+    )
 
 
 def test_a_date_is_the_start_of_its_day_in_the_zone():
@@ -137,14 +141,14 @@ def test_dates_agree_with_a_search_through_all_instants(local, zone):
     where = ZoneInfo(zone)
     found = instant_of(date(local.isoformat()), where)
 
-    def shown(instant):
+    def show(instant):
         return (
             (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=instant)).astimezone(where).replace(tzinfo=None)
         )
 
-    assert shown(found) >= local
-    assert shown(found - SECOND) < local
-    assert all(shown(found - back * HOUR // 4) < local for back in range(1, 8))
+    assert show(found) >= local
+    assert show(found - SECOND) < local
+    assert all(show(found - back * HOUR // 4) < local for back in range(1, 8))
 
 
 def test_a_duration_is_a_number_of_a_unit():
@@ -233,11 +237,11 @@ def test_a_length_has_no_end_before_it_starts():
 def test_a_point_can_move_to_another_zone():
     """The text stays and its instant follows the zone; points that are no date stay as they are."""
     point = Point("at", DAY, "2026-07-01", utc("2026-07-01T00:00"))
-    moved = resolved(point, ZoneInfo("Europe/Paris"))
+    moved = resolve(point, ZoneInfo("Europe/Paris"))
 
     assert Point("at", DAY, "2026-07-01", utc("2026-06-30T22:00")) == moved
-    assert Point("now") == resolved(Point("now"), UTC)
-    assert Point("at", text="soon") == resolved(Point("at", text="soon"), UTC)
+    assert Point("now") == resolve(Point("now"), UTC)
+    assert Point("at", text="soon") == resolve(Point("at", text="soon"), UTC)
 
 
 def test_a_point_is_written_as_it_is_read():

@@ -15,6 +15,7 @@ from tidings.model.watch.sentinel import (
     AllOf,
     AnyOf,
     Cap,
+    ChangeLife,
     Channel,
     Command,
     Compare,
@@ -23,7 +24,6 @@ from tidings.model.watch.sentinel import (
     FetchOnChange,
     History,
     Interest,
-    Life,
     Not,
     Notify,
     Opening,
@@ -129,7 +129,7 @@ MEANING: Mapping[str, Mapping[str, Any]] = {
     "rss": {
         "monitor": Interest("items", direction="inserted"),
         "fetch": FetchOnChange(5 * MINUTE, DAY),
-        "life": Life("overwrite"),
+        "life": ChangeLife("overwrite"),
     },
     "tab": {"monitor": Interest("table", ordinal=2), "compare": Compare("every", 5), "presentation": "table"},
     "weekly": {
@@ -184,7 +184,7 @@ MEANING: Mapping[str, Mapping[str, Any]] = {
         "fetch": FetchOnChange(),
         "importance": 0.9,
         "urgency": Urgency("exponential", 10 * MINUTE),
-        "life": Life("changes", changes=20),
+        "life": ChangeLife("changes", changes=20),
         "budget_class": "gold",
     },
     "multi": {

@@ -1,7 +1,7 @@
 import pytest
 
-from tidings.language.clauses.clause import unquoted
-from tidings.language.expressions import quoted, to_text
+from tidings.language.clauses.clause import unquote
+from tidings.language.expressions import quote, to_text
 from tidings.model.watch.sentinel import AllOf, AnyOf, Interest, Not, Selector
 
 LINKS, IMAGES, WORDS = Interest("links"), Interest("images"), Interest("words")
@@ -44,4 +44,4 @@ def test_an_expression_is_written_as_people_say_it(expression, text):
 )
 def test_only_quotes_and_backslashes_before_them_are_escaped(text, written):
     """A pattern is written as people write it, and each text is read back."""
-    assert (written, text) == (quoted(text), unquoted(written))
+    assert (written, text) == (quote(text), unquote(written))

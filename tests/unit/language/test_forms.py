@@ -12,7 +12,7 @@ from tidings.model.watch.interest import FORMS, Interest
 from tidings.model.watch.sentinel import Sentinel
 
 
-def monitored(expression):
+def monitor(expression):
     (sentinel,) = read(f"Create Sentinel s Using https://example.org/ Monitor {expression}")
     assert isinstance(sentinel, Sentinel)
     return sentinel.monitor
@@ -30,24 +30,24 @@ def monitored(expression):
 )
 def test_forms_stand_behind_the_type(said, meant):
     """Before the direction, in any case."""
-    assert meant == monitored(said)
+    assert meant == monitor(said)
 
 
 @pytest.mark.parametrize("said", ["all links strict", "all words raw", "any change strict", "number canonical"])
 def test_a_form_of_another_type_is_refused(said):
     """With what it is a form of."""
     with pytest.raises(SentinelError, match="E28"):
-        monitored(said)
+        monitor(said)
 
 
 def test_forms_in_python():
     """The same in Python; a type without the form says so."""
-    assert Interest("links", form="raw") == build.links.compared("raw").meant
+    assert Interest("links", form="raw") == build.links.make_comparison("raw").meant
     with pytest.raises(ValueError, match="images have no form strict"):
-        build.images.compared("strict")
+        build.images.make_comparison("strict")
 
 
-def found(interest, old, new):
+def find(interest, old, new):
     before, after = (parse(f"<body>{body}".encode(), "text/html", url="http://x.org/") for body in (old, new))
     return evaluate(interest, Pair(before, after))
 
@@ -72,14 +72,14 @@ def test_what_is_a_change_in_which_form(interest, old, new, forms):
     """Addresses at three levels, resolved as usual; words with case and without symbols as the thesis has them."""
     known = ("", *FORMS[interest.kind])
 
-    assert forms == {form for form in known if found(replace(interest, form=form), old, new)}
+    assert forms == {form for form in known if find(replace(interest, form=form), old, new)}
 
 
 def test_strict_terms_that_differ_in_case_are_two():
     """`Oil` and `OIL` are looked for each by itself."""
-    change = found(Interest("keywords", ("Oil", "OIL"), form="strict"), "x", "OIL Oil Oil oil")
+    change = find(Interest("keywords", ("Oil", "OIL"), form="strict"), "x", "OIL Oil Oil oil")
 
     assert [("Oil", 2), ("OIL", 1)] == [(row.object, row.new) for row in change.objects]
     assert [("Oil", 4)] == [
-        (row.object, row.new) for row in found(Interest("keywords", ("Oil", "OIL")), "x", "OIL Oil Oil oil").objects
+        (row.object, row.new) for row in find(Interest("keywords", ("Oil", "OIL")), "x", "OIL Oil Oil oil").objects
     ]

@@ -12,6 +12,7 @@ from tidings.model.watch.sentinel import (
     DEFAULT_NOTIFY,
     AllOf,
     Alter,
+    ChangeLife,
     Channel,
     Command,
     Compare,
@@ -22,7 +23,6 @@ from tidings.model.watch.sentinel import (
     FetchOnChange,
     FetchOnDemand,
     Interest,
-    Life,
     Notify,
     Opening,
     Point,
@@ -98,7 +98,7 @@ ROWS = [
     ),
     ("Urgency window 0 s", "urgency", Urgency("window", 0)),
     ("Urgency exponential", "urgency", Urgency()),
-    ("Life 2 hour", "life", Life("window", span=2 * HOUR)),
+    ("Life 2 hour", "life", ChangeLife("window", span=2 * HOUR)),
     ("Class default", "budget_class", "default"),
 ]
 
@@ -112,10 +112,10 @@ def test_each_clause_has_its_meaning(clause, field, meaning):
 @pytest.mark.parametrize(
     ("word", "life", "urgency"),
     [
-        ("archive", Life("forever"), Urgency("uniform")),
-        ("front page", Life("overwrite"), Urgency("uniform")),
-        ("bulletin", Life("forever"), Urgency("window", 0)),
-        ("ticker", Life("overwrite"), Urgency("window", 0)),
+        ("archive", ChangeLife("forever"), Urgency("uniform")),
+        ("front page", ChangeLife("overwrite"), Urgency("uniform")),
+        ("bulletin", ChangeLife("forever"), Urgency("window", 0)),
+        ("ticker", ChangeLife("overwrite"), Urgency("window", 0)),
     ],
 )
 def test_watch_sets_life_and_urgency(word, life, urgency):
@@ -258,7 +258,7 @@ EXISTING = {
         ("Monitor words of A AND images of any within 1 hour", None, "C"),
         ("To 2031-01-01", {"span": None, "end": Point("at", text="2031-01-01", instant=1_924_992_000_000_000)}, "B"),
         ('Body "q=1"', {"asking": Asking(method="POST", body=Value("q=1"))}, "C"),
-        ("Watch as ticker", {"life": Life("overwrite"), "urgency": Urgency("window", 0)}, "A"),
+        ("Watch as ticker", {"life": ChangeLife("overwrite"), "urgency": Urgency("window", 0)}, "A"),
     ],
 )
 def test_altering_replaces_the_clauses_said(clauses, changed, reach):

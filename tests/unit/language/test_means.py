@@ -15,7 +15,7 @@ OWN = InstallationMeans(
 HEAD = "Create Sentinel s Using https://x.example Monitor any change "
 
 
-def told(text, means=OWN):
+def report(text, means=OWN):
     parsed = within(parse(text, known=KNOWN.get, files=True), means)
     return [str(problem) for problem in (*parsed.problems, *parsed.warnings)]
 
@@ -47,13 +47,13 @@ def told(text, means=OWN):
 )
 def test_each_is_told_by_name_and_place(clause, said):
     """With what there is instead, or what would help."""
-    assert [said] == told(HEAD + clause)
+    assert [said] == report(HEAD + clause)
 
 
 @pytest.mark.parametrize("clause", ["Class bulk", "Class default", "Importance 0.9", ""])
 def test_what_is_there_is_not_told(clause):
     """Nobody is warned of what has its effect."""
-    assert [] == told(HEAD + clause)
+    assert [] == report(HEAD + clause)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_alterations_defaults_and_yaml_are_judged_too():
     texts = ("Alter s0 Class qqq", "Defaults For Tags a Class qqq")
     form = within(load("- name: s\n  pages: https://x.example\n  monitor: links\n  class: qqq\n"), OWN)
 
-    assert [["E48"], ["E48"]] == [[line.split()[1] for line in told(text)] for text in texts]
+    assert [["E48"], ["E48"]] == [[line.split()[1] for line in report(text)] for text in texts]
     assert [(4, "E48")] == [(problem.line, problem.code) for problem in form.problems]
 
 

@@ -23,7 +23,7 @@ KNOWN = {
 }
 
 
-def told(text, **arguments):
+def report(text, **arguments):
     parsed = parse(text, known=KNOWN.get, now=NOW, **arguments)
     return [str(problem) for problem in (*parsed.problems, *parsed.warnings)]
 
@@ -46,7 +46,7 @@ WARNINGS = [
 @pytest.mark.parametrize(("text", "line"), WARNINGS)
 def test_a_doubtful_life_is_accepted_with_a_warning(text, line):
     """Past starts, past and far ends and ended schedules are said and not refused."""
-    assert [line] == told(text)
+    assert [line] == report(text)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_doubtful_life_is_accepted_with_a_warning(text, line):
 )
 def test_what_makes_sense_is_not_doubted(text):
     """Events to come, a minus before a planned time, and an offset that reaches past the end of an ended one are fine."""
-    assert [] == told(text)
+    assert [] == report(text)
 
 
 FAULTS = [
@@ -85,7 +85,7 @@ FAULTS = [
 @pytest.mark.parametrize(("text", "code"), FAULTS)
 def test_a_life_that_cannot_be_is_refused(text, code):
     """Passed events, times before what nobody knows, ends before starts, sentinels that wait for themselves."""
-    assert [code] == [line.split()[1] for line in told(text)]
+    assert [code] == [line.split()[1] for line in report(text)]
 
 
 def test_an_interval_below_the_operators_floor_is_said():
@@ -98,9 +98,13 @@ def test_an_interval_below_the_operators_floor_is_said():
             "1:62: W5 Fetch 10 s is below the floor of 1 min: the page is looked at every 1 min at most"
             " (hint: fetch.page_floor_seconds sets the floor)"
         )
-    ] == told(text, floor=floor)
-    assert ["W5"] == [line.split()[1] for line in told(f"{HEAD} Fetch on change between 10 s and 1 hour", floor=floor)]
-    assert [] == told(text) + told(f"{HEAD} Fetch 1 min", floor=floor) + told(f"{HEAD} Fetch on change", floor=floor)
+    ] == report(text, floor=floor)
+    assert ["W5"] == [
+        line.split()[1] for line in report(f"{HEAD} Fetch on change between 10 s and 1 hour", floor=floor)
+    ]
+    assert [] == report(text) + report(f"{HEAD} Fetch 1 min", floor=floor) + report(
+        f"{HEAD} Fetch on change", floor=floor
+    )
 
 
 def test_without_a_time_nothing_is_said_of_the_past():
@@ -117,9 +121,9 @@ def test_a_text_can_be_read_as_though_nothing_of_it_were_there():
         "Create Sentinel child Using alive Monitor links; Create Sentinel alive Using https://x.example Monitor links"
     )
 
-    assert ["1:14: E21", "1:49: E21"] == [line[:9] for line in told(text, events={"tick": []})]
-    assert [] == told(text, events={"tick": []}, anew=True)
-    assert ["1:29: E20"] == [line[:9] for line in told(early, anew=True)]
+    assert ["1:14: E21", "1:49: E21"] == [line[:9] for line in report(text, events={"tick": []})]
+    assert [] == report(text, events={"tick": []}, anew=True)
+    assert ["1:29: E20"] == [line[:9] for line in report(early, anew=True)]
 
 
 @pytest.mark.parametrize(
@@ -134,4 +138,4 @@ def test_a_text_can_be_read_as_though_nothing_of_it_were_there():
 )
 def test_what_a_page_is_answered_with_is_joined_page_by_page(text, expected):
     """Of several pages it must be said which is meant; one page, or pages with names, are clear."""
-    assert expected == [line[:9] for line in told(f"Create Sentinel s Using {text}") if " E" in line]
+    assert expected == [line[:9] for line in report(f"Create Sentinel s Using {text}") if " E" in line]

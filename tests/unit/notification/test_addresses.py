@@ -3,7 +3,7 @@ import pytest
 from apprise.manager_plugins import NotificationManager
 
 from tidings.errors import AddressError
-from tidings.notification.addresses import Limit, ascii_address, check, limit_of, limits, redact, shown
+from tidings.notification.addresses import Limit, ascii_address, check, limit_of, limits, mask_address, redact
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ def test_other_kinds_are_checked_elsewhere():
 
 def test_lists_show_no_token():
     """Of an Apprise address the scheme is shown and digits that tell two apart; mail addresses are shown whole."""
-    first, second = (shown("apprise", f"tgram://{token}/42") for token in ("S3CRET", "0THER"))
+    first, second = (mask_address("apprise", f"tgram://{token}/42") for token in ("S3CRET", "0THER"))
 
     assert first.startswith("tgram://…")
     assert "S3CRET" not in first
     assert first != second
-    assert "anna@example.org" == shown("email", "anna@example.org")
+    assert "anna@example.org" == mask_address("email", "anna@example.org")
 
 
 @pytest.mark.parametrize(
@@ -137,11 +137,11 @@ def test_lists_show_no_token():
 @pytest.mark.parametrize("kind", ["webhook", "url"])
 def test_the_address_of_a_webhook_is_a_secret(kind, address):
     """Its path, query, user and password are; its host, by which people know it, is shown."""
-    text = shown(kind, address)
+    text = mask_address(kind, address)
 
     assert text.startswith("https://hooks.example/…")
     assert "S3CRET" not in text
-    assert text != shown(kind, f"{address}x")
+    assert text != mask_address(kind, f"{address}x")
 
 
 def test_texts_of_services_lose_every_part_of_the_address():

@@ -9,7 +9,7 @@ from standardwebhooks import WebhookVerificationError
 
 from tidings.errors import SettingError
 from tidings.notification.channel import Message, Refused
-from tidings.notification.webhook import Webhook, make_secret, read_secrets, signature, signed_headers
+from tidings.notification.webhook import Webhook, make_secret, read_secrets, sign_headers, signature
 
 SECOND = 1_000_000
 # The example of the Standard Webhooks specification.
@@ -50,14 +50,14 @@ def test_signature_is_that_of_the_specification():
 def test_public_package_accepts_our_signature(body):
     """Whoever verifies with the public library takes what we send (it insists on the present time)."""
     sent = message(body, sent_at=now() + 999_999)
-    headers = signed_headers(sent, read_secrets(SECRET))
+    headers = sign_headers(sent, read_secrets(SECRET))
 
     assert PublicWebhook(SECRET).verify(body, headers) is not None
 
 
 def test_public_package_refuses_another_body():
     """One changed byte, and the library says no."""
-    headers = signed_headers(message(sent_at=now()), read_secrets(SECRET))
+    headers = sign_headers(message(sent_at=now()), read_secrets(SECRET))
     with pytest.raises(WebhookVerificationError):
         PublicWebhook(SECRET).verify(b'{"a":2}', headers)
 
@@ -65,7 +65,7 @@ def test_public_package_refuses_another_body():
 def test_secrets_can_be_replaced_without_a_gap():
     """While two secrets are set, receivers with either of them accept."""
     new = make_secret()
-    headers = signed_headers(message(sent_at=now()), read_secrets(f"{new}, {SECRET}"))
+    headers = sign_headers(message(sent_at=now()), read_secrets(f"{new}, {SECRET}"))
 
     assert 2 == len(headers["webhook-signature"].split(" "))
     assert {"a": 1} == PublicWebhook(SECRET).verify(message().body, headers)
@@ -135,7 +135,7 @@ def test_post_carries_the_message():
     asyncio.run(Webhook(poster, (b"k" * 32,), 7.5).send(message()))
     (asked,) = poster.asked
 
-    assert ("https://example.org/hook", signed_headers(message(), (b"k" * 32,)), message().body, 7.5) == asked
+    assert ("https://example.org/hook", sign_headers(message(), (b"k" * 32,)), message().body, 7.5) == asked
 
 
 @pytest.mark.parametrize(("error", "expected"), [("connection refused", "connection refused"), ("", "no answer came")])

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.unit.presentation.records import record
-from tidings.model.observed.change import Context
+from tidings.model.observed.change import EditContext
 from tidings.presentation.edits import EditLine, edits_of, headline, more, starts_of_frames, times
 
 
@@ -95,7 +95,7 @@ def test_counts_have_their_number():
     ]
 
 
-def _framed():
+def _make_framed():
     menu = record(updated=[], inserted=["new"], url="https://shop.example/menu")
     text = record(updated=[{"old": "5", "new": "6"}], deleted=["old", "older"], url="https://shop.example/te\nxt")
     return record(inserted=["new"], deleted=["old", "older"], frames=[menu, text])
@@ -103,7 +103,7 @@ def _framed():
 
 def test_edits_of_a_page_with_frames_stand_frame_by_frame():
     """Each edit says in which frame it lies; those of the whole page are not told a second time, and all are counted."""
-    edits, rest = edits_of(_framed(), most=3)
+    edits, rest = edits_of(_make_framed(), most=3)
     menu, text = "https://shop.example/menu", "https://shop.example/te xt"
 
     assert [
@@ -118,6 +118,6 @@ def test_edits_of_a_page_with_frames_stand_frame_by_frame():
 @pytest.mark.parametrize(("of", "place"), [("updated", "Status › Queue"), ("inserted", 'Status › after "Queue:"')])
 def test_the_line_above_names_a_value(of, place):
     """A value that was updated is that of the line above it; what is new stands after that line."""
-    context = Context(of, 0, heading="Status", above="Queue:")
+    context = EditContext(of, 0, heading="Status", above="Queue:")
 
     assert place == EditLine("updated", context=context).place

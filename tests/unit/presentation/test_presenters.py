@@ -15,7 +15,7 @@ def links(number: int) -> dict[str, Any]:
     return {"kind": "links", "updated": [], "inserted": new, "counts": counts}
 
 
-def changed(share: float) -> list[list[tuple[str, str]]]:
+def make_change(share: float) -> list[list[tuple[str, str]]]:
     """Return one stretch of a page of which this share of the characters changed."""
     return [[("same", "x" * round(1_000 * (1 - share))), ("inserted", "y" * round(1_000 * share))]]
 
@@ -24,10 +24,10 @@ def changed(share: float) -> list[list[tuple[str, str]]]:
     ("told", "expected"),
     [
         ({"updated": UPDATES[:FEW]}, "changes"),
-        ({"updated": UPDATES[:FEW], "merged": changed(0.9)}, "changes"),
+        ({"updated": UPDATES[:FEW], "merged": make_change(0.9)}, "changes"),
         ({"updated": UPDATES}, "changes"),
-        ({"updated": UPDATES, "merged": changed(0.29)}, "single"),
-        ({"updated": UPDATES, "merged": changed(0.31)}, "dual"),
+        ({"updated": UPDATES, "merged": make_change(0.29)}, "single"),
+        ({"updated": UPDATES, "merged": make_change(0.31)}, "dual"),
         (links(FEW + 1), "table"),
         (links(FEW), "changes"),
     ],
@@ -43,5 +43,5 @@ def test_auto_goes_by_how_many_changed_and_how_much(told, expected):
 )
 def test_who_names_a_view_gets_it(presentation, expected):
     """However many and much changed."""
-    for told in ({}, {"updated": UPDATES, "merged": changed(0.5)}):
+    for told in ({}, {"updated": UPDATES, "merged": make_change(0.5)}):
         assert expected == view_of(presentation, record(**told))

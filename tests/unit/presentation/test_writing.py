@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.presentation.writing import (
-    cut,
+    cut_text,
     length,
     most_that_fit,
     one_line,
@@ -60,7 +60,7 @@ def test_no_subject_breaks_a_header(text):
 @given(st.text(st.sampled_from("a 🙂é"), max_size=60), st.integers(0, 40))
 def test_a_cut_text_fits_and_is_a_beginning(text, most):
     """It is whole if it fits; else its beginning and an ellipsis fit, with emoji counted as two."""
-    short = cut(text, most)
+    short = cut_text(text, most)
 
     assert length(short) <= most
     assert short == text if length(text) <= most else text.startswith(short.removesuffix("…"))
@@ -69,8 +69,8 @@ def test_a_cut_text_fits_and_is_a_beginning(text, most):
 
 def test_a_text_without_room_is_nothing():
     """Not even an ellipsis fits into no space."""
-    assert "" == cut("abc", 0)
-    assert "…" == cut("abc", 1)
+    assert "" == cut_text("abc", 0)
+    assert "…" == cut_text("abc", 1)
 
 
 def test_on_a_terminal_a_tab_may_stay():

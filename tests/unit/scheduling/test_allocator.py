@@ -23,7 +23,7 @@ def columns(pages):
     return zip(*pages, strict=True) if pages else ((), (), (), ())
 
 
-def chosen(bids, *, cost=None, host=None, tokens=100.0, **other):
+def choose_pages(bids, *, cost=None, host=None, tokens=100.0, **other):
     count = len(bids)
     return choose(
         np.array(bids, dtype=float),
@@ -40,12 +40,12 @@ def mask(*values):
 
 def test_best_bids_win():
     """The highest bids are polled, best first, as many as there are tokens."""
-    assert [3, 1] == chosen([1.0, 3.0, 2.0, 4.0], tokens=2)
+    assert [3, 1] == choose_pages([1.0, 3.0, 2.0, 4.0], tokens=2)
 
 
 def test_ties_go_to_the_lower_index():
     """Pages of equal worth are polled in the order in which they were added."""
-    assert [1, 2] == chosen([0.5, 0.9, 0.9, 0.9], tokens=2)
+    assert [1, 2] == choose_pages([0.5, 0.9, 0.9, 0.9], tokens=2)
 
 
 @given(PAGES, st.lists(st.integers(0, 2), min_size=8, max_size=8), st.integers(1, 3), st.integers(1, 8))
@@ -62,76 +62,76 @@ def test_a_higher_tier_goes_first_whatever_the_others_bid(pages, tiers, connecti
     }
     apart = [bid + 1_000.0 * tier if bid > 0 else bid for bid, tier in zip(bids, tiers, strict=True)]
 
-    assert chosen(apart, **limits) == chosen(bids, tier=np.array(tiers, dtype=np.int64), **limits)
+    assert choose_pages(apart, **limits) == choose_pages(bids, tier=np.array(tiers, dtype=np.int64), **limits)
 
 
 def test_a_dear_page_of_a_lower_tier_pushes_nobody_out():
     """One page alone is worth more only than others of its tier."""
-    assert [0] == chosen([1.0, 9.0], cost=[1.0, 5.0], tokens=5, tier=np.array([1, 0]))
-    assert [1] == chosen([10.0, 9.0], cost=[1.0, 5.0], tokens=5, tier=np.array([0, 0]))
+    assert [0] == choose_pages([1.0, 9.0], cost=[1.0, 5.0], tokens=5, tier=np.array([1, 0]))
+    assert [1] == choose_pages([10.0, 9.0], cost=[1.0, 5.0], tokens=5, tier=np.array([0, 0]))
 
 
 @pytest.mark.parametrize("bid", [0.0, -1.0, float("nan")])
 def test_who_does_not_bid_is_left_alone(bid):
     """A budget is never spent on pages that are not worth it."""
-    assert [] == chosen([bid])
+    assert [] == choose_pages([bid])
 
 
 def test_one_page_a_host():
     """Of each host the best page goes, the lower index where two are equal."""
-    assert [1, 2] == chosen([1.0, 3.0, 2.0, 2.0], host=[7, 7, 9, 9])
+    assert [1, 2] == choose_pages([1.0, 3.0, 2.0, 2.0], host=[7, 7, 9, 9])
 
 
 def test_hosts_may_have_more_connections():
     """With two connections the second best of a host goes as well."""
-    assert [0, 2, 1] == chosen([4.0, 2.0, 3.0, 1.0], host=[7, 7, 7, 7], host_connections=3)
+    assert [0, 2, 1] == choose_pages([4.0, 2.0, 3.0, 1.0], host=[7, 7, 7, 7], host_connections=3)
 
 
 @pytest.mark.parametrize("ready", [{1: False}, np.array([True, False, True])], ids=["mapping", "array"])
 def test_host_that_is_not_ready_waits(ready):
     """A host within its gap or pause is not asked, and its page takes no budget from others."""
-    assert [2, 0] == chosen([1.0, 5.0, 3.0], host=[0, 1, 2], tokens=2, host_ready=ready)
+    assert [2, 0] == choose_pages([1.0, 5.0, 3.0], host=[0, 1, 2], tokens=2, host_ready=ready)
 
 
 def test_page_in_flight_is_not_chosen_again_and_takes_a_connection():
     """Neither the page itself nor, with one connection, another of its host is started."""
     flying = mask(True, False, False)
 
-    assert [2] == chosen([9.0, 8.0, 1.0], host=[4, 4, 5], in_flight=flying)
-    assert [1, 2] == chosen([9.0, 8.0, 1.0], host=[4, 4, 5], in_flight=flying, host_connections=2)
+    assert [2] == choose_pages([9.0, 8.0, 1.0], host=[4, 4, 5], in_flight=flying)
+    assert [1, 2] == choose_pages([9.0, 8.0, 1.0], host=[4, 4, 5], in_flight=flying, host_connections=2)
 
 
 def test_closed_page_waits():
     """Outside its hours a page is not polled."""
-    assert [1] == chosen([9.0, 1.0], open_now=mask(False, True))
+    assert [1] == choose_pages([9.0, 1.0], open_now=mask(False, True))
 
 
 def test_limit_bounds_the_number():
     """No more than `limit` are started, however much budget there is."""
-    assert [2, 1] == chosen([1.0, 2.0, 3.0], limit=2)
-    assert [] == chosen([1.0], limit=0)
+    assert [2, 1] == choose_pages([1.0, 2.0, 3.0], limit=2)
+    assert [] == choose_pages([1.0], limit=0)
 
 
 def test_dear_page_is_passed_over_when_nothing_is_saved_up():
     """What is left of the budget goes to those that fit."""
-    assert [1, 2] == chosen([5.0, 4.0, 3.0], cost=[100, 1, 1], tokens=2)
-    assert [0, 2, 3] == chosen([9.0, 2.0, 1.9, 1.8], cost=[3, 4, 1, 1], tokens=5)
-    assert [0, 2] == chosen([9.0, 2.0, 1.9, 1.8], cost=[3, 4, 1, 1], tokens=5, limit=2)
+    assert [1, 2] == choose_pages([5.0, 4.0, 3.0], cost=[100, 1, 1], tokens=2)
+    assert [0, 2, 3] == choose_pages([9.0, 2.0, 1.9, 1.8], cost=[3, 4, 1, 1], tokens=5)
+    assert [0, 2] == choose_pages([9.0, 2.0, 1.9, 1.8], cost=[3, 4, 1, 1], tokens=5, limit=2)
 
 
 def test_dear_page_is_saved_up_for():
     """Cheap pages cannot starve a dear one that bids more: with `burst` it holds them back until it fits."""
-    assert [] == chosen([5.0, 4.0, 3.0], cost=[10, 1, 1], tokens=2, burst=20)
-    assert [0] == chosen([5.0, 4.0, 3.0], cost=[10, 1, 1], tokens=10, burst=20)
-    assert [1, 2] == chosen([5.0, 4.0, 3.0], cost=[30, 1, 1], tokens=2, burst=20)
+    assert [] == choose_pages([5.0, 4.0, 3.0], cost=[10, 1, 1], tokens=2, burst=20)
+    assert [0] == choose_pages([5.0, 4.0, 3.0], cost=[10, 1, 1], tokens=10, burst=20)
+    assert [1, 2] == choose_pages([5.0, 4.0, 3.0], cost=[30, 1, 1], tokens=2, burst=20)
 
 
 def test_a_page_that_nobody_can_pay_for_takes_no_place_of_its_host():
     """The best that can be paid goes in its stead; while saving up only what is dearer than all that can be saved is passed over."""
-    assert [1] == chosen([5.0, 4.0], cost=[10, 1], host=[7, 7], tokens=2)
-    assert [1] == chosen([5.0, 4.0], cost=[1.5, 1], host=[7, 7], tokens=1.2)
-    assert [1] == chosen([5.0, 4.0], cost=[30, 1], host=[7, 7], tokens=2, burst=20)
-    assert [] == chosen([5.0, 4.0], cost=[10, 1], host=[7, 7], tokens=2, burst=20)
+    assert [1] == choose_pages([5.0, 4.0], cost=[10, 1], host=[7, 7], tokens=2)
+    assert [1] == choose_pages([5.0, 4.0], cost=[1.5, 1], host=[7, 7], tokens=1.2)
+    assert [1] == choose_pages([5.0, 4.0], cost=[30, 1], host=[7, 7], tokens=2, burst=20)
+    assert [] == choose_pages([5.0, 4.0], cost=[10, 1], host=[7, 7], tokens=2, burst=20)
 
 
 @settings(max_examples=200, deadline=None)
@@ -142,7 +142,7 @@ def test_all_limits_hold_at_once(pages, tokens, connections, limit, purses):
     """Budget, budgets within it, hosts, places in flight and number, whatever costs; each page once, best first."""
     bids, cost, host, flying = columns(pages)
     purse = np.arange(len(pages)) % 3
-    rows = chosen(
+    rows = choose_pages(
         bids,
         cost=cost,
         host=np.array(host, dtype=int),
@@ -164,12 +164,12 @@ def test_all_limits_hold_at_once(pages, tokens, connections, limit, purses):
 
 def test_one_dear_page_beats_cheap_ones_of_less_worth():
     """Greedy order alone would take the page of best rate and waste the budget."""
-    assert [1] == chosen([1.1, 1.0], cost=[1, 10], tokens=10)
+    assert [1] == choose_pages([1.1, 1.0], cost=[1, 10], tokens=10)
 
 
 def test_no_tokens_no_polls():
     """An empty bucket grants nothing."""
-    assert [] == chosen([1.0], tokens=0.0)
+    assert [] == choose_pages([1.0], tokens=0.0)
 
 
 def test_inputs_are_not_changed():
@@ -186,18 +186,22 @@ def test_a_purse_is_not_overdrawn_and_pays_in_turn():
     purses = np.array([np.inf, 3.0, 0.5])
     purse = np.array([1, 2, 1, 0, 1, 0])
 
-    assert [0, 2, 3, 5] == chosen([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 2, 9, 1, 1], purse=purse, purses=purses)
-    assert [0, 3, 5] == chosen([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 3, 9, 1, 1], purse=purse, purses=purses)
+    assert [0, 2, 3, 5] == choose_pages(
+        [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 2, 9, 1, 1], purse=purse, purses=purses
+    )
+    assert [0, 3, 5] == choose_pages(
+        [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 3, 9, 1, 1], purse=purse, purses=purses
+    )
 
 
 def test_an_empty_purse_takes_no_place_of_a_host():
     """A page that nobody can pay for now does not keep others of its host from their turn."""
-    assert [1] == chosen([2.0, 1.0], host=[7, 7], purse=np.array([1, 0]), purses=np.array([np.inf, 0.9]))
+    assert [1] == choose_pages([2.0, 1.0], host=[7, 7], purse=np.array([1, 0]), purses=np.array([np.inf, 0.9]))
 
 
 def test_far_host_numbers_cost_no_memory():
     """Host numbers are names: a large one makes no large array."""
-    assert [0, 2] == chosen([3.0, 2.0, 1.0], host=[2**60, 2**60, 5])
+    assert [0, 2] == choose_pages([3.0, 2.0, 1.0], host=[2**60, 2**60, 5])
 
 
 def worth(rows, bids, cost):
@@ -223,7 +227,7 @@ def test_equal_costs_get_the_best_set(pages, tokens, connections, limit):
     """Where costs are equal no feasible set is worth more, hosts, pages in flight and limit included."""
     pages = [(bid, 1, host, flying) for bid, _, host, flying in pages]
     bids, cost, host, flying = columns(pages)
-    rows = chosen(
+    rows = choose_pages(
         bids,
         cost=cost,
         host=np.array(host, dtype=int),
@@ -242,7 +246,7 @@ def test_other_costs_get_half_of_the_best_set(pages, tokens):
     """With hosts apart the choice is feasible and worth at least half of the best (scheduling §1.4)."""
     pages = [(bid, cost, row, False) for row, (bid, cost, _, _) in enumerate(pages)]
     bids, cost, host, _ = columns(pages)
-    rows = chosen(bids, cost=cost, host=np.array(host, dtype=int), tokens=tokens)
+    rows = choose_pages(bids, cost=cost, host=np.array(host, dtype=int), tokens=tokens)
 
     assert sum(cost[row] for row in rows) <= tokens
     assert best(pages, tokens, 1, 8) <= 2 * worth(rows, bids, cost)
@@ -257,7 +261,7 @@ def test_who_is_closed_or_of_a_host_that_waits_is_as_if_not_there(pages, tokens,
     silent = [0 if shut or name in waiting else bid for bid, name, shut in zip(bids, host, closed, strict=True)]
     limits = {"open_now": ~np.array(closed, dtype=bool), "host_ready": dict.fromkeys(waiting, False)}
 
-    assert chosen(silent, **common) == chosen(bids, **common, **limits)
+    assert choose_pages(silent, **common) == choose_pages(bids, **common, **limits)
 
 
 @settings(max_examples=25, deadline=None)
@@ -285,7 +289,7 @@ def test_a_queue_by_lateness_moves_looks_as_little_as_transport_can(ideal, capac
     waiting = sorted(ideal)
     late = 0
     for now in range(14):
-        rows = chosen([float(now - at + 1) if at <= now else 0.0 for at in waiting], tokens=capacity)
+        rows = choose_pages([float(now - at + 1) if at <= now else 0.0 for at in waiting], tokens=capacity)
         late += sum(now - waiting[row] for row in rows)
         waiting = [at for row, at in enumerate(waiting) if row not in rows]
     cost = np.array([[slot - at if slot >= at else 1e6 for slot in slots] for at in ideal])
@@ -296,52 +300,54 @@ def test_a_queue_by_lateness_moves_looks_as_little_as_transport_can(ideal, capac
 
 def test_without_a_budget_not_even_what_costs_nothing_is_polled():
     """Nothing is left: all wait."""
-    assert [] == chosen([1.0], cost=[0], tokens=0)
-    assert [0] == chosen([1.0], cost=[0], tokens=0.5)
+    assert [] == choose_pages([1.0], cost=[0], tokens=0)
+    assert [0] == choose_pages([1.0], cost=[0], tokens=0.5)
 
 
 def test_a_purse_bounds_its_own_pages_and_no_others():
     """Paid in turn; a page that is too dear holds back those of its purse that bid less, and who cannot be paid at all takes no place of its host."""
     purses = np.array([np.inf, 3.0])
 
-    assert [0, 1, 3] == chosen([9.0, 8.0, 7.0, 6.0], cost=[2, 1, 1, 9], purse=np.array([1, 1, 1, 0]), purses=purses)
-    assert [0, 3] == chosen([9.0, 8.0, 7.0, 6.0], cost=[2, 2, 1, 9], purse=np.array([1, 1, 1, 0]), purses=purses)
-    assert [1] == chosen([9.0, 8.0], cost=[4, 1], host=[5, 5], purse=np.array([1, 0]), purses=purses)
-    assert [0, 1] == chosen([9.0, 8.0], cost=[4, 1], purse=np.array([1, 1]), purses=None)
-    assert [0] == chosen([9.0], cost=[3], purse=np.array([1]), purses=purses)
+    assert [0, 1, 3] == choose_pages(
+        [9.0, 8.0, 7.0, 6.0], cost=[2, 1, 1, 9], purse=np.array([1, 1, 1, 0]), purses=purses
+    )
+    assert [0, 3] == choose_pages([9.0, 8.0, 7.0, 6.0], cost=[2, 2, 1, 9], purse=np.array([1, 1, 1, 0]), purses=purses)
+    assert [1] == choose_pages([9.0, 8.0], cost=[4, 1], host=[5, 5], purse=np.array([1, 0]), purses=purses)
+    assert [0, 1] == choose_pages([9.0, 8.0], cost=[4, 1], purse=np.array([1, 1]), purses=None)
+    assert [0] == choose_pages([9.0], cost=[3], purse=np.array([1]), purses=purses)
 
 
 def test_a_purse_is_asked_for_the_page_of_the_highest_tier_first():
     """It can pay for the page that bids less but goes first, not for the other."""
     of_one, purses = np.array([1, 1]), np.array([np.inf, 3.0])
 
-    assert [1] == chosen([9.0, 1.0], cost=[4, 3], purse=of_one, purses=purses, tier=np.array([0, 1]))
-    assert [] == chosen([9.0, 1.0], cost=[4, 3], purse=of_one, purses=purses, tier=np.array([0, 0]))
+    assert [1] == choose_pages([9.0, 1.0], cost=[4, 3], purse=of_one, purses=purses, tier=np.array([0, 1]))
+    assert [] == choose_pages([9.0, 1.0], cost=[4, 3], purse=of_one, purses=purses, tier=np.array([0, 0]))
 
 
 def test_hosts_numbered_far_apart_are_as_any_others():
     """Numbers are names: of each host the best goes."""
     far = [5, 1_000_000, 5, 1_000_000]
 
-    assert [2, 1] == chosen([1.0, 3.0, 4.0, 2.0], host=far)
-    assert [2, 1, 3] == chosen([1.0, 3.0, 4.0, 2.0], host=far, host_connections=2, limit=3)
-    assert [2] == chosen([1.0, 3.0, 4.0, 2.0], host=far, in_flight=mask(False, True, False, False))
-    assert [2, 3] == chosen(
+    assert [2, 1] == choose_pages([1.0, 3.0, 4.0, 2.0], host=far)
+    assert [2, 1, 3] == choose_pages([1.0, 3.0, 4.0, 2.0], host=far, host_connections=2, limit=3)
+    assert [2] == choose_pages([1.0, 3.0, 4.0, 2.0], host=far, in_flight=mask(False, True, False, False))
+    assert [2, 3] == choose_pages(
         [1.0, 3.0, 4.0, 2.0], host=far, in_flight=mask(True, True, False, False), host_connections=2
     )
 
 
 def test_what_is_left_goes_to_pages_that_fit_until_nothing_is_left_or_enough_are_chosen():
     """Best first; none after so many, and the start of a fitting row counts."""
-    assert [0, 2] == chosen([9.0, 3.0, 2.9, 2.8], cost=[3, 4, 1, 1], tokens=4)
-    assert [0, 1] == chosen([9.0, 3.0, 2.9, 2.8], cost=[3, 4, 1, 1], tokens=9, limit=2)
-    assert [0] == chosen([9.0, 3.0, 2.9], cost=[3, 4, 1], tokens=5, burst=9)
-    assert [0, 2] == chosen([9.0, 3.0, 2.9], cost=[3, 9.5, 1], tokens=5, burst=9)
+    assert [0, 2] == choose_pages([9.0, 3.0, 2.9, 2.8], cost=[3, 4, 1, 1], tokens=4)
+    assert [0, 1] == choose_pages([9.0, 3.0, 2.9, 2.8], cost=[3, 4, 1, 1], tokens=9, limit=2)
+    assert [0] == choose_pages([9.0, 3.0, 2.9], cost=[3, 4, 1], tokens=5, burst=9)
+    assert [0, 2] == choose_pages([9.0, 3.0, 2.9], cost=[3, 9.5, 1], tokens=5, burst=9)
 
 
 def test_one_dear_page_goes_alone_where_it_is_worth_more_than_all_that_fit():
     """By bid times cost, as a knapsack; where both are worth the same, the greedy ones."""
-    assert [1] == chosen([5.0, 2.0], cost=[1, 4], tokens=4)
-    assert [0] == chosen([8.0, 2.0], cost=[1, 4], tokens=4)
-    assert [0] == chosen([5.0, 2.0], cost=[1, 4], tokens=4, tier=np.array([1, 0]))
-    assert [1] == chosen([5.0, 2.0], cost=[1, 4], tokens=4, tier=np.array([1, 1]))
+    assert [1] == choose_pages([5.0, 2.0], cost=[1, 4], tokens=4)
+    assert [0] == choose_pages([8.0, 2.0], cost=[1, 4], tokens=4)
+    assert [0] == choose_pages([5.0, 2.0], cost=[1, 4], tokens=4, tier=np.array([1, 0]))
+    assert [1] == choose_pages([5.0, 2.0], cost=[1, 4], tokens=4, tier=np.array([1, 1]))

@@ -21,7 +21,7 @@ EXACT = {"azar", "lambda_crawl", "lambda_crawl_polite", "price", "price_hours", 
 ALL = slice(None)
 
 
-def begun(policy: Policy[Any], **columns: Any) -> Any:
+def begin(policy: Policy[Any], **columns: Any) -> Any:
     pages = {"id": [1, 2], "rate": [1.0, 1.0], "last_polled": [START, START], "shortest": [MINUTE, MINUTE], **columns}
     return policy.begin(Population(pages), np.random.default_rng(0))
 
@@ -80,7 +80,7 @@ def test_the_policies_that_weigh_hints():
 def test_a_hint_brings_a_look_nearer_and_a_look_answers_it(name):
     """The page that was hinted is due sooner and bids more, never within its floor, the other page as before; after the look both wait alike."""
     policy: Any = POLICIES[name](HOUR)
-    state = begun(policy)
+    state = begin(policy)
     usual = policy.next_due(state, [1, 2], START, 0.0)
     hinted = policy.on_signal(state, [1, 99], signal(20 * MINUTE, 20 * MINUTE))
     due = policy.next_due(hinted, [1, 2], START, 0.0)
@@ -106,11 +106,11 @@ def test_a_hint_brings_a_look_nearer_and_a_look_answers_it(name):
 def test_a_page_whose_changes_are_told_waits_longer_but_never_too_long(name):
     """A source that tells of every second change makes its silence worth twice the wait, up to the longest there is."""
     policy: Any = POLICIES[name](HOUR)
-    few = begun(policy, unheard=[0.5, 1.0])
+    few = begin(policy, unheard=[0.5, 1.0])
     waits = policy.next_due(few, [1, 2], START, 0.0) - START
     assert 2 * waits[1] == pytest.approx(waits[0], rel=1e-6)
 
-    none = begun(policy, unheard=[1e-6, 1.0], longest=[3 * HOUR, 3 * HOUR])
+    none = begin(policy, unheard=[1e-6, 1.0], longest=[3 * HOUR, 3 * HOUR])
     assert START + 3 * HOUR == policy.next_due(none, [1], START, 0.0)[0]
 
 
@@ -118,7 +118,7 @@ def test_a_page_whose_changes_are_told_waits_longer_but_never_too_long(name):
 def test_hints_cost_nothing(name):
     """The price that a budget makes is that of pages nobody gave a hint of: a flood makes no look dearer."""
     policy: Any = POLICIES[name](HOUR)
-    state = begun(policy)
+    state = begin(policy)
     flooded = policy.on_signal(state, [1, 2], signal(2**62, 2**62))
     budget = 4 / DAY
 
@@ -129,7 +129,7 @@ def test_hints_cost_nothing(name):
 def test_hints_move_no_interval(name):
     """Whoever proposes an interval hears no hints."""
     policy: Any = POLICIES[name](HOUR)
-    state = begun(policy)
+    state = begin(policy)
     hinted = policy.on_signal(state, [1], signal(DAY))
 
     assert policy.next_due(state, [1, 2], START, 0.0).tolist() == policy.next_due(hinted, [1, 2], START, 0.0).tolist()

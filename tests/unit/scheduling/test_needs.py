@@ -11,7 +11,7 @@ from tidings.errors import UsageError
 from tidings.lab.profiles.cei import cei
 from tidings.lab.profiles.ranking import MEdf, Mrsf, SEdf, Standing, by_resource
 from tidings.model.interval import ExecutionInterval
-from tidings.scheduling.needs import Group, Need, Sought, Supply, Wait, load, ranks
+from tidings.scheduling.needs import Need, Sought, Supply, Wait, WaitGroup, load, ranks
 
 
 def wait(page, start, end):
@@ -21,19 +21,19 @@ def wait(page, start, end):
 
 def need(*waits, least=None):
     """Return a need of one group."""
-    return Need((Group(waits, len(waits) if least is None else least),))
+    return Need((WaitGroup(waits, len(waits) if least is None else least),))
 
 
 def test_one_look_captures_all_that_is_open_for_a_page():
     """Both ends of an interval belong to it; other pages and other times are not captured."""
     wanted = need(wait(1, 10, 20), wait(1, 20, 30), wait(1, 21, 30), wait(2, 10, 30))
 
-    assert [20, 20, None, None] == [w.captured_at for w in wanted.captured(1, 20).waits]
+    assert [20, 20, None, None] == [w.captured_at for w in wanted.capture(1, 20).waits]
 
 
 def test_a_second_look_changes_nothing():
     """What was captured keeps its instant."""
-    assert need(wait(1, 0, 9)).captured(1, 3).captured(1, 4) == need(wait(1, 0, 9)).captured(1, 3)
+    assert need(wait(1, 0, 9)).capture(1, 3).capture(1, 4) == need(wait(1, 0, 9)).capture(1, 3)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_so_many_of_a_group_make_it_complete(looks, verdict, missing):
     """Of three pages any two are enough; its rank is two."""
     wanted = need(wait(1, 0, 9), wait(2, 0, 9), wait(3, 0, 9), least=2)
     for page in looks:
-        wanted = wanted.captured(page, 5)
+        wanted = wanted.capture(page, 5)
 
     assert (2, missing, verdict) == (wanted.rank, wanted.missing, wanted.verdict)
 
@@ -56,7 +56,7 @@ def test_a_need_is_over_when_nothing_can_bring_it_further():
 
     assert not wanted.is_over(9)
     assert wanted.is_over(10)
-    assert wanted.captured(1, 3).captured(2, 4).is_over(4)
+    assert wanted.capture(1, 3).capture(2, 4).is_over(4)
 
 
 def serve(waits, horizon, choose):
@@ -65,7 +65,7 @@ def serve(waits, horizon, choose):
     for now in range(horizon):
         active = [w for w in wanted.open_waits(now) if w.interval.start <= now]
         if active:
-            wanted = wanted.captured(choose(active, now), now)
+            wanted = wanted.capture(choose(active, now), now)
     return sum(w.captured_at is not None for w in wanted.waits)
 
 
@@ -218,7 +218,7 @@ def needs_of(chance: Generator, instants: int, a_turn: float) -> list[tuple[int,
     return found
 
 
-def completed(needs: list[tuple[int, Need, float]], instants: int, choose: object) -> float:
+def measure_complete(needs: list[tuple[int, Need, float]], instants: int, choose: object) -> float:
     """Return the share of weight that is complete with one look an instant."""
     alive, done, coming = [], 0.0, list(reversed(needs))
     for now in range(instants + 30):
@@ -232,7 +232,7 @@ def completed(needs: list[tuple[int, Need, float]], instants: int, choose: objec
         ]
         if sought:
             page = choose(sought, now)  # type: ignore[operator]
-            alive = [(one.captured(page, now), weight) for one, weight in alive]
+            alive = [(one.capture(page, now), weight) for one, weight in alive]
             done += sum(weight for one, weight in alive if not one.missing)
     return done / sum(weight for *_, weight in needs)
 
@@ -254,6 +254,6 @@ def test_under_overload_more_is_complete_than_with_the_earliest_deadline_first(a
     more = []
     for seed in range(3):
         needs = needs_of(np.random.default_rng(seed), 250, a_turn)
-        more.append(completed(needs, 250, highest) - completed(needs, 250, first_to_end))
+        more.append(measure_complete(needs, 250, highest) - measure_complete(needs, 250, first_to_end))
 
     assert gain <= np.mean(more)

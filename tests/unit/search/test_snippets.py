@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.search.query import parse
-from tidings.search.snippets import marked, snippet
+from tidings.search.snippets import mark, snippet
 
 
 def spell(stretches):
@@ -29,7 +29,7 @@ def test_the_line_that_answers_is_shown():
 def test_a_text_that_answers_elsewhere_shows_its_beginning():
     """Its title may hold what was searched for."""
     assert "Welcome to the shop Our Café is open Espresso…" == spell(snippet(TEXT, parse("zebra").phrases, most=46))
-    assert [("A [b]", False)] == marked("A [b]", parse("zebra").phrases)
+    assert [("A [b]", False)] == mark("A [b]", parse("zebra").phrases)
 
 
 def test_long_lines_are_cut_around_the_hit():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.planned import Service, steady, watched
+from tests.planned import Service, make_watched, steady
 from tidings.clock import HOUR, MINUTE
 from tidings.errors import UsageError
 from tidings.lab.compare import ALL
@@ -26,7 +26,7 @@ def test_every_policy_drives_the_planner(name: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(from_settings, "POLICIES", ALL)
     settings = Settings()
     settings = replace(settings, schedule=replace(settings.schedule, policy=name, pace_seconds=600.0))
-    pages = [watched(n, "Fetch on change", host="one" if n < 3 else "") for n in range(1, len(RATES) + 1)]
+    pages = [make_watched(n, "Fetch on change", host="one" if n < 3 else "") for n in range(1, len(RATES) + 1)]
     service = Service(pages, A_DAY, policy=open_policy(settings), burst=10.0)
     service.changes = steady(RATES, EIGHT, service.clock.now())
     service.run(EIGHT, tick=10 * MINUTE)

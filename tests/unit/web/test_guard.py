@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 
 from tests.asgi import HOST, ask
 from tidings.clock import ManualClock
-from tidings.web.guard import SECURITY, RequestGuard, shown_token
+from tidings.web.guard import SECURITY, RequestGuard, find_token
 
 TOKEN = "0123456789abcdef01234567"
 HOSTS = {
@@ -53,7 +53,7 @@ OWN = {
 }
 
 
-def guarded(method="GET", headers=()):
+def ask_guarded(method="GET", headers=()):
     """Return the answer of an application behind the door."""
     inner = PlainTextResponse("in", headers={"x-inner": "1"})
     guard = RequestGuard(inner, ManualClock(), frozenset({"tidings.example.org"}))
@@ -63,7 +63,7 @@ def guarded(method="GET", headers=()):
 @pytest.mark.parametrize(("host", "is_own"), HOSTS.items())
 def test_it_is_asked_by_its_own_names_only(host, is_own):
     """DNS rebinding: a name that an attacker lets point to this machine is refused; addresses and the names that were set are not."""
-    answer = guarded(headers={"host": host})
+    answer = ask_guarded(headers={"host": host})
 
     assert (200 if is_own else 421) == answer.status
     assert is_own or "serve.names" in answer.json()["hint"]
@@ -72,25 +72,25 @@ def test_it_is_asked_by_its_own_names_only(host, is_own):
 @pytest.mark.parametrize("headers", [[("host", HOST), ("host", "evil.example")], [("host", "evil.example"), ("host", HOST)]])  # fmt: skip
 def test_two_hosts_are_none(headers):
     """Nobody may choose which of two names is looked at."""
-    assert 421 == guarded(headers=headers).status
+    assert 421 == ask_guarded(headers=headers).status
 
 
 @pytest.mark.parametrize(("method", "headers"), OTHERS.values(), ids=OTHERS)
 def test_pages_of_other_sites_are_not_let_in(method, headers):
     """H-087: what a browser does on behalf of another site is refused, reading as well as writing."""
-    assert 403 == guarded(method, headers).status
+    assert 403 == ask_guarded(method, headers).status
 
 
 @pytest.mark.parametrize(("method", "headers"), OWN.values(), ids=OWN)
 def test_people_and_programs_are(method, headers):
     """What somebody asks for himself is answered."""
-    assert 200 == guarded(method, headers).status
+    assert 200 == ask_guarded(method, headers).status
 
 
 @pytest.mark.parametrize("headers", [{}, {"host": "evil.example"}, {"origin": "https://evil.example"}])
 def test_every_answer_is_harmless(headers):
     """No answer is run, framed, guessed at or readable for other origins (no CORS), refusals neither."""
-    answer = guarded(headers=headers)
+    answer = ask_guarded(headers=headers)
 
     assert SECURITY.items() <= answer.headers.items()
     assert "Tue, 14 Nov 2023 22:13:20 GMT" == answer.headers["date"]
@@ -119,7 +119,7 @@ def basic(text):
 )
 def test_a_token_is_shown_in_one_header(given, shown):
     """As a bearer, or as the password of a login for readers that know nothing else."""
-    assert shown == shown_token(Headers({"authorization": given}))
+    assert shown == find_token(Headers({"authorization": given}))
 
 
 NAMES = st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z]{2,5}){1,3}\.?(:[0-9]{1,5})?", fullmatch=True)
@@ -135,6 +135,6 @@ def test_no_name_is_own_unless_it_was_set(host):
 def test_whatever_a_header_says_is_judged(host, authorization):
     """No Host and no token of a stranger is a fault of ours."""
     RequestGuard(PlainTextResponse("in"), ManualClock()).is_own(host)
-    shown = shown_token(Headers(raw=[(b"authorization", authorization)]))
+    shown = find_token(Headers(raw=[(b"authorization", authorization)]))
 
     assert len(shown) <= len(authorization)

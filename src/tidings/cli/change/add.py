@@ -146,7 +146,7 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
         if arguments.json:
             write_json(sentinel_record(row))
         else:
-            write_line(f"{row.name} {_watched(row)}")
+            write_line(f"{row.name} {_describe_watched(row)}")
     write_altered(done, as_json=arguments.json)
     for statement in done.defaults:
         if not arguments.json:
@@ -166,7 +166,7 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
     return 0
 
 
-def _watched(row: SentinelRow) -> str:
+def _describe_watched(row: SentinelRow) -> str:
     if row.end_at is not None and row.end_at <= row.created_at:
         return f"is not watched: its end has passed on {short_time(rfc3339(row.end_at))}"
     begin = (

@@ -16,16 +16,16 @@ from tidings.cli.terminal import progress
 from tidings.clock import SECOND, SystemClock
 from tidings.errors import PollerBusyError, SentinelError, ServiceError, UsageError
 from tidings.language import expressions
-from tidings.language.expressions import quoted
+from tidings.language.expressions import quote
 from tidings.language.forms import parse_file
 from tidings.model.interval import spell_duration
 from tidings.model.secret import Secret
-from tidings.model.watch.interest import inserted_only
+from tidings.model.watch.interest import keep_inserted
 from tidings.model.watch.sentinel import Sentinel
 from tidings.notification.channels import sendable
 from tidings.service.notify.rehearse import channels_of, rehearse
 from tidings.service.on_demand import add_answer
-from tidings.service.on_demand.seen_now import lines_of, record_of, seen_now
+from tidings.service.on_demand.seen_now import lines_of, read_stored, record_of
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_archive, open_runner
@@ -79,24 +79,24 @@ class _Asked:
     text: str
     flags: tuple[str, ...]
 
-    def flagged(self, problem: Any) -> Flagged:
+    def find_flag(self, problem: Any) -> Flagged:
         """Return a problem with the flag that said it."""
         flag = self.flags[min(problem.line, len(self.flags)) - 1]
         return Flagged("--name" if flag == "--url" and problem.code in OF_NAMES else flag, problem)
 
 
-def _asked(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, login: str) -> _Asked:
+def _make_statement(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, login: str) -> _Asked:
     """Return the statement that the flags make."""
     clauses: list[tuple[str, str]] = []
     if arguments.select is not None:
-        clauses.append(("--select", f"Select css {quoted(arguments.select)}"))
-    clauses += (("--exclude", f"Exclude css {quoted(css)}") for css in arguments.exclude)
+        clauses.append(("--select", f"Select css {quote(arguments.select)}"))
+    clauses += (("--exclude", f"Exclude css {quote(css)}") for css in arguments.exclude)
     clauses += (("--header", _header(given)) for given in arguments.header)
     if login and arguments.login_form is not None:
         success = arguments.login_success
-        found = "" if success is None else f" success css {quoted(success)}"
-        user = f"user {quoted(arguments.user)} password secret {quoted(login)}"
-        clauses.append(("--login-form", f"Login form {quoted(arguments.login_form)} {user}{found}"))
+        found = "" if success is None else f" success css {quote(success)}"
+        user = f"user {quote(arguments.user)} password secret {quote(login)}"
+        clauses.append(("--login-form", f"Login form {quote(arguments.login_form)} {user}{found}"))
     elif login:
         clauses.append(("--user", f'Header "Authorization" secret "{login}"'))
     if arguments.step:
@@ -104,7 +104,7 @@ def _asked(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, 
     elif arguments.render:
         clauses.append(("--render", "Render browser"))
     if arguments.tag:
-        clauses.append(("--tag", f"Tags {', '.join(map(quoted, arguments.tag))}"))
+        clauses.append(("--tag", f"Tags {', '.join(map(quote, arguments.tag))}"))
     text = register.statement_for(
         url,
         name=name,
@@ -130,8 +130,8 @@ def _header(given: str) -> str:
         message = f'--header {given!r} is no header; write for example --header "Accept-Language: de"'
         raise UsageError(message)
     secret = _SECRET.fullmatch(value.strip())
-    value = f'secret "{secret[1]}"' if secret else quoted(value.strip())
-    return f"Header {quoted(name.strip())} {value}"
+    value = f'secret "{secret[1]}"' if secret else quote(value.strip())
+    return f"Header {quote(name.strip())} {value}"
 
 
 _SECRET = re.compile(r'secret\s+"?([A-Za-z_][\w.\-]{0,99})"?')
@@ -140,7 +140,7 @@ _SECRET = re.compile(r'secret\s+"?([A-Za-z_][\w.\-]{0,99})"?')
 def _only_added(monitor: str) -> str:
     """Return a Monitor clause that asks for what is added only; as it is where it cannot be read."""
     (read,) = parse_file("", f"Create Sentinel x Using https://example.org/ Monitor {monitor}").statements or (None,)
-    return expressions.to_text(inserted_only(read.monitor)) if isinstance(read, Sentinel) else monitor
+    return expressions.to_text(keep_inserted(read.monitor)) if isinstance(read, Sentinel) else monitor
 
 
 def _login(database: Database, arguments: argparse.Namespace, settings: Settings, host: str) -> tuple[str, Secret]:
@@ -190,16 +190,16 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     monitor = _only_added(arguments.monitor) if arguments.only_added else arguments.monitor
     login, password = _login(database, arguments, settings, urlsplit(url).hostname or "page")
     deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
-    asked = _asked(arguments, url=url, name=name, monitor=monitor, login=login)
+    asked = _make_statement(arguments, url=url, name=name, monitor=monitor, login=login)
     try:
         done = register.register(database, asked.text, settings=settings, now=clock.now())
     except SentinelError as error:
-        raise SentinelError([asked.flagged(problem) for problem in error.problems]) from error
+        raise SentinelError([asked.find_flag(problem) for problem in error.problems]) from error
     if login and login != arguments.password:
         database.write(secrets.set_, Vault(settings.data), login, password, at=clock.now())
     (row,) = done.made
     ours = [warning for warning in done.warnings if not (login and warning.code == "W9" and login in str(warning))]
-    write_warnings([asked.flagged(warning) for warning in ours], as_json=arguments.json)
+    write_warnings([asked.find_flag(warning) for warning in ours], as_json=arguments.json)
     try:
         problem, tests = await asyncio.gather(
             _first_look(database, row, settings, deadline=deadline),
@@ -210,7 +210,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
         raise
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
-    seen = await _seen(database, row, settings)
+    seen = await _read_page(database, row, settings)
     answer = database.read(add_answer.answer, row.id, seen_now=seen, settings=settings, now=clock.now())
     answer["tests"] = [{"channel": t.kind, "address": t.address, "error": t.reason} for t in tests]
     if arguments.json:
@@ -222,13 +222,13 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     return 0
 
 
-async def _seen(database: Database, row: SentinelRow, settings: Settings) -> SeenNow:
+async def _read_page(database: Database, row: SentinelRow, settings: Settings) -> SeenNow:
     """Return what the new sentinel sees of its page."""
     (page_id, *_) = database.read(add_answer.page_ids, row.id)
     runner = open_runner(settings)
     try:
         archive = open_archive(settings, dialect=database.dialect)
-        return await seen_now(database, archive, runner, meaning(row.text), page_id)
+        return await read_stored(database, archive, runner, meaning(row.text), page_id)
     finally:
         await runner.close()
 
@@ -288,7 +288,7 @@ async def check_new(database: Database, made: Sequence[SentinelRow], settings: S
         for row in rows:
             sentinel = meaning(row.text)
             for sub in watched[row.id]:
-                seen = await seen_now(database, archive, runner, sentinel, sub.page_id, label=sub.label)
+                seen = await read_stored(database, archive, runner, sentinel, sub.page_id, label=sub.label)
                 warnings = database.read(add_answer.page_answer, row.id, sub.page_id, seen, settings)
                 _write_seen(row.name, sub.label, seen, warnings, as_json=as_json)
     finally:

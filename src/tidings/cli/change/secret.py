@@ -85,7 +85,7 @@ def _value(arguments: argparse.Namespace) -> Secret:
 def _set(database: Database, vault: Vault, arguments: argparse.Namespace, value: Secret) -> int:
     name, jar = arguments.name, arguments.cookies is not None
     again = database.write(secrets.set_, vault, name, value, jar=jar, at=SystemClock().now())
-    left_out = secrets.left_out(value) if jar else ()
+    left_out = secrets.list_unusable(value) if jar else ()
     (found,) = [row for row in database.read(secrets.listing, vault) if row.name == name]
     if arguments.json:
         write_json({**found.record(), "looked_at_again": again, "left_out": list(left_out)})

@@ -17,7 +17,7 @@ from tidings.cli.show.mask import lines_of
 from tidings.errors import StoreMissingError
 from tidings.language.write.texts import compare_text
 from tidings.service.on_demand import trial
-from tidings.service.on_demand.add_answer import seen_text
+from tidings.service.on_demand.add_answer import describe_page
 from tidings.service.on_demand.seen_now import lines_of as lines_of_readings
 from tidings.storage.db.database import has_been_used, open_database
 
@@ -67,7 +67,7 @@ def _database(settings: Settings) -> Iterator[Database]:
         yield database
 
 
-def _told(told: Hindsight) -> str:
+def _describe_changes(told: Hindsight) -> str:
     """Return the changes that an option would have told: how many, and between which versions, the newest if there are many."""
     news = [r for r in told.reports if not r.quiet]
     pairs = [
@@ -84,7 +84,11 @@ def _print(tried: Tried) -> None:
     write_line(f"{tried.sentinel}  {tried.url}  {tried.outcome}")
     if tried.title:
         write_line(f"    title    {tried.title}")
-    seen = f" ({seen_text(tried.words, tried.links, tried.images)} now)" if tried.outcome == "ok" or tried.words else ""
+    seen = (
+        f" ({describe_page(tried.words, tried.links, tried.images)} now)"
+        if tried.outcome == "ok" or tried.words
+        else ""
+    )
     write_line(f"    watched  {tried.monitor}{seen}")
     if tried.frames:
         write_line(f"    frames   {len(tried.frames)}: {', '.join(tried.frames)}")
@@ -97,7 +101,7 @@ def _print(tried: Tried) -> None:
             write_line(
                 f"    stored   {told.versions} versions: what would have been reported of them, by what is compared"
             )
-        write_line(f"      {compare_text(told.compare):<10}{' *' if told.is_own else '  '} {_told(told)}")
+        write_line(f"      {compare_text(told.compare):<10}{' *' if told.is_own else '  '} {_describe_changes(told)}")
         for problem in told.problems if told.is_own else ():
             write_line(f"                 {problem}")
     for line in lines_of(tried.masks) if tried.masks is not None else ():

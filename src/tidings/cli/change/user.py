@@ -67,13 +67,13 @@ def _do(database: Database, arguments: argparse.Namespace, kept: str, data: Path
             database.write(accounts.set_password, name, kept)
             said = f"{name} has another password and signs in anew"
         case "remove":
-            owner_id = database.read(rows.named, name).id
+            owner_id = database.read(rows.get_by_name, name).id
             count = database.write(leaving.remove, name, now)
             leaving.forget_searches(data, owner_id)
             many = f"{count} sentinel{'' if count == 1 else 's'}"
             said = f"{name} is removed, with {many}; `tidings gc` frees what they stored"
         case what:
-            row = database.read(rows.named, name)
+            row = database.read(rows.get_by_name, name)
             database.write(rows.share if what == "share" else rows.unshare, row.id, arguments.value)
             to = "everybody with an account sees" if what == "share" else "nobody else sees"
             said = f"{to} what {name} has tagged {arguments.value}"

@@ -38,7 +38,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class VerbEntry:
     """A verb: what it does, how it is called, its own arguments."""
 
     name: str
@@ -58,7 +58,7 @@ class Command:
         return tuple(argument for argument in self.arguments if not argument.flags)
 
 
-def commands() -> tuple[Command, ...]:
+def commands() -> tuple[VerbEntry, ...]:
     """Return all commands, in the order of the table of verbs."""
     shared = {argument.flags for argument in common_flags()}
     return tuple(_command(name, shared) for name in VERBS)
@@ -69,11 +69,11 @@ def common_flags() -> tuple[Argument, ...]:
     return _arguments(common())
 
 
-def _command(name: str, shared: set[tuple[str, ...]]) -> Command:
+def _command(name: str, shared: set[tuple[str, ...]]) -> VerbEntry:
     parser = parser_of(name)
     own = tuple(argument for argument in _arguments(parser) if argument.flags not in shared)
     words = [f"tidings {name}", *map(_usage, own)]
-    return Command(name, VERBS[name].group, VERBS[name].help, " ".join(words), own)
+    return VerbEntry(name, VERBS[name].group, VERBS[name].help, " ".join(words), own)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> tuple[Argument, ...]:
@@ -81,7 +81,7 @@ def _arguments(parser: argparse.ArgumentParser) -> tuple[Argument, ...]:
     return tuple(
         Argument(
             flags=tuple(action.option_strings),
-            shown="" if action.nargs == 0 else _shown(action),
+            shown="" if action.nargs == 0 else _write_action(action),
             choices=tuple(map(str, action.choices or ())),
             help=(formatter._expand_help(action) if action.help else "").replace("\n", " "),
             is_repeated=action.nargs in {"*", "+"} or isinstance(action, argparse._AppendAction),
@@ -91,7 +91,7 @@ def _arguments(parser: argparse.ArgumentParser) -> tuple[Argument, ...]:
     )
 
 
-def _shown(action: argparse.Action) -> str:
+def _write_action(action: argparse.Action) -> str:
     if action.choices:
         return "|".join(map(str, action.choices))
     return str(action.metavar or action.dest.upper())

@@ -49,7 +49,7 @@ def markdown() -> str:
 
 
 def _table(arguments: tuple[Argument, ...]) -> str:
-    rows = "".join(f"| `{_cell(_spelled(a))}` | {_cell(_sentence(a.help))} |\n" for a in arguments)
+    rows = "".join(f"| `{_cell(_spell(a))}` | {_cell(_sentence(a.help))} |\n" for a in arguments)
     return f"| argument | meaning |\n|---|---|\n{rows}"
 
 
@@ -62,13 +62,13 @@ def man() -> str:
     lines = ['.TH TIDINGS 1 "" "" "Tidings"', ".SH NAME", "tidings \\- watch web pages and notify of what changed"]
     lines += [".SH SYNOPSIS", ".B tidings", ".I COMMAND", "[argument ...]"]
     lines += [".SH DESCRIPTION", *map(_roff, _INTRODUCTION.splitlines())]
-    lines += [".SH COMMON FLAGS", *_terms({_spelled(a): a.help for a in common_flags()})]
+    lines += [".SH COMMON FLAGS", *_terms({_spell(a): a.help for a in common_flags()})]
     for group in GROUPS.values():
         lines.append(f".SH {group.upper()}")
         for command in commands():
             if command.group == group:
                 lines += [f".SS tidings {command.name}", _roff(_sentence(command.help))]
-                lines += _terms({_spelled(a): a.help for a in command.arguments})
+                lines += _terms({_spell(a): a.help for a in command.arguments})
     for heading, rows in _PARTS.items():
         lines += [f".SH {heading.upper()}", *_terms(rows)]
     return "\n".join(lines) + "\n"
@@ -83,7 +83,7 @@ def _roff(text: str) -> str:
     return f"\\&{text}" if text[:1] in {".", "'"} else text
 
 
-def _spelled(argument: Argument) -> str:
+def _spell(argument: Argument) -> str:
     value = argument.shown + (" …" if argument.is_repeated and not argument.flags else "")
     return f"{', '.join(argument.flags)} {value}".strip()
 

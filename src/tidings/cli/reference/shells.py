@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tidings.cli.reference.commands import commands, common_flags
 
 if TYPE_CHECKING:
-    from tidings.cli.reference.commands import Argument, Command
+    from tidings.cli.reference.commands import Argument, VerbEntry
 
 _NAMES: Final = "tidings completion names 2>/dev/null"
 
@@ -52,7 +52,7 @@ complete -o filenames -F _tidings tidings
 """
 
 
-def _bash_verb(command: Command) -> str:
+def _bash_verb(command: VerbEntry) -> str:
     words = [flag for argument in command.flags for flag in argument.flags]
     words += [choice for argument in command.positional for choice in argument.choices]
     said = [f'words="{" ".join(words)}"']
@@ -68,7 +68,7 @@ def _bash_value(argument: Argument) -> str:
 
 def zsh() -> str:
     """Return the script for zsh: the file `_tidings` in a folder of `fpath`, or read by `eval`."""
-    verbs = "\n".join(f"        {_quoted(f'{command.name}:{command.help}')}" for command in commands())
+    verbs = "\n".join(f"        {_quote(f'{command.name}:{command.help}')}" for command in commands())
     shared = " ".join(_zsh_argument(argument) for argument in common_flags())
     of_verbs = "".join(
         f'        {command.name}) _arguments {own} "$shared[@]" ;;\n'
@@ -99,10 +99,10 @@ _tidings() {{
 def _zsh_argument(argument: Argument) -> str:
     kind = f":{_plain(argument.shown) or 'value'}:{_zsh_values(argument)}"
     if not argument.flags:
-        return _quoted(f"{'*' if argument.is_repeated else ''}{kind}")
+        return _quote(f"{'*' if argument.is_repeated else ''}{kind}")
     many = "*" if argument.is_repeated else ""
     return " ".join(
-        _quoted(f"{many}{flag}[{_plain(argument.help)}]{kind if argument.shown else ''}") for flag in argument.flags
+        _quote(f"{many}{flag}[{_plain(argument.help)}]{kind if argument.shown else ''}") for flag in argument.flags
     )
 
 
@@ -119,7 +119,7 @@ def fish() -> str:
         lines.append(_fish_flag("", argument))
     for command in commands():
         lines.append(
-            f"complete -c tidings -n __fish_use_subcommand -a {command.name} -d {_quoted(command.help, fish=True)}"
+            f"complete -c tidings -n __fish_use_subcommand -a {command.name} -d {_quote(command.help, fish=True)}"
         )
         seen = f" -n '__fish_seen_subcommand_from {command.name}'"
         for argument in command.flags:
@@ -132,7 +132,7 @@ def fish() -> str:
 def _fish_flag(seen: str, argument: Argument) -> str:
     spelled = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in argument.flags)
     values = f" {_fish_values(argument)}" if argument.shown else ""
-    return f"complete -c tidings{seen} {spelled}{values} -d {_quoted(argument.help, fish=True)}"
+    return f"complete -c tidings{seen} {spelled}{values} -d {_quote(argument.help, fish=True)}"
 
 
 def _fish_values(argument: Argument) -> str:
@@ -148,7 +148,7 @@ def _plain(text: str) -> str:
     return "".join(" " if c in "[]:\\" else c for c in text)
 
 
-def _quoted(text: str, *, fish: bool = False) -> str:
+def _quote(text: str, *, fish: bool = False) -> str:
     mark = "\\'" if fish else "'\\''"
     return "'" + text.replace("'", mark) + "'"
 

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             return 0
     database = open_database(settings, create=False)
     try:
-        found = database.read(collect.foreseen, settings.store, SystemClock().now())
+        found = database.read(collect.foresee, settings.store, SystemClock().now())
     finally:
         database.close()
     _print(found, is_done=False, as_json=arguments.json)

@@ -47,12 +47,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve until stopped."""
-    settings = _addressed(settings, arguments)
+    settings = _set_address(settings, arguments)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     return asyncio.run(_serve(arguments, settings))
 
 
-def _addressed(settings: Settings, arguments: argparse.Namespace) -> Settings:
+def _set_address(settings: Settings, arguments: argparse.Namespace) -> Settings:
     """Return the settings with the address that was asked for."""
     if arguments.port is not None and not 0 <= arguments.port <= MOST_PORT:
         message = f"--port {arguments.port} is no port; there are 0 (any that is free) to {MOST_PORT:,}"

@@ -15,14 +15,14 @@ from tidings.model.interval import spell_duration
 from tidings.model.watch.sentinel import Sentinel
 from tidings.scheduling.policies import POLICIES
 from tidings.service.on_demand.simulation import (
-    History,
     Outcome,
+    PageHistory,
     Progress,
+    make_history,
     other_settings,
+    read_history,
     read_trace,
-    recorded,
     simulate,
-    traced,
 )
 from tidings.service.show.records import spell_gap
 from tidings.storage.db.database import open_database
@@ -96,15 +96,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _history(arguments: argparse.Namespace, settings: Settings) -> History:
+def _history(arguments: argparse.Namespace, settings: Settings) -> PageHistory:
     if arguments.trace is not None:
-        return traced(read_trace(read_text(arguments.trace)))
+        return make_history(read_trace(read_text(arguments.trace)))
     if arguments.days < 1:
         raise UsageError("--days is one at least")
     now = SystemClock().now()
     database = open_database(settings, create=False)
     try:
-        return database.read(recorded, settings, begin=now - arguments.days * DAY, end=now)
+        return database.read(read_history, settings, begin=now - arguments.days * DAY, end=now)
     finally:
         database.close()
 

@@ -34,9 +34,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.json:
             write_json(_record(row, value))
         else:
-            write_line(f"{row.name} = {_shown(row, value)}")
+            write_line(f"{row.name} = {_show_value(row, value)}")
             write_line(f"    {row.help}")
-            write_line(f"    {row.type}, default {_shown(row, row.default)}; {row.variable}")
+            write_line(f"    {row.type}, default {_show_value(row, row.default)}; {row.variable}")
     if not arguments.json:
         write_line()
         write_line(
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _shown(row: SettingRow, value: Any) -> str:
+def _show_value(row: SettingRow, value: Any) -> str:
     if row.secret and value:
         return "***"
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value) if value != "" else '""'

@@ -9,7 +9,7 @@ from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.notification.addresses import shown
+from tidings.notification.addresses import mask_address
 from tidings.service.show.records import delivery_record, rfc3339
 from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                     r.status,
                     str(r.attempt),
                     r.sentinel,
-                    f"{r.kind} {shown(r.kind, r.address)}",
+                    f"{r.kind} {mask_address(r.kind, r.address)}",
                     r.id[:SHOWN_ID],
                     r.error or r.subject,
                 )

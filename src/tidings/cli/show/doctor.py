@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             database,
             refusal=refusal,
             now=SystemClock().wall(),
-            installed=doctor.installed(),
+            installed=doctor.get_installed(),
             restore=_restore(settings, database) if arguments.deep and database is not None else None,
         ):
             found[finding.status] += 1

@@ -47,7 +47,7 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
     rows = sentinels.listing(connection, ended=arguments.all, tag=arguments.tag)
     happenings = outside.listing(connection) if arguments.tag is None else []
     if arguments.json:
-        held = held_pages(connection)
+        held = list_pages(connection)
         for row in rows:
             own = health.of(row.name)
             troubles = [trouble.record(sentinel=row.name) for trouble in own.troubles]
@@ -72,7 +72,9 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
                 row.state,
                 *((budget,) if is_classed else ()),
                 brief(health.of(row.name)) or _well(watched.get(row.id, [])),
-                short_time(rfc3339(max((_changed(page) for page in watched.get(row.id, [])), default=0) or None)),
+                short_time(
+                    rfc3339(max((_find_last_change(page) for page in watched.get(row.id, [])), default=0) or None)
+                ),
                 ", ".join(page.given for page in watched.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
             )
             for row, budget in zip(rows, classes, strict=True)
@@ -97,14 +99,14 @@ def _none(connection: Connection, arguments: argparse.Namespace) -> str:
     return "nothing is watched yet; tidings add --url https://example.org/ begins"
 
 
-def held_pages(connection: Connection, *, sentinel_id: int | None = None) -> dict[int, list[dict[str, Any]]]:
+def list_pages(connection: Connection, *, sentinel_id: int | None = None) -> dict[int, list[dict[str, Any]]]:
     """Return the pages of each sentinel, or of one, and how they do."""
     subs = subscriptions.listing(connection, sentinel_id=sentinel_id)
     found = pages.listing(connection) if sentinel_id is None else [pages.get(connection, sub.page_id) for sub in subs]
     known = {state.page_id: (identity, state) for identity, state in found}
     held: dict[int, list[dict[str, Any]]] = {}
     masked = masked_places.counts(connection)
-    frames = {page_id: members.frames(connection, page_id) for page_id in members.framed_pages(connection)}
+    frames = {page_id: members.frames(connection, page_id) for page_id in members.list_framed_pages(connection)}
     for sub in subs:
         identity, state = known[sub.page_id]
         held.setdefault(sub.sentinel_id, []).append(
@@ -137,6 +139,6 @@ def _well(watched: list[Brief]) -> str:
     return "ok" if any(page.polls and page.is_well for page in watched) else "new"
 
 
-def _changed(page: Brief) -> Instant:
+def _find_last_change(page: Brief) -> Instant:
     """Return when a page changed last, 0 if it has not: its first version is no change."""
     return (page.changed_at or 0) if page.versions > 1 else 0

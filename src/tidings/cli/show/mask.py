@@ -63,7 +63,7 @@ def lines_of(page: PageMasks, name: str = "NAME") -> Iterator[str]:
 
 def _switch(connection: Connection, arguments: argparse.Namespace) -> None:
     page_ids = _pages_of(connection, arguments.name)
-    noise.switched(connection, page_ids, off=arguments.off, on=arguments.on, at=SystemClock().now())
+    noise.switch_masks(connection, page_ids, off=arguments.off, on=arguments.on, at=SystemClock().now())
 
 
 def _print(connection: Connection, arguments: argparse.Namespace) -> int:

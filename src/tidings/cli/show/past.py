@@ -106,7 +106,7 @@ def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
         write_line(f"{short_time(record['detected_at'])}  {change.sentinel}  {change.url}")
         write_line(f"    {change.row.kind}{' (noise)' if change.row.noise else ''}: {headline(record)}")
         if change.row.found.masked and not change.row.noise:
-            write_line(f"      left out as noise: {_masked(change.row)}")
+            write_line(f"      left out as noise: {_describe_masked(change.row)}")
         for part in record.get("parts") or ():
             write_line(f"      {part['name'] or part['url']}  {part['status']}: {headline(part)}")
     if not found and not arguments.json:
@@ -114,7 +114,7 @@ def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
     return 1 if arguments.exit_code and found else 0
 
 
-def _masked(row: ChangeRow) -> str:
+def _describe_masked(row: ChangeRow) -> str:
     """Return what was left out of a change, the first of it if it is much."""
     masked = row.found.masked
     shown = "; ".join(f'"{one.old}" → "{one.new}" ({one.mask})' for one in masked[:MASKED_SHOWN])
@@ -223,7 +223,7 @@ def _picture(database: Database, arguments: argparse.Namespace, settings: Settin
     if arguments.screenshot is None or arguments.output is None:
         message = "--screenshot VERSION and --output FILE go together"
         raise UsageError(message)
-    version = database.read(_pictured, arguments)
+    version = database.read(_find_version, arguments)
     from tidings.service.run.from_settings import open_archive  # it brings the whole service, and only pictures need it
 
     archive = open_archive(settings, dialect=database.dialect)
@@ -233,11 +233,11 @@ def _picture(database: Database, arguments: argparse.Namespace, settings: Settin
     except OSError as error:
         message = f"{arguments.output} cannot be written: {error.strerror or error}"
         raise UsageError(message) from None
-    write_line(f"{arguments.output}: the page at version {version.seq}, {_told_of(version)}, WebP")
+    write_line(f"{arguments.output}: the page at version {version.seq}, {_describe_version(version)}, WebP")
     return 0
 
 
-def _pictured(connection: Connection, arguments: argparse.Namespace) -> Version:
+def _find_version(connection: Connection, arguments: argparse.Namespace) -> Version:
     """Return the version whose picture is asked for."""
     row, page_id = _one_page(connection, arguments, (arguments.screenshot,))
     version = versions.get(connection, page_id, _number(arguments.screenshot, page_id))
@@ -285,7 +285,7 @@ def _diff(database: Database, arguments: argparse.Namespace, settings: Settings)
     merges = drawing.view in {"single", "dual"}
     if record is None or merges:
         record = asyncio.run(_compare(database, settings, (row, page_id, old, new), record, merges=merges))
-    between = f"version {old.seq} ({_told_of(old)}) → version {new.seq} ({_told_of(new)})"
+    between = f"version {old.seq} ({_describe_version(old)}) → version {new.seq} ({_describe_version(new)})"
     if arguments.json:
         write_json(record)
     elif arguments.format == "html":
@@ -325,7 +325,7 @@ async def _compare(
         await comparisons.close()
 
 
-def _told_of(version: Version) -> str:
+def _describe_version(version: Version) -> str:
     """Return when a version was fetched, and how many frames are part of it."""
     frames = f", {version.frames} frame{'' if version.frames == 1 else 's'}" if version.frames else ""
     return f"{short_time(rfc3339(version.fetched_at))} UTC{frames}"

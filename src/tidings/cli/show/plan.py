@@ -10,7 +10,7 @@ from tidings.cli.show import planning
 from tidings.clock import SystemClock
 from tidings.service.explain.plan_list import ComingPoll, agenda
 from tidings.service.explain.plan_summary import outline
-from tidings.service.plan.learned_worth import spelled
+from tidings.service.plan.learned_worth import spell
 from tidings.service.show.records import rfc3339
 from tidings.storage.db.database import open_database
 
@@ -75,5 +75,5 @@ def _line(look: ComingPoll, now: int, *, expert: bool) -> str:
     when = "no time set" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
     rate = look.changes_a_day
     expected = [] if rate is None else [f"{rate:.3g} changes a day expected"]
-    said = f"  ({'; '.join([*expected, *spelled(look.taught)])})" if expert and (expected or look.taught) else ""
+    said = f"  ({'; '.join([*expected, *spell(look.taught)])})" if expert and (expected or look.taught) else ""
     return f"{when:<17} {look.sentinel}  {prospect.url}  {prospect.why}{said}"

@@ -39,9 +39,9 @@ def _open(connection: Connection, settings: Settings) -> tuple[Planner, Needs]:
     """Return a planner that was told all pages that are watched, and the needs that it hears of."""
     from tidings.service.run.from_settings import open_planner
     from tidings.service.watch.needs import Needs
-    from tidings.service.watch.watchlist import watched_pages
+    from tidings.service.watch.watchlist import load_pages
 
-    pages, needs = watched_pages(connection, zone=settings.serve.zone), Needs()
+    pages, needs = load_pages(connection, zone=settings.serve.zone), Needs()
     planner = open_planner(settings, pages, needs)
     planner.touch(pages)
     return planner, needs

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidings.search.snippets import Stretch
-    from tidings.service.search.asking import Answer, Wanted
+    from tidings.service.search.asking import SearchAnswer, SearchRequest
     from tidings.settings import Settings
 
 
@@ -73,7 +73,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             return 0
         store = Store(open_database(settings, create=False))
         try:
-            answer = await asking.ask(store, index, _wanted(arguments, settings), now=SystemClock().now())
+            answer = await asking.ask(store, index, _make_request(arguments, settings), now=SystemClock().now())
         finally:
             await store.close()
         if settings.search.log:
@@ -85,14 +85,14 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0 if answer.results else 1
 
 
-def _note(answer: Answer, settings: Settings) -> None:
+def _note(answer: SearchAnswer, settings: Settings) -> None:
     with contextlib.closing(SearchLog(settings.data)) as log:
         log.note_search(str(answer.query), owner_id=OWNER, at=SystemClock().now())
 
 
-def _wanted(arguments: argparse.Namespace, settings: Settings) -> Wanted:
+def _make_request(arguments: argparse.Namespace, settings: Settings) -> SearchRequest:
     zone, at, since = settings.serve.zone, arguments.at, arguments.changed_since
-    return asking.Wanted(
+    return asking.SearchRequest(
         text=" ".join(arguments.query),
         site=arguments.site,
         sentinel=arguments.sentinel,
@@ -104,7 +104,7 @@ def _wanted(arguments: argparse.Namespace, settings: Settings) -> Wanted:
     )
 
 
-def _print(answer: Answer, *, at: str | None) -> None:
+def _print(answer: SearchAnswer, *, at: str | None) -> None:
     for result in answer.results:
         since = short_time(asking.record(result)["since"])[:10]
         write_line(f"{result.rank}. {_spell(result.title)}")

@@ -10,7 +10,7 @@ from tidings.cli.happenings import happening_of
 from tidings.cli.health import read_health
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.cli.show import planning
-from tidings.cli.show.listing import held_pages
+from tidings.cli.show.listing import list_pages
 from tidings.cli.show.mask import lines_of
 from tidings.cli.show.standstill import write_standstill
 from tidings.clock import SystemClock
@@ -26,7 +26,7 @@ from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
 from tidings.service.sources import outside_events
 from tidings.service.watch import by_name, noise
-from tidings.service.watch.subscription_memory import healed_parts
+from tidings.service.watch.subscription_memory import list_healed
 from tidings.service.watch.watchlist import WatchedSentinel, meaning
 from tidings.storage.db.database import open_database
 from tidings.storage.secrets.vault import Vault
@@ -68,12 +68,12 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         if arguments.name not in sentinels.names(connection):
             return 0
     row = by_name.find(connection, arguments.name)
-    held = held_pages(connection, sentinel_id=row.id).get(row.id, [])
+    held = list_pages(connection, sentinel_id=row.id).get(row.id, [])
     known = {str(sub.page_id): sub for sub in subscriptions.listing(connection, sentinel_id=row.id)}
     held = [
         {
             **page,
-            "healed": healed_parts(known[page["page"]].remembered, meaning(row.text)),
+            "healed": list_healed(known[page["page"]].remembered, meaning(row.text)),
             "learned": learned_worth.record(known[page["page"]].learned),
             "missing": add_answer.missing(connection, row.id, int(page["page"]), meaning(row.text)),
         }
@@ -118,7 +118,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     for page in held:
         write_line(f"{page['url']}  {page['title']}")
         masks = lines_of(noise.masks(connection, int(page["page"])), row.name)
-        for line in _lines(page, learned_worth.spelled(known[page["page"]].learned), masks):
+        for line in _lines(page, learned_worth.spell(known[page["page"]].learned), masks):
             write_line(f"    {line}")
     for asked, counts in made.items():
         said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())

@@ -23,7 +23,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Alternatives:
     """OR: any of the parts."""
 
     parts: tuple[Joined, ...]
@@ -37,17 +37,17 @@ class Meeting:
     negative: tuple[Joined, ...] = ()
 
 
-Joined = Leaf | Choice | Meeting
+Joined = Leaf | Alternatives | Meeting
 
 
 @lru_cache(maxsize=1_024)
-def joined(expression: Expression, pages: tuple[str, ...]) -> Choice:
+def join(expression: Expression, pages: tuple[str, ...]) -> Alternatives:
     """Return an expression over the pages of these names as alternatives, each decided by one page or by a meeting of several."""
     if not is_across(expression):
         parts = ((page, on_page(expression, page)) for page in pages)
-        return Choice(tuple(Leaf(page, part) for page, part in parts if part is not None))
-    whole = _joined(_spread(expression, pages))
-    return whole if isinstance(whole, Choice) else Choice((whole,))
+        return Alternatives(tuple(Leaf(page, part) for page, part in parts if part is not None))
+    whole = _join(_spread(expression, pages))
+    return whole if isinstance(whole, Alternatives) else Alternatives((whole,))
 
 
 @lru_cache(maxsize=1_024)
@@ -59,7 +59,7 @@ def leaves(whole: Joined) -> tuple[Leaf, ...]:
 def meetings(whole: Joined) -> Iterator[Meeting]:
     """Yield the meetings, inner ones before those that they are parts of."""
     match whole:
-        case Choice(parts):
+        case Alternatives(parts):
             for part in parts:
                 yield from meetings(part)
         case Meeting(positive, negative):
@@ -73,7 +73,7 @@ def has_changed(whole: Joined, changed: Collection[Leaf]) -> bool:
     match whole:
         case Leaf():
             return whole in changed
-        case Choice(parts):
+        case Alternatives(parts):
             return any(has_changed(part, changed) for part in parts)
         case Meeting(positive, negative):
             return all(has_changed(part, changed) for part in positive) and not any(
@@ -85,7 +85,7 @@ def _leaves(whole: Joined) -> Iterator[Leaf]:
     match whole:
         case Leaf():
             yield whole
-        case Choice(parts):
+        case Alternatives(parts):
             for part in parts:
                 yield from _leaves(part)
         case Meeting(positive, negative):
@@ -97,7 +97,7 @@ def _spread(expression: Expression, pages: Sequence[str]) -> Expression:
     """Return an expression whose interests all name their page: one that names none is one of any page, and so is AND where no part names one."""
     match expression:
         case Interest(of=None) | AllOf() if all(one.of is None for one in interests_of(expression)):
-            every = tuple(dict.fromkeys(_named(expression, page or None) for page in pages))
+            every = tuple(dict.fromkeys(_name_pages(expression, page or None) for page in pages))
             return every[0] if len(every) == 1 else AnyOf(every)
         case Interest():
             return expression
@@ -107,17 +107,17 @@ def _spread(expression: Expression, pages: Sequence[str]) -> Expression:
             return type(expression)(tuple(_spread(part, pages) for part in parts))
 
 
-def _named(expression: Expression, page: str | None) -> Expression:
+def _name_pages(expression: Expression, page: str | None) -> Expression:
     match expression:
         case Interest():
             return replace(expression, of=page)
         case Not(part):
-            return Not(_named(part, page))
+            return Not(_name_pages(part, page))
         case AnyOf(parts) | AllOf(parts):
-            return type(expression)(tuple(_named(part, page) for part in parts))
+            return type(expression)(tuple(_name_pages(part, page) for part in parts))
 
 
-def _joined(expression: Expression) -> Joined:
+def _join(expression: Expression) -> Joined:
     subject = _subject_of(expression)
     if subject is not None:
         return Leaf(subject.page or "", expression.part if isinstance(expression, Not) else expression)
@@ -125,11 +125,11 @@ def _joined(expression: Expression) -> Joined:
         case AnyOf(parts):
             alone, rest = _by_subject(parts)
             apart = [Leaf(subject.page or "", _one(AnyOf, own)) for subject, own in alone.items()]
-            return Choice((*apart, *(inner for part in rest for inner in _choices(_joined(part)))))
+            return Alternatives((*apart, *(inner for part in rest for inner in _choices(_join(part)))))
         case AllOf(parts):
             return _meeting(parts)
         case Not(part):
-            return _joined(part)
+            return _join(part)
         case Interest():
             message = "an interest without a page: `_spread` gives each its own"
             raise TypeError(message)
@@ -145,7 +145,7 @@ def _meeting(parts: Sequence[Expression]) -> Meeting:
         else:
             positive.append(Leaf(subject.page or "", _one(AllOf, own)))
     for part in rest:
-        (negative if isinstance(part, Not) else positive).append(_joined(part))
+        (negative if isinstance(part, Not) else positive).append(_join(part))
     return Meeting(tuple(dict.fromkeys(positive)), tuple(dict.fromkeys(negative)))
 
 
@@ -173,4 +173,4 @@ def _one(form: type[AnyOf | AllOf], parts: tuple[Expression, ...]) -> Expression
 
 
 def _choices(whole: Joined) -> tuple[Joined, ...]:
-    return whole.parts if isinstance(whole, Choice) else (whole,)
+    return whole.parts if isinstance(whole, Alternatives) else (whole,)

@@ -11,7 +11,7 @@ from tidings.detection.ask.conditions import is_said
 from tidings.detection.ask.readings import read
 from tidings.detection.data.offers import is_state
 from tidings.detection.find.amounts import holds_of_numbers
-from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aimed
+from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aim_expression
 from tidings.document.document import Document
 from tidings.document.select.extraction import Extraction
 from tidings.model.observed.change import ChangeSet, ObjectCount
@@ -29,23 +29,23 @@ def already(expression: Expression, extraction: Extraction, members: Sequence[Do
         extraction: What its sentinel selects of the page.
         members: The documents of the first version, the holder of frames first.
     """
-    found = list(dict.fromkeys(_found(aimed(expression, extraction), members)))
+    found = list(dict.fromkeys(_find(aim_expression(expression, extraction), members)))
     objects = tuple(ObjectCount(reading.kind, reading.texts[0], 0, 1) for reading in found)
     kinds = tuple(dict.fromkeys(reading.kind for reading in found))
     texts = tuple(row.object for row in objects)
     return ChangeSet(kinds, inserted=texts, objects=objects, title=members[0].title) if found else ChangeSet()
 
 
-def _found(aim: Aimed, members: Sequence[Document]) -> Iterator[Reading]:
+def _find(aim: Aimed, members: Sequence[Document]) -> Iterator[Reading]:
     """Yield what holds of an expression: of an AND nothing unless all of its parts do."""
     match aim:
         case Aim():
             yield from _states(aim, members)
         case Either(parts):
             for part in parts:
-                yield from _found(part, members)
+                yield from _find(part, members)
         case Both(positive):
-            each = [list(_found(part, members)) for part in positive]
+            each = [list(_find(part, members)) for part in positive]
             if all(each):
                 yield from (reading for some in each for reading in some)
 

@@ -15,11 +15,11 @@ from tidings.detection.ask import unseen
 from tidings.detection.data.items import Items
 from tidings.detection.data.offers import is_state, prices
 from tidings.detection.find.amounts import INFINITE, holds_of_numbers, stands
-from tidings.detection.find.keyed import chosen_things
+from tidings.detection.find.keyed import choose_things
 from tidings.detection.kinds.number import numbers
 from tidings.document.document import Document
 from tidings.document.html.lines import is_found
-from tidings.document.text.words import folded, plain
+from tidings.document.text.words import fold, plain
 from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.interest import Condition, Direction, Interest
 
@@ -66,14 +66,14 @@ def choose(interest: Interest, seen: Seen) -> Sequence[ChangeSet]:
             for condition in asked
         )
 
-    found = _chosen(interest, seen, is_meant)
+    found = _choose(interest, seen, is_meant)
     return tuple(one for finding in found if (one := unseen.as_new(finding))) if is_new else found
 
 
-def _chosen(interest: Interest, seen: Seen, is_meant: Callable[[str], bool]) -> Sequence[ChangeSet]:
+def _choose(interest: Interest, seen: Seen, is_meant: Callable[[str], bool]) -> Sequence[ChangeSet]:
     if interest.kind == "items" and not (seen.old.textless or seen.new.textless):
-        return Items(seen.known).chosen(seen.old, seen.new, interest.direction, is_meant)
-    found = (chosen_things(finding, interest.direction, is_meant) for finding in seen.findings)
+        return Items(seen.known).choose(seen.old, seen.new, interest.direction, is_meant)
+    found = (choose_things(finding, interest.direction, is_meant) for finding in seen.findings)
     return tuple(finding for finding in found if finding)
 
 
@@ -110,13 +110,13 @@ def _is_of_states(seen: Sequence[Seen]) -> bool:
 def is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
     """Return whether one of some texts contains or matches what a condition asks for."""
     if condition.measure == "contains":
-        wanted = _folded(condition.text)
-        return any(wanted in _folded(text) for text in texts)
+        wanted = _fold(condition.text)
+        return any(wanted in _fold(text) for text in texts)
     return any(is_found(condition.text, text) for text in texts)
 
 
-def _folded(text: str) -> str:
-    return folded(plain(" ".join(text.split())))
+def _fold(text: str) -> str:
+    return fold(plain(" ".join(text.split())))
 
 
 def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
@@ -125,9 +125,9 @@ def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
         if finding.edits and finding.kinds[0] in _TEXTS:
             for edit in finding.edits:
                 if direction == "deleted":
-                    yield seen.old.shown(edit.old_start, edit.old_end, most=_WHOLE_TEXT)
+                    yield seen.old.write(edit.old_start, edit.old_end, most=_WHOLE_TEXT)
                 else:
-                    yield seen.new.shown(edit.new_start, edit.new_end, most=_WHOLE_TEXT)
+                    yield seen.new.write(edit.new_start, edit.new_end, most=_WHOLE_TEXT)
         else:
             rows = finding.objects
             if direction == "deleted":
@@ -146,7 +146,7 @@ def _holds_of_number(condition: Condition, seen: Seen) -> bool:
 
 
 def _holds_of_counts(condition: Condition, seen: Sequence[Seen]) -> bool:
-    counts = [_counted(finding) for one in seen for finding in one.findings]
+    counts = [_count(finding) for one in seen for finding in one.findings]
     inserted, deleted, updated, changed = (
         (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0, 0, 0)
     )
@@ -161,7 +161,7 @@ def _holds_of_counts(condition: Condition, seen: Sequence[Seen]) -> bool:
     return stands(condition, number)
 
 
-def _counted(finding: ChangeSet) -> tuple[int, int, int, int]:
+def _count(finding: ChangeSet) -> tuple[int, int, int, int]:
     """Return how many objects were inserted, deleted, updated, and how many changed in all."""
     kind = finding.kinds[0]
     if kind == "words":

@@ -16,9 +16,9 @@ from tidings.detection.ask.pair import Pair
 from tidings.document.document import Document
 from tidings.document.html.links import links_of
 from tidings.document.select.extraction import Extraction
-from tidings.document.structures.outline import LONGEST, Standing, standings
+from tidings.document.structures.outline import LONGEST, PlaceOnPage, standings
 from tidings.document.text.words import tokens_of
-from tidings.model.observed.change import ChangeSet, Context, Edit
+from tidings.model.observed.change import ChangeSet, Edit, EditContext
 
 FEW = 6
 """Texts up to which each is found by itself."""
@@ -82,7 +82,7 @@ def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction], *,
     found = replace(found, title=page.new.title, entries=notes_of_entries(found, [part for part, _, _ in parts]))
     if shows:
         found = replace(found, snapshot="\n".join(_text_of(part.new) for part, _, _ in parts)[:LONGEST_SNAPSHOT])
-    return _joined_words(replace(found, contexts=_contexts(found, page, parts)))
+    return _join_words(replace(found, contexts=_contexts(found, page, parts)))
 
 
 def _text_of(document: Document) -> str:
@@ -90,7 +90,7 @@ def _text_of(document: Document) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _contexts(found: ChangeSet, page: Pair, parts: Sequence[tuple[Pair, int, int]]) -> tuple[Context, ...]:
+def _contexts(found: ChangeSet, page: Pair, parts: Sequence[tuple[Pair, int, int]]) -> tuple[EditContext, ...]:
     places = dict(islice(_places(found, parts), MOST))
     things = dict(islice(_things(found, page, places), FEW))
     known = {key: _in_page(place, page) for key, place in places.items()} | things
@@ -108,10 +108,10 @@ def _contexts(found: ChangeSet, page: Pair, parts: Sequence[tuple[Pair, int, int
     }
     contexts = (_context(*key, spot, outlines) for key, spot in zip(whole, spots, strict=True))
     every = (
-        Context(one.of, one.number, heading=one.heading, area=one.area) if (one.of, one.number) in things else one
+        EditContext(one.of, one.number, heading=one.heading, area=one.area) if (one.of, one.number) in things else one
         for one in contexts
     )
-    return tuple(one for one in every if one != Context(one.of, one.number))
+    return tuple(one for one in every if one != EditContext(one.of, one.number))
 
 
 def _things(
@@ -127,11 +127,11 @@ def _things(
             if (of, number) in known:
                 continue
             words = tokens_of(text) if of != "updated" else tokens_of(re.split(r", |: ", text, maxsplit=1)[0])
-            if words and (at := _found_once(document.tokens, words)) is not None:
+            if words and (at := _find_once(document.tokens, words)) is not None:
                 yield (of, number), _Place(document, at, at + len(words))
 
 
-def _joined_words(found: ChangeSet) -> ChangeSet:
+def _join_words(found: ChangeSet) -> ChangeSet:
     """Return a change set in which one text that went and one that came in the same short line are one update of the line."""
     contexts = {(one.of, one.number): one for one in found.contexts}
     went, came = contexts.get(("deleted", 0)), contexts.get(("inserted", 0))
@@ -168,8 +168,8 @@ def _places(found: ChangeSet, parts: Sequence[tuple[Pair, int, int]]) -> Iterato
     if not found.edits:
         return
     edits = list(_edits(found.edits[:_MOST_EDITS], parts))
-    old = _Shown([_Place(part.old, edit.old_start, edit.old_end) for part, edit in edits])
-    new = _Shown([_Place(part.new, edit.new_start, edit.new_end) for part, edit in edits])
+    old = _SideTexts([_Place(part.old, edit.old_start, edit.old_end) for part, edit in edits])
+    new = _SideTexts([_Place(part.new, edit.new_start, edit.new_end) for part, edit in edits])
     texts = chain(
         (("updated", number, after, new) for number, (_, after) in enumerate(found.updated)),
         (("deleted", number, text, old) for number, text in enumerate(found.deleted)),
@@ -191,7 +191,7 @@ def _edits(edits: Sequence[Edit], parts: Sequence[tuple[Pair, int, int]]) -> Ite
         yield part, Edit(edit.op, edit.old_start - old, edit.old_end - old, edit.new_start - new, edit.new_end - new)
 
 
-class _Shown:
+class _SideTexts:
     """The texts of edits on one side, each taken once."""
 
     def __init__(self, places: Sequence[_Place]) -> None:
@@ -203,7 +203,7 @@ class _Shown:
         if self._by_text is None:
             self._by_text = {}
             for place in reversed(self._places):
-                shown = place.document.shown(place.start, place.end)
+                shown = place.document.write(place.start, place.end)
                 self._by_text.setdefault(shown, []).append(place)
         if known := self._by_text.get(text):
             return known.pop()
@@ -220,11 +220,11 @@ def _in_page(place: _Place, page: Pair) -> _Place:
         return place
     start, end = max(0, place.start - _WINDOW), place.end + _WINDOW
     window = document.tokens[start:end]
-    at = _found_once(whole.tokens, window)
+    at = _find_once(whole.tokens, window)
     return place if at is None else _Place(whole, at + place.start - start, at + place.end - start)
 
 
-def _found_once(tokens: Sequence[str], window: Sequence[str]) -> int | None:
+def _find_once(tokens: Sequence[str], window: Sequence[str]) -> int | None:
     found, at, first = None, -1, window[0]
     while True:
         try:
@@ -237,16 +237,16 @@ def _found_once(tokens: Sequence[str], window: Sequence[str]) -> int | None:
             found = at
 
 
-def _context(of: str, number: int, spot: _Spot, outlines: Mapping[int, Mapping[int, Standing]]) -> Context:
+def _context(of: str, number: int, spot: _Spot, outlines: Mapping[int, Mapping[int, PlaceOnPage]]) -> EditContext:
     document = spot.document
-    standing = outlines.get(id(document), {}).get(spot.piece, Standing())
+    standing = outlines.get(id(document), {}).get(spot.piece, PlaceOnPage())
     before, after, above = document.line_around(spot.start, spot.end)
     label = standing.label
     if not label and (said := _LABEL.search(before)):
         label = said[1].strip()
     is_alone = not before.strip() and not after.strip()
     is_short = is_alone and not (label or standing.is_item) and spot.tokens <= SHORT
-    return Context(
+    return EditContext(
         of,
         number,
         heading=standing.heading,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from tidings.detection.ask.pair import Pair
-from tidings.detection.data.items import resolved_entries
+from tidings.detection.data.items import resolve_entries
 from tidings.document.document import Document
 from tidings.document.select.chosen import RefusedError
 from tidings.document.structures.entries import Entry
@@ -32,7 +32,7 @@ def notes_of_entries(found: ChangeSet, parts: Sequence[Pair]) -> tuple[EntryNote
 
 def _entries(document: Document) -> list[Entry]:
     try:
-        return [] if document.textless else resolved_entries(document)
+        return [] if document.textless else resolve_entries(document)
     except RefusedError:
         return []
 
@@ -58,7 +58,7 @@ def _is_same(before: Entry, after: Entry) -> bool:
 
 
 def _note(of: str, number: int, entry: Entry, *, edits: tuple[tuple[str, str, str], ...] = ()) -> EntryNote:
-    said = _said(entry)
+    said = _write_entry(entry)
     text = said if len(said) <= LONGEST else f"{said[:LONGEST].rpartition(' ')[0] or said[:LONGEST]}{ELLIPSIS}"
     title = entry.title or text
     return EntryNote(
@@ -73,14 +73,14 @@ def _note(of: str, number: int, entry: Entry, *, edits: tuple[tuple[str, str, st
     )
 
 
-def _said(entry: Entry) -> str:
+def _write_entry(entry: Entry) -> str:
     """Return what an entry says beside its title."""
     return entry.text.removeprefix(entry.title).strip()
 
 
 def _edits(before: Entry, after: Entry) -> Iterator[tuple[str, str, str]]:
     files = [", ".join(entry.enclosures) for entry in (before, after)]
-    parts = (("title", before.title, after.title), ("text", _said(before), _said(after)),
+    parts = (("title", before.title, after.title), ("text", _write_entry(before), _write_entry(after)),
              ("link", before.link, after.link), ("files", files[0], files[1]))  # fmt: skip
     for name, old, new in parts:
         if old != new:

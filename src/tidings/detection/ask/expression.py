@@ -17,9 +17,9 @@ from functools import partial
 
 from tidings.detection.ask.conditions import Seen, choose, hold, of_the_whole
 from tidings.detection.ask.pair import Pair
-from tidings.detection.find.findings import narrowed, union
+from tidings.detection.find.findings import narrow, union
 from tidings.detection.find.terms import distinct, words_of_term
-from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aimed, aims_of, scopes_of
+from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aim_expression, aims_of, scopes_of
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.kinds.registry import KINDS, size_of, terms_of
 from tidings.document.select.extraction import WHOLE, Extraction
@@ -73,10 +73,10 @@ def evaluate(expression: Expression, pair: Pair, extraction: Extraction = WHOLE)
 
 def evaluate_each(expression: Expression, pairs: Sequence[Pair], extraction: Extraction = WHOLE) -> list[ChangeSet]:
     """Return what an expression finds on the pairs of the members of one page, for each of them."""
-    found = _parts(aimed(expression, extraction), pairs)
+    found = _parts(aim_expression(expression, extraction), pairs)
     scopes = scopes_of(expression, extraction)
     if len(scopes) > 1:
-        found = tuple(_counted_on(part, scopes) for part in found)
+        found = tuple(_count_on(part, scopes) for part in found)
     return [union(part.change for part in found if part.page is pair) for pair in pairs]
 
 
@@ -85,7 +85,7 @@ def digests_of(expression: Expression) -> frozenset[str]:
     return frozenset(name for interest in interests_of(expression) for name in KINDS[interest.kind].digests)
 
 
-def _counted_on(part: FoundPart, scopes: Sequence[Extraction]) -> FoundPart:
+def _count_on(part: FoundPart, scopes: Sequence[Extraction]) -> FoundPart:
     old = new = 0
     for scope in scopes[: scopes.index(part.scope)]:
         before = part.page.part(scope)
@@ -124,7 +124,7 @@ def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
             findings = findings if chosen is what.findings else [("", finding) for finding in chosen]
             seen.append(replace(what, findings=chosen))
         for term, finding in findings:
-            if change := narrowed(finding, interest.direction):
+            if change := narrow(finding, interest.direction):
                 found.append(FoundPart(page, pair, aim.scope, finding, interest.direction, term, change))
     if interest.where and found and not hold(of_the_whole(interest), seen, interest.direction):
         return ()
@@ -139,13 +139,13 @@ def _both(both: Both, pairs: Sequence[Pair]) -> Parts:
             if _parts(unwanted, pairs):
                 return ()
             continue
-        meant = tuple(one for aim in aims_of(unwanted) if (one := _unwanted(aim, pairs)) is not None)
+        meant = tuple(one for aim in aims_of(unwanted) if (one := _find_excluded(aim, pairs)) is not None)
         for number in holders:
             found[number] = _without(found[number], meant)
     return tuple(part for parts in found for part in parts) if all(found) else ()
 
 
-def _unwanted(aim: Aim, pairs: Sequence[Pair]) -> Unwanted | None:
+def _find_excluded(aim: Aim, pairs: Sequence[Pair]) -> Unwanted | None:
     """Return what NOT names with an interest, None if its conditions do not hold."""
     interest = aim.interest
     found = _parts(aim, pairs) if interest.where else ()
@@ -187,8 +187,8 @@ def _less(part: FoundPart, unwanted: tuple[Unwanted, ...]) -> FoundPart:
     for one in unwanted:
         if whole and _is_about(one.interest, part):
             named = () if one.chosen is None else [other for other in one.chosen if other.page is part.page]
-            whole = _taken_out(whole, one.interest.direction) if one.chosen is None else _things_out(whole, named)
-    return replace(part, unwanted=unwanted, change=narrowed(whole, part.direction))
+            whole = _take_out(whole, one.interest.direction) if one.chosen is None else _things_out(whole, named)
+    return replace(part, unwanted=unwanted, change=narrow(whole, part.direction))
 
 
 def _without_terms(words: ChangeSet, unwanted: Sequence[Interest], pair: Pair) -> ChangeSet:
@@ -223,13 +223,13 @@ def _things_out(finding: ChangeSet, named: Sequence[FoundPart]) -> ChangeSet:
     return left or ChangeSet()
 
 
-def _taken_out(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
+def _take_out(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
     """Return a finding of one sort without what goes in a direction (None: all of it)."""
     if direction is None:
         return ChangeSet()
     if finding.kinds[0] == "phrases":  # inserted, deleted or updated, never two of them
-        return union(narrowed(finding, other) for other in DIRECTIONS if other != direction)
-    gone = narrowed(finding, direction)
+        return union(narrow(finding, other) for other in DIRECTIONS if other != direction)
+    gone = narrow(finding, direction)
     edits: set[Edit] = set(gone.edits)
     rows: set[ObjectCount] = set(gone.objects)
     places: set[ObjectPlace] = set(gone.places)

@@ -24,7 +24,7 @@ def header_names(expression: Expression) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.header.lower() for one in interests_of(expression) if one.kind == "header"))
 
 
-def kept_of(
+def keep_headers(
     names: Iterable[str], headers: Mapping[str, str], before: Mapping[str, str], *, whole: bool
 ) -> dict[str, str]:
     """Return what is kept of an answer's headers: "" for one that is not there. Of an answer that is not `whole` (304) one that it does not repeat stands as `before`."""
@@ -37,10 +37,10 @@ def evaluate_headers(expression: Expression, old: Mapping[str, str], new: Mappin
 
     One that is not in `old` was never looked at before, and is no news.
     """
-    return evaluate_answers(expression, lambda interest: _found(interest, old, new))
+    return evaluate_answers(expression, lambda interest: _find(interest, old, new))
 
 
-def _found(interest: Interest, old: Mapping[str, str], new: Mapping[str, str]) -> ChangeSet:
+def _find(interest: Interest, old: Mapping[str, str], new: Mapping[str, str]) -> ChangeSet:
     name = interest.header.lower()
     if interest.kind != "header" or name not in old or old[name] == new.get(name, ""):
         return ChangeSet()

@@ -9,9 +9,9 @@ from tidings.detection.data.structured import finding_of_content
 from tidings.detection.find.findings import Span, without_spans
 from tidings.detection.kinds.interests import looks_through
 from tidings.detection.kinds.kind import Kind
-from tidings.detection.kinds.registry import TERM_KINDS, lacked, row_of
+from tidings.detection.kinds.registry import TERM_KINDS, describe_lack, row_of
 from tidings.detection.noise.mask import Mask
-from tidings.detection.noise.views import THINGS, View, document_of, is_named, put_back, texts_of, view_of
+from tidings.detection.noise.views import THINGS, NoiseView, document_of, is_named, put_back, texts_of, view_of
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.select.chosen import RefusedError
@@ -61,7 +61,7 @@ class Pair:
             part = Pair(old, new)
             part.seen, part.doubted = self.seen, self.doubted
             if self._mask is not None and not (is_named(old) or is_named(new)):
-                own = View(scope).name  # what was left of a page that nothing was selected of has its places too
+                own = NoiseView(scope).name  # what was left of a page that nothing was selected of has its places too
                 part = part.through(self._mask.of_view(own) if scope.selectors else self._mask.of_view(own, ""))
             self._parts[scope] = part
         return self._parts[scope]
@@ -85,14 +85,14 @@ class Pair:
 
         A version before that lacks it is compared as one with nothing in it, unless that is doubted.
         """
-        if lacked(interest, self.new):
+        if describe_lack(interest, self.new):
             return False
-        missing = lacked(interest, self.old)
+        missing = describe_lack(interest, self.old)
         return not missing or missing not in self.doubted
 
     def compare(self, interest: Interest, term: str = "") -> tuple[ChangeSet, ...]:
         """Return the findings of a change type, of one of its terms if it has any."""
-        found = self._compared(interest, term)
+        found = self._compare(interest, term)
         if self._mask is None or not looks_through(interest):
             return found
         mask = self._mask
@@ -115,7 +115,7 @@ class Pair:
             self.old, put_back(kind, ordinal, (self.old, self.new), (seen[0], seen[1]), spans)
         )
 
-    def _compared(self, interest: Interest, term: str) -> tuple[ChangeSet, ...]:
+    def _compare(self, interest: Interest, term: str) -> tuple[ChangeSet, ...]:
         asked = (interest.kind, term, interest.ordinal, f"{interest.form} {interest.pattern}")
         if asked not in self._found:
             self._found[asked] = self._row(interest, term).compare(self.old, self.new)
@@ -133,7 +133,7 @@ class Pair:
             gone += spans[0]
             come += spans[1]
         if self._mask is not None:
-            edits = [edit for finding in self._compared(Interest("words"), "") for edit in finding.edits]
+            edits = [edit for finding in self._compare(Interest("words"), "") for edit in finding.edits]
             masked = self._mask.spans(edits, self.old, self.new)
             gone, come = gone + masked[0], come + masked[1]
         return finding_of_content(self.old, self.new, (gone, come))

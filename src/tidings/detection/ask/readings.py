@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from tidings.detection.data.offers import availability_of, price_of
-from tidings.detection.data.tabular import shown_row
+from tidings.detection.data.tabular import write_row
 from tidings.detection.find.numerals import number_in
-from tidings.detection.kinds.aims import Aim, aimed, positive_of
+from tidings.detection.kinds.aims import Aim, aim_expression, positive_of
 from tidings.detection.kinds.interests import LONGEST, label_of
 from tidings.detection.kinds.matches import matches_in
 from tidings.detection.kinds.number import first_number
@@ -45,14 +45,14 @@ def readings(expression: Expression, extraction: Extraction, members: Sequence[D
         extraction: What its sentinel selects of the page.
         members: The documents of the version, the holder of frames first.
     """
-    every = (_of_members(aim, members) for aim in positive_of(aimed(expression, extraction)))
+    every = (_of_members(aim, members) for aim in positive_of(aim_expression(expression, extraction)))
     return tuple(dict.fromkeys(reading for reading in every if reading is not None))
 
 
 def values(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> tuple[Reading, ...]:
     """Return the single values that an expression sees, of which people want the course over time; cells of a table one by one."""
     found: dict[str, Reading] = {}
-    for aim in positive_of(aimed(expression, extraction)):
+    for aim in positive_of(aim_expression(expression, extraction)):
         if not is_serial(aim.interest):
             continue
         for document in members:
@@ -90,7 +90,7 @@ def _values(aim: Aim, document: Document) -> Iterator[Reading]:
                 name = (table.columns[column] if column < len(table.columns) else "") or f"column {column + 1}"
                 if amount and row[0]:
                     label = f"{reading.label}{f' ({number + 1})' if number else ''}: {row[0]}, {name}"
-                    yield Reading(label=label[:LONGEST], kind="cell", texts=(_cut(text),), count=1, amount=amount)
+                    yield Reading(label=label[:LONGEST], kind="cell", texts=(_cut_text(text),), count=1, amount=amount)
 
 
 def read(aim: Aim, document: Document) -> Reading | None:
@@ -100,12 +100,12 @@ def read(aim: Aim, document: Document) -> Reading | None:
     if part.problem:
         return Reading(label=label, kind="text", problem=part.problem)
     try:
-        return _seen(interest, part, label, is_whole=not aim.scope.selectors)
+        return _read(interest, part, label, is_whole=not aim.scope.selectors)
     except RefusedError as error:
         return Reading(label=label, kind="text", problem=str(error))
 
 
-def _seen(interest: Interest, part: Document, label: str, *, is_whole: bool) -> Reading | None:
+def _read(interest: Interest, part: Document, label: str, *, is_whole: bool) -> Reading | None:
     match interest.kind:
         case "price":
             price = price_of(part)
@@ -121,11 +121,11 @@ def _seen(interest: Interest, part: Document, label: str, *, is_whole: bool) -> 
             if number is None:
                 return Reading(label=label, kind="number")
             return Reading(
-                label=label, kind="number", texts=(_cut(number.text),), count=1, amount=f"{number.value():f}"
+                label=label, kind="number", texts=(_cut_text(number.text),), count=1, amount=f"{number.value():f}"
             )
         case "regex":
             matches = matches_in(interest.pattern, part)
-            texts = tuple(map(_cut, matches[:SHOWN]))
+            texts = tuple(map(_cut_text, matches[:SHOWN]))
             amount = _amount(texts[0]) if texts else ""
             return Reading(label=label, kind="regex", texts=texts, count=len(matches), amount=amount)
         case "table":
@@ -135,22 +135,26 @@ def _seen(interest: Interest, part: Document, label: str, *, is_whole: bool) -> 
             return Reading(
                 label=label,
                 kind="table",
-                texts=tuple(_cut(shown_row(row)) for row in rows[:SHOWN]),
+                texts=tuple(_cut_text(write_row(row)) for row in rows[:SHOWN]),
                 count=len(rows),
-                head=tuple(map(_cut, head)),
+                head=tuple(map(_cut_text, head)),
             )
         case "list":
             items = items_of(part, interest.ordinal)
-            return Reading(label=label, kind="list", texts=tuple(_cut(i.text) for i in items[:SHOWN]), count=len(items))
+            return Reading(
+                label=label, kind="list", texts=tuple(_cut_text(i.text) for i in items[:SHOWN]), count=len(items)
+            )
         case "items":
             entries = entries_of(part)
-            texts = tuple(_cut(entry.label) for entry in entries[:SHOWN])
+            texts = tuple(_cut_text(entry.label) for entry in entries[:SHOWN])
             return Reading(label=label, kind="items", texts=texts, count=len(entries))
         case "links" | "images":
             resolver = Resolver(part.base, "plain")
             each = resolver.each_link(part.links) if interest.kind == "links" else resolver.each_image(part.images)
             found = [*dict.fromkeys(address for address in each if address is not None)]
-            return Reading(label=label, kind=interest.kind, texts=tuple(map(_cut, found[:SHOWN])), count=len(found))
+            return Reading(
+                label=label, kind=interest.kind, texts=tuple(map(_cut_text, found[:SHOWN])), count=len(found)
+            )
         case "keywords" | "phrases":
             counts = [(term, row_of(interest, term).size(part)) for term in terms_of(interest)]
             texts = tuple(
@@ -161,7 +165,7 @@ def _seen(interest: Interest, part: Document, label: str, *, is_whole: bool) -> 
             if is_whole:
                 return None
             text = " ".join(part.text.split())
-            texts, amount = ((_cut(text),), _amount(text)) if text else ((), "")
+            texts, amount = ((_cut_text(text),), _amount(text)) if text else ((), "")
             return Reading(label=label, kind="text", texts=texts, count=len(texts), amount=amount)
         case _:
             return None
@@ -173,6 +177,6 @@ def _amount(text: str) -> str:
     return "" if number is None else f"{number.value():f}"
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1].rstrip()}…"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tidings.document.text.excerpts import common_start, excerpts, label_of, line_of
-from tidings.document.text.words import shown as as_read
-from tidings.model.observed.change import ChangeSet, Context, EntryNote
+from tidings.document.text.words import show as as_read
+from tidings.model.observed.change import ChangeSet, EditContext, EntryNote
 
 _NOUNS = {
     "words": ("text", "texts"),
@@ -51,7 +51,7 @@ _UNIT = 8
 _BESIDE = 30
 """Characters of these words on each side."""
 _AREAS = {"footer": "in the footer", "nav": "in the menu"}
-_NO_CONTEXT = Context("", 0)
+_NO_CONTEXT = EditContext("", 0)
 _JOINERS = "\u200c\u200d"
 
 
@@ -111,21 +111,21 @@ def _counts(change: ChangeSet) -> Iterator[str]:
         added, removed = ([row for row in side if row.kind != "body"] for side in (added, removed))
     if "number" in change.kinds:
         yield "number changed" if change.updated else "number added" if change.inserted else "number removed"
-    yield from _counted("updated", {texts: len(change.updated) - len(things) if has_texts else 0})
+    yield from _count("updated", {texts: len(change.updated) - len(things) if has_texts else 0})
     for kind in _THINGS:
         number = sum(row.kind == kind for row in things) - (0 if has_texts or kind != "list" else len(change.moved))
         if number:
             one, many = _UPDATED.get(kind, _NOUNS[kind])
             yield f"{number:,} {one if number == 1 else many} updated"
-    yield from _counted("added", {texts: len(change.inserted) - len(added) if has_texts else 0})
-    yield from _counted("removed", {texts: len(change.deleted) - len(removed) if has_texts else 0})
-    yield from _counted("moved", {texts if has_texts else "list": len(change.moved)})
+    yield from _count("added", {texts: len(change.inserted) - len(added) if has_texts else 0})
+    yield from _count("removed", {texts: len(change.deleted) - len(removed) if has_texts else 0})
+    yield from _count("moved", {texts if has_texts else "list": len(change.moved)})
     for kind in ("keywords", "regex", *_THINGS, "links", "images", "body"):
-        yield from _counted("added", {kind: sum(row.kind == kind for row in added)})
-        yield from _counted("removed", {kind: sum(row.kind == kind for row in removed)})
+        yield from _count("added", {kind: sum(row.kind == kind for row in added)})
+        yield from _count("removed", {kind: sum(row.kind == kind for row in removed)})
 
 
-def _counted(verb: str, counts: dict[str, int]) -> Iterator[str]:
+def _count(verb: str, counts: dict[str, int]) -> Iterator[str]:
     for kind, count in counts.items():
         if count > 0:
             one, many = _NOUNS[kind]
@@ -138,11 +138,11 @@ def _examples(change: ChangeSet) -> Iterator[str]:
     if "words" not in change.kinds:
         contexts = {key: replace(one, above="", before="", after="") for key, one in contexts.items()}
     told = [*_updates(change, contexts), *_one_sided(change, contexts)]
-    told += [(_REST, f"moved {_quoted(text)}") for text in change.moved]
+    told += [(_REST, f"moved {_quote(text)}") for text in change.moved]
     yield from (text for _, text in sorted(told, key=lambda each: each[0]))
 
 
-def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -> Iterator[tuple[int, str]]:
+def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext]) -> Iterator[tuple[int, str]]:
     """Yield (weight, text) of what was updated."""
     notes = {one.number: one for one in change.entries if one.of == "updated"}
     for number, pair in enumerate(change.updated[:_WEIGHED]):
@@ -158,20 +158,20 @@ def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -> 
             old, new = line_of(old, context.after, beside=new), line
             context = replace(context, after="")
         noun = "phrase " if change.kinds == ("phrases",) else ""
-        update = noun + " → ".join(_quoted(side) for side in excerpts(old, new, _LONGEST_TEXT))
+        update = noun + " → ".join(_quote(side) for side in excerpts(old, new, _LONGEST_TEXT))
         yield _weight(context, old + new), _standing(update, max(old, new, key=len), context)
 
 
 def _entry_update(note: EntryNote) -> str:
     """Return an entry that says something else: its titles if they differ, else the first part that does."""
     if not note.edits:
-        return f"entry updated {_quoted(note.title)}"
+        return f"entry updated {_quote(note.title)}"
     part, old, new = note.edits[0]
-    sides = " → ".join(map(_quoted, excerpts(old, new, _LONGEST_TEXT)))
-    return f"entry {sides}" if part == "title" else f"entry {_quoted(note.title)}: {part} {sides}"
+    sides = " → ".join(map(_quote, excerpts(old, new, _LONGEST_TEXT)))
+    return f"entry {sides}" if part == "title" else f"entry {_quote(note.title)}: {part} {sides}"
 
 
-def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -> Iterator[tuple[int, str]]:
+def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext]) -> Iterator[tuple[int, str]]:
     """Yield (weight, text) of what came and what went."""
     rows = {(row.object, row.new > row.old): row for row in change.objects if row.new != row.old}
     notes = {(one.of, one.number): one for one in change.entries}
@@ -184,7 +184,7 @@ def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], Context]) -
             kind = row.kind if row is not None else "phrases" if change.kinds == ("phrases",) else ""
             noun = _NOUNS[kind][0] if kind in _NAMED else ""
             note = notes.get((of, number))
-            shown = _quoted(note.title if note is not None else text)
+            shown = _quote(note.title if note is not None else text)
             if row is not None and row.old and row.new:
                 yield _REST, f"{noun} {shown} {row.old:,} → {row.new:,}".lstrip()
                 continue
@@ -205,18 +205,18 @@ def _link_update(change: ChangeSet) -> str | None:
     folder = old[: common_start(old, new)].rpartition("/")[0]
     if folder.count("/") > 1:  # the same scheme and host, which the message says anyway
         old, new = old[len(folder) :], new[len(folder) :]
-    old, new = map(_quoted, excerpts(old, new, _LONGEST_TEXT))
-    return f"link {_quoted(was)}: {old} → {new}"
+    old, new = map(_quote, excerpts(old, new, _LONGEST_TEXT))
+    return f"link {_quote(was)}: {old} → {new}"
 
 
-def _weight(context: Context, text: str) -> int:
+def _weight(context: EditContext, text: str) -> int:
     """Return where a text comes: prices first, what stands in footers and menus last."""
     if context.area:
         return _REST + 1
     return _REST - 1 if _PRICE.search(f"{text}{context.before[-4:]}{context.after[:4]}") else _REST
 
 
-def _standing(shown: str, text: str, context: Context) -> str:
+def _standing(shown: str, text: str, context: EditContext) -> str:
     """Return a text as it is shown behind its heading and label, a short one without a label between the words around it."""
     heading = (
         f"{_printable(context.heading)}: "
@@ -227,7 +227,7 @@ def _standing(shown: str, text: str, context: Context) -> str:
     )
     if context.label:
         unit = context.after if len(context.after) <= _UNIT and len(text) <= _VALUE else ""
-        return f"{heading}{_printable(context.label)} {shown}{_spaced(unit)}"
+        return f"{heading}{_printable(context.label)} {shown}{_put_space_before(unit)}"
     if context.above and context.of == "updated":
         return f"{heading}{_printable(context.above)}: {shown}"
     if len(text) > _VALUE:
@@ -239,10 +239,10 @@ def _standing(shown: str, text: str, context: Context) -> str:
     if len(tail) > _BESIDE:
         near = tail[:_BESIDE].rpartition(" ")[0]
         tail = f"{near}…" if near.strip() else ""
-    return f"{heading}{f'{_printable(lead)} ' if lead.strip() else ''}{shown}{_spaced(tail)}"
+    return f"{heading}{f'{_printable(lead)} ' if lead.strip() else ''}{shown}{_put_space_before(tail)}"
 
 
-def _spaced(text: str) -> str:
+def _put_space_before(text: str) -> str:
     """Return what stands behind a text, with the space before it if there is one."""
     return f"{' ' if text[:1].isspace() else ''}{_printable(text)}"
 
@@ -252,6 +252,6 @@ def _printable(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     shown = _printable(text[: 2 * _LONGEST_TEXT])
     return f'"{shown}"' if len(shown) <= _LONGEST_TEXT else f'"{shown[: _LONGEST_TEXT - 1].rstrip()}…"'

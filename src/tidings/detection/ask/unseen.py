@@ -10,9 +10,9 @@ from itertools import pairwise
 import xxhash
 
 from tidings.detection.data.items import MARK
-from tidings.detection.find.findings import finding_of_edits, narrowed
+from tidings.detection.find.findings import finding_of_edits, narrow
 from tidings.detection.find.keyed import finding_of_things
-from tidings.detection.kinds.aims import aimed, aims_of
+from tidings.detection.kinds.aims import aim_expression, aims_of
 from tidings.detection.kinds.interests import label_of
 from tidings.detection.kinds.registry import row_of
 from tidings.document.document import Document
@@ -41,7 +41,7 @@ def marks_of(expression: Expression, extraction: Extraction, document: Document)
         extraction: What its sentinel selects of the page.
         document: The version.
     """
-    for aim in aims_of(aimed(expression, extraction)):
+    for aim in aims_of(aim_expression(expression, extraction)):
         part = extract(document, aim.scope) if is_asked(aim.interest) else document
         if is_asked(aim.interest) and not (part.problem or part.textless or part.missing is not None):
             mark = marker(aim.interest)
@@ -68,7 +68,7 @@ def lines_never_seen(interest: Interest, known: frozenset[str], new: Document, f
     told: list[Edit] = []
     for start, end in _lines(new):
         touching = [edit for edit in edits if edit.new_start < end and edit.new_end > start]
-        if touching and mark(_said(new, (start, end))) not in known:
+        if touching and mark(_write_line(new, (start, end))) not in known:
             told.append(Edit("insert", touching[0].old_end, touching[0].old_end, start, end))
     return finding_of_edits(tuple(told), Document(media=new.media), new) if told else ChangeSet()
 
@@ -78,13 +78,13 @@ def as_new(finding: ChangeSet) -> ChangeSet:
     a new one, not an update of another.
     """
     if finding.kinds != ("list",):
-        return narrowed(finding, "inserted")
+        return narrow(finding, "inserted")
     return finding_of_things("list", (), (*finding.inserted, *(new for _, new in finding.updated)), ())
 
 
 def _texts(interest: Interest, part: Document) -> Iterator[str]:
     if interest.kind == "words":
-        yield from (_said(part, line) for line in _lines(part))
+        yield from (_write_line(part, line) for line in _lines(part))
     elif interest.kind == "items":
         yield from (entry.text for entry in entries_of(part))
     else:
@@ -97,5 +97,5 @@ def _lines(document: Document) -> Iterator[Line]:
     yield from (line for line in pairwise((0, *document.line_ends)) if line[0] < line[1])
 
 
-def _said(document: Document, line: Line) -> str:
+def _write_line(document: Document, line: Line) -> str:
     return " ".join(document.tokens[line[0] : line[1]])

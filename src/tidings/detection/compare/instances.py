@@ -35,7 +35,7 @@ class Surrounded:
 Pairs = list[tuple[int, int]]
 
 
-def surrounded(words: Sequence[str], span: Span, *, box: int = BOX) -> Surrounded:
+def surround(words: Sequence[str], span: Span, *, box: int = BOX) -> Surrounded:
     """Return an occurrence with up to `box` words on each side."""
     start, end = span
     return Surrounded(
@@ -43,7 +43,7 @@ def surrounded(words: Sequence[str], span: Span, *, box: int = BOX) -> Surrounde
     )
 
 
-def paired(old: Sequence[Surrounded], new: Sequence[Surrounded]) -> Pairs:
+def pair_occurrences(old: Sequence[Surrounded], new: Sequence[Surrounded]) -> Pairs:
     """Return (place in old, place in new) of occurrences that are the same one; the smaller side is used up. In order of `old`."""
     found, left_old, left_new = _equal(old, new)
     if left_old and left_new:

@@ -62,8 +62,8 @@ def without_numbers(old: Numbered, new: Numbered) -> tuple[list[Pair], frozenset
     pairs = _by_name(old, new) if old.names and new.names else _in_order(old, new)
     pairs.sort(key=lambda pair: old.numbers[pair[0]])
     moved = frozenset(pairs[at] for at in least_moved([new.numbers[j] for _, j in pairs]))
-    changed = _changed(old, new, pairs) + _MOVE * len(moved)
-    return (pairs, moved) if changed < _changed(old, new, named) else None
+    changed = _count_changed(old, new, pairs) + _MOVE * len(moved)
+    return (pairs, moved) if changed < _count_changed(old, new, named) else None
 
 
 def _by_name(old: Numbered, new: Numbered) -> list[Pair]:
@@ -86,7 +86,7 @@ def _in_order(old: Numbered, new: Numbered) -> list[Pair]:
     return [*pairs, *zip(was[i:], now[j:], strict=True)]
 
 
-def _changed(old: Numbered, new: Numbered, pairs: Sequence[Pair]) -> int:
+def _count_changed(old: Numbered, new: Numbered, pairs: Sequence[Pair]) -> int:
     """Return how many fields are told as changed if these things belong together; one that went or came counts with all its fields."""
     gone, come = {*range(len(old.records))} - {i for i, _ in pairs}, {*range(len(new.records))} - {j for _, j in pairs}
     told = sum(len(old.records[i]) for i in gone) + sum(len(new.records[j]) for j in come)

@@ -83,7 +83,7 @@ class _Wrapped:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenInstance:
     """An old instance without a partner yet, and its boxes as the new page writes words."""
 
     instance: Instance
@@ -118,17 +118,17 @@ class _Pairing:
         everywhere = [instance.start for instance in self.new]
         self.pairs.extend(self._pair_equal(self.rules.box))
         if self.old:
-            boxes = Boxes(self.words, self._known())
+            boxes = Boxes(self.words, self._list_known())
             self._pair_similar(boxes)
             for size in self._sizes():
                 self.context.extend(self._pair_equal(size))
             self._find_updates(boxes, everywhere)
-        return by_place(self._told())
+        return by_place(self._make_edits())
 
     def _sizes(self) -> Iterator[int]:
         return (size for size in SMALLER if size < self.rules.box)
 
-    def _known(self) -> Iterator[str]:
+    def _list_known(self) -> Iterator[str]:
         yield from self.phrase
         for instance in self.old:
             yield from instance.lower
@@ -153,8 +153,8 @@ class _Pairing:
         """Pair instances whose boxes agree by half, the most alike first, then those nearest in order."""
         if not self.new:
             return
-        lowers = [(boxes.written(one.lower), boxes.written(one.upper)) for one in self.old]
-        uppers = [(boxes.written(one.lower), boxes.written(one.upper)) for one in self.new]
+        lowers = [(boxes.write(one.lower), boxes.write(one.upper)) for one in self.old]
+        uppers = [(boxes.write(one.lower), boxes.write(one.upper)) for one in self.new]
         found = sorted(_similar(lowers, uppers))
         old_free, new_free = set(range(len(self.old))), set(range(len(self.new)))
         for _, _, _, i, j in found:
@@ -167,15 +167,15 @@ class _Pairing:
 
     def _find_updates(self, boxes: Boxes, everywhere: list[int]) -> None:
         """Look between the boxes of the instances that are still open, in ever smaller boxes."""
-        search = _Search(boxes, boxes.written(self.phrase), self.rules)
+        search = _Search(boxes, boxes.write(self.phrase), self.rules)
         for start in everywhere:
             search.take((start, start + self.length))
-        left = [_Open(one, boxes.written(one.lower), boxes.written(one.upper)) for one in self.old]
+        left = [_OpenInstance(one, boxes.write(one.lower), boxes.write(one.upper)) for one in self.old]
         for size in (self.rules.box, *self._sizes()):
             left = self._search(left, size, search)
         self.old = [one.instance for one in left]
 
-    def _search(self, left: list[_Open], size: int, search: _Search) -> list[_Open]:
+    def _search(self, left: list[_OpenInstance], size: int, search: _Search) -> list[_OpenInstance]:
         """Try boxes of one size; return the instances whose boxes are nowhere."""
         wanted = [(one.lower[-size:], one.upper[:size]) for one in left]
         search.boxes.prepare(box for both in wanted for box in both)
@@ -190,7 +190,7 @@ class _Pairing:
                 lost.append(one)
         return lost
 
-    def _told(self) -> Iterator[PhraseEdit]:
+    def _make_edits(self) -> Iterator[PhraseEdit]:
         length = self.length
         self._put_in_order()
         spans = [(_span(one, length), _span(other, length)) for one, other in (*self.pairs, *self.context)]

@@ -31,17 +31,17 @@ def readable(edits: Sequence[Edit], old: Side, new: Side) -> tuple[Edit, ...]:
     Words that stay between two replaces that are both longer than they are belong to one replace. An insert or a delete that could as
     well begin some tokens earlier or later begins and ends with a line, if it can.
     """
-    joined = _joined(edits)
+    joined = _join(edits)
     for place, edit in enumerate(joined):
         if edit.op == "replace":
             continue
         before = joined[place - 1] if place else None
         after = joined[place + 1] if place + 1 < len(joined) else None
-        joined[place] = _moved(edit, before, after, old, new)
+        joined[place] = _move(edit, before, after, old, new)
     return tuple(joined)
 
 
-def _joined(edits: Sequence[Edit]) -> list[Edit]:
+def _join(edits: Sequence[Edit]) -> list[Edit]:
     joined: list[Edit] = []
     for edit in edits:
         if joined and _is_island(joined[-1], edit):
@@ -64,7 +64,7 @@ def _shorter_side(edit: Edit) -> int:
     return min(edit.old_end - edit.old_start, edit.new_end - edit.new_start)
 
 
-def _moved(edit: Edit, before: Edit | None, after: Edit | None, old: Side, new: Side) -> Edit:
+def _move(edit: Edit, before: Edit | None, after: Edit | None, old: Side, new: Side) -> Edit:
     """Return an insert or a delete, moved to the nearest place where it begins and ends with a line; where it is if there is none."""
     is_insert = edit.op == "insert"
     side = new if is_insert else old

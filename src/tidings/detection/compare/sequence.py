@@ -28,7 +28,7 @@ def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CE
     tail = common_end(old, new, head)
     blocks: list[Block] = [(0, 0, head)] if head else []
     if head + tail < min(len(old), len(new)):
-        aligned = _aligned(old[head : len(old) - tail], new[head : len(new) - tail], cells)
+        aligned = _align(old[head : len(old) - tail], new[head : len(new) - tail], cells)
         blocks += [(i + head, j + head, size) for i, j, size in aligned]
     if tail:
         blocks.append((len(old) - tail, len(new) - tail, tail))
@@ -52,7 +52,7 @@ def common_length(edits: Sequence[Edit], old_length: int) -> int:
     return old_length - sum(edit.old_end - edit.old_start for edit in edits)
 
 
-def _aligned(old: Sequence[str], new: Sequence[str], cells: int) -> list[Block]:
+def _align(old: Sequence[str], new: Sequence[str], cells: int) -> list[Block]:
     """Return equal runs: a longest alignment within the budget, else one by anchors."""
     number = _numbers(old, new).__getitem__
     a, b = list(map(number, old)), list(map(number, new))

@@ -36,7 +36,7 @@ MOST_SHARES: Final = 8
 _SHARES: Final = "changed shares"
 
 
-def changed_share(old: Sequence[str], new: Sequence[str]) -> float:
+def measure_changed_share(old: Sequence[str], new: Sequence[str]) -> float:
     """Return which part of the words of two versions together one of them has and the other has not, from 0 to 1; order means nothing."""
     total = len(old) + len(new)
     if not total:
@@ -50,7 +50,7 @@ def usual(shares: Sequence[float]) -> float:
     return ordered[len(ordered) // 2]
 
 
-def adapted(shares: Sequence[float], rules: Rules) -> Rules:
+def adapt(shares: Sequence[float], rules: Rules) -> Rules:
     """Return rules for a page of which these shares changed, the newest first; as they are for one without a history, or in the thesis' way."""
     if not shares or not rules.adaptive:
         return rules

@@ -43,14 +43,14 @@ def _edits(
     if not gone:
         return
     boxes = Boxes(words, [*phrase, *(word for lower, upper in gone for word in (*lower, *upper))])
-    written = boxes.written(phrase)
-    boxes.prepare(boxes.written(box) for signature in gone for box in signature)
+    written = boxes.write(phrase)
+    boxes.prepare(boxes.write(box) for signature in gone for box in signature)
     for (lower, upper), start in gone.items():
-        gap = boxes.nearest(boxes.written(lower), boxes.written(upper))
-        yield _gone(start, gap, boxes, written, rules)
+        gap = boxes.nearest(boxes.write(lower), boxes.write(upper))
+        yield _make_deletion(start, gap, boxes, written, rules)
 
 
-def _gone(start: int, gap: Span | None, boxes: Boxes, phrase: str, rules: Rules) -> PhraseEdit:
+def _make_deletion(start: int, gap: Span | None, boxes: Boxes, phrase: str, rules: Rules) -> PhraseEdit:
     old = (start, start + len(phrase))
     if gap is None:
         return PhraseEdit("d", old, (0, 0))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from tidings.detection.data.differences import Difference, Differences, Span
-from tidings.detection.data.tabular import Row, column_name, compare_tables, shown_row
+from tidings.detection.data.tabular import Row, column_name, compare_tables, write_row
 from tidings.document.data.csv_rows import has_header
 from tidings.document.document import Document
 from tidings.document.structures.tables import table_of_rows
@@ -16,7 +16,7 @@ def compare_cells(old: Sequence[Row], new: Sequence[Row], documents: tuple[Docum
     """Return the differences of the rows of two documents; their spans are pieces, two for each cell. Raises `TooManyError`."""
     was, now = table_of_rows(old, documents[0]), table_of_rows(new, documents[1])
     change = compare_tables(was, now)
-    before, after = _Places(old), _Places(new)
+    before, after = _CellPlaces(old), _CellPlaces(new)
     found = Differences()
     for left, right in change.renamed:
         name = column_name(was, left), column_name(now, right)
@@ -26,15 +26,15 @@ def compare_cells(old: Sequence[Row], new: Sequence[Row], documents: tuple[Docum
     for right in change.columns_come:
         found.add(Difference(column_name(now, right), None, "", before.end, after.header(right)))
     for row in change.rows_gone:
-        found.add(Difference("", shown_row(was.rows[row]), None, before.row(row), after.end))
+        found.add(Difference("", write_row(was.rows[row]), None, before.row(row), after.end))
     for row in change.rows_come:
-        found.add(Difference("", None, shown_row(now.rows[row]), before.end, after.row(row)))
+        found.add(Difference("", None, write_row(now.rows[row]), before.end, after.row(row)))
     for cell in change.cells:
         found.add(Difference(cell.path, cell.old, cell.new, before.cell(*cell.was), after.cell(*cell.now)))
     return found.found
 
 
-class _Places:
+class _CellPlaces:
     """Which pieces hold the rows and cells of a table; its rows are counted without the header."""
 
     def __init__(self, rows: Sequence[Row]) -> None:

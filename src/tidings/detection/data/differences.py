@@ -63,7 +63,7 @@ class Difference:
         if self.old is not None and self.new is not None and not self.is_moved:
             old, new = _from_where_they_part(old, new)
         path = self.path if len(self.path) <= _LONGEST_PATH else f"…{self.path[1 - _LONGEST_PATH :]}"
-        return _said(path, old), _said(path, new)
+        return _describe(path, old), _describe(path, new)
 
 
 def _from_where_they_part(old: str, new: str) -> tuple[str, str]:
@@ -76,7 +76,7 @@ def _from_where_they_part(old: str, new: str) -> tuple[str, str]:
     return (f"… {old[start:]}", f"… {new[start:]}") if start else (old, new)
 
 
-def _said(path: str, text: str) -> str:
+def _describe(path: str, text: str) -> str:
     said = _SURROGATE.sub("\ufffd", f"{path}: {text[:LONGEST]}" if path and text else path or text[:LONGEST])
     return said if len(said) < LONGEST else f"{said[: LONGEST - 1].rstrip()}…"
 
@@ -94,7 +94,7 @@ class Differences:
         self.found.append(difference)
 
 
-def arranged_otherwise(old: Document, new: Document) -> list[Difference]:
+def compare_arrangements(old: Document, new: Document) -> list[Difference]:
     """Return the one difference of two versions that have the same words, but not in the same places."""
     texts = [f"{document.words:,} words as {document.media}" for document in (old, new)]
     return [
@@ -113,8 +113,8 @@ def finding_of_differences(
     Tokens in the spans of `unwanted` (of `old`, of `new`) mean nothing: where two values are the same but for them there is no difference.
     """
     places = (
-        _Places(old, (difference.gone for difference in differences)),
-        _Places(new, (difference.come for difference in differences)),
+        _TokenPlaces(old, (difference.gone for difference in differences)),
+        _TokenPlaces(new, (difference.come for difference in differences)),
     )
     out = [{token for span in spans for token in range(*span)} for spans in unwanted]
     inserted: list[str] = []
@@ -149,7 +149,7 @@ def finding_of_differences(
     )
 
 
-class _Places:
+class _TokenPlaces:
     """Which tokens of a document some of its pieces hold, for many spans in one pass over the text."""
 
     def __init__(self, document: Document, spans: Iterable[Span]) -> None:
@@ -169,9 +169,9 @@ def _is_unwanted(
     old: Document, gone: Span, new: Document, come: Span, unwanted: tuple[Collection[int], Collection[int]]
 ) -> bool:
     """Return whether the words of a place are the same but for those that are unwanted, of which it has some."""
-    before, after = _left(old, gone, unwanted[0]), _left(new, come, unwanted[1])
+    before, after = _list_left(old, gone, unwanted[0]), _list_left(new, come, unwanted[1])
     return before == after and len(before) + len(after) < gone[1] - gone[0] + come[1] - come[0]
 
 
-def _left(document: Document, span: Span, unwanted: Collection[int]) -> list[str]:
+def _list_left(document: Document, span: Span, unwanted: Collection[int]) -> list[str]:
     return [document.tokens[at] for at in range(*span) if at not in unwanted]

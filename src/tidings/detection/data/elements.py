@@ -29,12 +29,12 @@ _LIKELY = (*ID_FIELDS, "loc", "ref", "currency")
 _LONGEST_KEY = 80
 
 
-class _At:
+class _NodeAt:
     """A node and where it stands in its document."""
 
     __slots__ = ("_parent", "_place", "_starts", "node")
 
-    def __init__(self, node: Child, parent: _At | None = None, place: int = 0) -> None:
+    def __init__(self, node: Child, parent: _NodeAt | None = None, place: int = 0) -> None:
         self.node = node
         self._parent = parent
         self._place = place
@@ -57,17 +57,17 @@ class _At:
 
 def compare_elements(old: Sequence[Child], new: Sequence[Child]) -> list[Difference]:
     """Return the differences of the nodes of two documents; their spans are pieces, two for each word. Raises `TooManyError`."""
-    comparison = _Comparison()
+    comparison = _ElementComparison()
     namespaces = [[_namespace(node) for node in side] for side in (old, new)]
     if len(old) == len(new) and namespaces[0] != namespaces[1]:  # the same in another version of its vocabulary
         for before, after in dict.fromkeys(zip(*namespaces, strict=True)):
             comparison.note_namespace("", before, after)
         old, new = ([_plain(node) for node in side] for side in (old, new))
-    comparison.children("", _At(("", (), tuple(old))), _At(("", (), tuple(new))))
+    comparison.compare_children("", _NodeAt(("", (), tuple(old))), _NodeAt(("", (), tuple(new))))
     return comparison.differences.found
 
 
-class _Comparison:
+class _ElementComparison:
     def __init__(self) -> None:
         self.differences = Differences()
         self._numbers: dict[Child, int] = {}
@@ -75,24 +75,24 @@ class _Comparison:
         self._namespaces: set[tuple[str, str]] = set()
         self._depth = 0
 
-    def compare(self, path: str, old: _At, new: _At) -> None:
+    def compare(self, path: str, old: _NodeAt, new: _NodeAt) -> None:
         """Note how two nodes that belong together differ."""
         before, after = old.node, new.node
         if before == after:
             return
         if isinstance(before, str) or isinstance(after, str) or self._depth == DEEPEST:
-            said = shown(before, LONGEST_COMPARED), shown(after, LONGEST_COMPARED)
+            said = write_node(before, LONGEST_COMPARED), write_node(after, LONGEST_COMPARED)
             self._add(Difference(path, *said, self._span(old), self._span(new)))
             return
         self.note_namespace(path, _namespace(before), _namespace(after))
         self._attributes(path, old, new, before[1], after[1])
         self._depth += 1
-        self.children(path, old, new)
+        self.compare_children(path, old, new)
         self._depth -= 1
 
-    def children(self, path: str, old: _At, new: _At) -> None:
+    def compare_children(self, path: str, old: _NodeAt, new: _NodeAt) -> None:
         """Note how what is in two elements differs."""
-        was, now = ([_At(child, one, place) for place, child in enumerate(one.node[2])] for one in (old, new))
+        was, now = ([_NodeAt(child, one, place) for place, child in enumerate(one.node[2])] for one in (old, new))
         aligned = _Aligned(self, [one.node for one in was], [one.node for one in now])
         names = _Names(aligned)
         is_set = _local(old.node) in _SETS
@@ -100,17 +100,17 @@ class _Comparison:
             self.compare(names.path(path, j, is_new=True), was[i], now[j])
             if (i, j) in aligned.moved and not is_set:
                 one = now[j]
-                said = shown(one.node)
+                said = write_node(one.node)
                 moved = Difference(
                     names.path(path, j, is_new=True), said, said, self._span(was[i]), self._span(one), is_moved=True
                 )
                 self._add(moved)
         for i in aligned.gone:
             gone = names.path(path, i, is_new=False)
-            self._add(Difference(gone, shown(was[i].node), None, self._span(was[i]), self._end(new)))
+            self._add(Difference(gone, write_node(was[i].node), None, self._span(was[i]), self._end(new)))
         for j in aligned.come:
             come = names.path(path, j, is_new=True)
-            self._add(Difference(come, None, shown(now[j].node), self._end(old), self._span(now[j])))
+            self._add(Difference(come, None, write_node(now[j].node), self._end(old), self._span(now[j])))
 
     def note_namespace(self, path: str, before: str, after: str) -> None:
         """Note that elements have another namespace: once for all that have, not at each."""
@@ -118,7 +118,7 @@ class _Comparison:
             self._namespaces.add((before, after))
             self._add(Difference(f"{path} namespace".lstrip(), before or "none", after or "none", (0, 0), (0, 0)))
 
-    def _attributes(self, path: str, old: _At, new: _At, before: Attributes, after: Attributes) -> None:
+    def _attributes(self, path: str, old: _NodeAt, new: _NodeAt, before: Attributes, after: Attributes) -> None:
         was = {name: (at, value) for at, (name, value) in enumerate(before)}
         now = {name: (at, value) for at, (name, value) in enumerate(after)}
         for name in dict.fromkeys((*was, *now)):
@@ -134,11 +134,11 @@ class _Comparison:
     def _add(self, difference: Difference) -> None:
         self.differences.add(difference)
 
-    def _span(self, at: _At) -> Span:
+    def _span(self, at: _NodeAt) -> Span:
         start = at.start(self._size)
         return 2 * start, 2 * (start + self._size(at.node))
 
-    def _end(self, at: _At) -> Span:
+    def _end(self, at: _NodeAt) -> Span:
         end = self._span(at)[1]
         return end, end
 
@@ -166,7 +166,7 @@ class _Comparison:
 class _Aligned:
     """Which children of two elements belong together. `pairs` are in the order of the new ones; those of `moved` are out of order."""
 
-    def __init__(self, comparison: _Comparison, old: Sequence[Child], new: Sequence[Child]) -> None:
+    def __init__(self, comparison: _ElementComparison, old: Sequence[Child], new: Sequence[Child]) -> None:
         self.old, self.new = old, new
         self.keys = _keys(old, new)
         self._comparison = comparison
@@ -188,7 +188,7 @@ class _Aligned:
                     ((edit.old_start, edit.old_end), (edit.new_start, edit.new_end)), taken, self._known, strict=True
                 )
             )
-            pairs += self._edited(gap, into)
+            pairs += self._pair_edited(gap, into)
         self.pairs = sorted(pairs, key=_second)
         ours, theirs = {i for i, _ in pairs}, {j for _, j in pairs}
         self.gone = [i for i in left if i not in ours]
@@ -217,7 +217,7 @@ class _Aligned:
             if waiting := places.get(was[i]):
                 yield i, waiting.pop()
 
-    def _edited(self, left: Sequence[int], fresh: Sequence[int]) -> list[Pair]:
+    def _pair_edited(self, left: Sequence[int], fresh: Sequence[int]) -> list[Pair]:
         """Return which children were edited, of those between two places that are the same: of one name, alike, or the only ones."""
         found: list[Pair] = []
         features = self._comparison.features
@@ -279,9 +279,9 @@ def _field_of(old: Sequence[Node], new: Sequence[Node]) -> str:
     attributes = {_local_name(name) for name, _ in old[0][1]}
     children = {_local(child) for child in old[0][2]}
     for name in _LIKELY:
-        if name in attributes and _shared(old, new, f"@{name}"):
+        if name in attributes and _count_shared(old, new, f"@{name}"):
             return f"@{name}"
-        if name in children and _shared(old, new, name):
+        if name in children and _count_shared(old, new, name):
             return name
     was, now = ([_attributes(node) for node in side] for side in (old, new))
     rated = [
@@ -291,7 +291,7 @@ def _field_of(old: Sequence[Node], new: Sequence[Node]) -> str:
     return f"@{best[1]}" if best[1] and 2 * best[0] >= min(len(old), len(new)) else ""
 
 
-def _shared(old: Sequence[Node], new: Sequence[Node], field: str) -> int:
+def _count_shared(old: Sequence[Node], new: Sequence[Node], field: str) -> int:
     was, now = ([_value(node, field) for node in side] for side in (old, new))
     return _common(was, now)
 
@@ -334,7 +334,7 @@ class _Names:
         self._several = {
             name for side in self._sides for name, times in Counter(map(_local, side)).items() if times > 1
         }
-        self._ranks = tuple(self._ranked(side) for side in self._sides)
+        self._ranks = tuple(self._rank(side) for side in self._sides)
 
     def path(self, path: str, place: int, *, is_new: bool) -> str:
         """Return the path of a child of one of the two versions."""
@@ -350,7 +350,7 @@ class _Names:
         return f"{here}[{self._ranks[is_new][place]}]" if name in self._several else here
 
     @staticmethod
-    def _ranked(children: Sequence[Child]) -> list[int]:
+    def _rank(children: Sequence[Child]) -> list[int]:
         times: Counter[str] = Counter()
         found = []
         for child in children:
@@ -377,7 +377,7 @@ def _plain(node: Child) -> Child:
     return node if isinstance(node, str) else (_local_name(node[0]), node[1], tuple(map(_plain, node[2])))
 
 
-def shown(node: Child, most: int = LONGEST) -> str:
+def write_node(node: Child, most: int = LONGEST) -> str:
     """Return what a node says: its texts, with its attributes before them, cut where nobody reads on."""
     parts: list[str] = []
     length = 0

@@ -15,7 +15,7 @@ from tidings.detection.compare.pairing import least_moved
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
-from tidings.document.structures.lists import Item, has_list, items_of
+from tidings.document.structures.lists import ListItem, has_list, items_of
 from tidings.model.observed.change import ChangeSet
 
 ALIKE = 0.6
@@ -54,21 +54,21 @@ class Lists:
             return finding_of_body(old, new)
         was, now = items_of(old, self.ordinal), items_of(new, self.ordinal)
         before, after = [item.text for item in was], [item.text for item in now]
-        gone = left_over(before, after)
-        come = left_over(after, before)
+        gone = subtract(before, after)
+        come = subtract(after, before)
         pairs = alike(gone, come)
         updates = [KeyedUpdate(new_text, old_text, new_text) for old_text, new_text in pairs]
         finding = finding_of_things(
             self.name,
-            left_over(gone, [old_text for old_text, _ in pairs]),
-            left_over(come, [new_text for _, new_text in pairs]),
+            subtract(gone, [old_text for old_text, _ in pairs]),
+            subtract(come, [new_text for _, new_text in pairs]),
             updates,
-            moved=_moved(was, now, dict(pairs)),
+            moved=_find_moved(was, now, dict(pairs)),
         )
         return (finding,) if finding else ()
 
 
-def _moved(old: Sequence[Item], new: Sequence[Item], reworded: Mapping[str, str]) -> list[str]:
+def _find_moved(old: Sequence[ListItem], new: Sequence[ListItem], reworded: Mapping[str, str]) -> list[str]:
     """Return the items of ordered lists that stand elsewhere among those that stayed."""
     places: dict[str, deque[int]] = {}
     for place, item in enumerate(old):
@@ -86,7 +86,7 @@ def lists_digest(document: Document) -> str:
     return "\x00".join((*sorted(item.text for item in items), "\x01", *ranked))
 
 
-def left_over(texts: Sequence[str], without: Iterable[str]) -> list[str]:
+def subtract(texts: Sequence[str], without: Iterable[str]) -> list[str]:
     """Return the texts, in order, less those of `without`, as multisets."""
     gone = Counter(without)
     left: list[str] = []

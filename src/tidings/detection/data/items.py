@@ -46,19 +46,21 @@ class Items:
         """Return what became of the entries."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
-        return self._told(self._news(_matched(old, new), new))
+        return self._make_findings(self._news(_match(old, new), new))
 
-    def chosen(
+    def choose(
         self, old: Document, new: Document, direction: Direction | None, is_meant: Callable[[str], bool]
     ) -> tuple[ChangeSet, ...]:
         """Return what became of the entries that came or were updated (that went, for `deleted`) and are meant by all that they say."""
-        matched = self._news(_matched(old, new), new)
+        matched = self._news(_match(old, new), new)
         if direction == "deleted":
-            return self._told(_Matched(gone=[entry for entry in matched.gone if is_meant(entry.text)]))
+            return self._make_findings(_Matched(gone=[entry for entry in matched.gone if is_meant(entry.text)]))
         come = [entry for entry in matched.come if is_meant(entry.text)]
-        return self._told(_Matched(come=come, updated=[pair for pair in matched.updated if is_meant(pair[1].text)]))
+        return self._make_findings(
+            _Matched(come=come, updated=[pair for pair in matched.updated if is_meant(pair[1].text)])
+        )
 
-    def _told(self, matched: _Matched) -> tuple[ChangeSet, ...]:
+    def _make_findings(self, matched: _Matched) -> tuple[ChangeSet, ...]:
         finding = finding_of_things(
             self.name,
             [entry.label for entry in matched.gone],
@@ -71,7 +73,7 @@ class Items:
         """Return what is news of what came of the entries."""
         if not self.seen or not is_window(new):
             return matched
-        shared = _shared_ids(resolved_entries(new))
+        shared = _list_shared_ids(resolve_entries(new))
         come = [entry for entry in matched.come if not self.seen.intersection(_names(entry, shared))]
         updated = [pair for pair in matched.updated if not self._is_shown_in_turn(*pair)]
         gone = matched.gone if entries_of(new) else []  # a feed that is empty for once
@@ -90,8 +92,8 @@ def marks_of(document: Document) -> tuple[str, ...]:
     """
     if document.textless or not is_window(document):
         return ()
-    entries = resolved_entries(document)
-    shared = _shared_ids(entries)
+    entries = resolve_entries(document)
+    shared = _list_shared_ids(entries)
     marks = (mark for entry in reversed(entries) for mark in (*_names(entry, shared), *_titles(entry)))
     return tuple(dict.fromkeys(marks))
 
@@ -111,17 +113,17 @@ class _Matched:
     updated: list[tuple[Entry, Entry]] = field(default_factory=list)
 
 
-def _matched(old: Document, new: Document) -> _Matched:
-    before, after = resolved_entries(old), resolved_entries(new)
-    if not is_window(new) and (counted := _counted(before, after)) is not None:
+def _match(old: Document, new: Document) -> _Matched:
+    before, after = resolve_entries(old), resolve_entries(new)
+    if not is_window(new) and (counted := _match_by_number(before, after)) is not None:
         return counted
     left, fresh = list(range(len(before))), list(range(len(after)))
     pairs: list[tuple[int, int]] = []
     for name in (_by_id, _by_link, _by_title, _by_text):
-        pairs += _paired(before, after, left, fresh, name)
-    pairs += _reworded(before, after, left, fresh)
+        pairs += _pair(before, after, left, fresh, name)
+    pairs += _pair_reworded(before, after, left, fresh)
     if is_window(new) and _are_given_anew(before, after):
-        pairs += _retitled(before, after, left, fresh)
+        pairs += _pair_retitled(before, after, left, fresh)
     found = _Matched(come=[after[j] for j in fresh])
     found.updated = [
         (before[i], after[j])
@@ -133,7 +135,7 @@ def _matched(old: Document, new: Document) -> _Matched:
     return found
 
 
-def _counted(before: Sequence[Entry], after: Sequence[Entry]) -> _Matched | None:
+def _match_by_number(before: Sequence[Entry], after: Sequence[Entry]) -> _Matched | None:
     """Match entries whose ids only number them, None if they are names."""
     numbers = [running_numbers([entry.id for entry in entries]) for entries in (before, after)]
     if not all(numbers):
@@ -168,15 +170,15 @@ def _without_id(entry: Entry) -> list[str]:
     return said
 
 
-def resolved_entries(document: Document) -> list[Entry]:
+def resolve_entries(document: Document) -> list[Entry]:
     """Return the entries of a document with whole addresses; raises `RefusedError` as `entries_of` does."""
     if _RESOLVED not in document.readings:
         resolver = Resolver(document.base)
-        document.readings[_RESOLVED] = [_resolved(entry, resolver) for entry in entries_of(document)]
+        document.readings[_RESOLVED] = [_resolve(entry, resolver) for entry in entries_of(document)]
     return [*document.readings[_RESOLVED]]
 
 
-def _resolved(entry: Entry, resolver: Resolver) -> Entry:
+def _resolve(entry: Entry, resolver: Resolver) -> Entry:
     link = next(iter(resolver.links([entry.link])), "") if entry.link else ""
     return entry if link == entry.link else replace(entry, link=link)
 
@@ -197,7 +199,7 @@ def _by_text(entry: Entry) -> str:
     return entry.text
 
 
-def _paired(
+def _pair(
     before: Sequence[Entry],
     after: Sequence[Entry],
     left: list[int],
@@ -225,7 +227,7 @@ def _paired(
     return found
 
 
-def _reworded(
+def _pair_reworded(
     before: Sequence[Entry], after: Sequence[Entry], left: list[int], fresh: list[int]
 ) -> list[tuple[int, int]]:
     """Pair entries without id and link whose texts are alike: an item of a list that was edited."""
@@ -243,7 +245,7 @@ def _are_given_anew(before: Sequence[Entry], after: Sequence[Entry]) -> bool:
     return all(entry.id for entry in (*before, *after)) and not {e.id for e in before} & {e.id for e in after}
 
 
-def _retitled(
+def _pair_retitled(
     before: Sequence[Entry], after: Sequence[Entry], left: list[int], fresh: list[int]
 ) -> list[tuple[int, int]]:
     """Pair entries of a feed whose ids were all given anew and whose titles are alike."""
@@ -256,7 +258,7 @@ def _retitled(
     return found
 
 
-def _shared_ids(entries: Sequence[Entry]) -> frozenset[str]:
+def _list_shared_ids(entries: Sequence[Entry]) -> frozenset[str]:
     """Return the ids that several entries of a version have: they name none of them."""
     return frozenset(text for text, count in Counter(entry.id for entry in entries).items() if count > 1)
 
@@ -325,8 +327,8 @@ def _excerpts(title: str, old: str, new: str) -> tuple[str, str]:
     same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     start = max(0, old.rfind(" ", 0, max(0, same - 40)) + 1)
     lead = f"{title}: … " if start else ""
-    return f"{lead}{_cut(old[start:])}", f"{lead}{_cut(new[start:])}"
+    return f"{lead}{_cut_text(old[start:])}", f"{lead}{_cut_text(new[start:])}"
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1].rstrip()}…"

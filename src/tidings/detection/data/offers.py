@@ -18,7 +18,7 @@ from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.detection.find.numerals import number_in
 from tidings.document.document import Document
 from tidings.document.structures.offers import Offer, offers_of
-from tidings.document.text.words import folded
+from tidings.document.text.words import fold
 from tidings.model.observed.change import ChangeSet
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,10})?")
@@ -99,7 +99,7 @@ def availability_of(document: Document) -> str:
 
 def is_state(wanted: str, state: str) -> bool:
     """Return whether a state is what people call so (`in stock`), or has this in its name."""
-    return _availability(wanted) == state or folded(wanted) in folded(state)
+    return _availability(wanted) == state or fold(wanted) in fold(state)
 
 
 def prices(old: Document, new: Document) -> tuple[Decimal | None, Decimal | None]:
@@ -170,15 +170,15 @@ class Availability:
 def _price(offer: Offer) -> Money | None:
     text = offer.price.strip()
     if _PLAIN.fullmatch(text):  # as schema.org asks for it: a point, and nothing else
-        return _checked(text, _currency(offer.currency))
+        return _check(text, _currency(offer.currency))
     written = number_in(text)
     if written is None or written.is_negative or _BEYOND.match(text, written.end):
         return None
     around = (word for word in f"{text[: written.start]} {text[written.end :]}".split() if not _DIGIT.search(word))
-    return _checked(str(written.value()), _currency(offer.currency or next(around, "")))
+    return _check(str(written.value()), _currency(offer.currency or next(around, "")))
 
 
-def _checked(digits: str, currency: str) -> Money | None:
+def _check(digits: str, currency: str) -> Money | None:
     try:
         amount = Decimal(digits)
     except InvalidOperation:

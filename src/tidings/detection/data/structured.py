@@ -10,7 +10,7 @@ from tidings.detection.data.differences import (
     Difference,
     Span,
     TooManyError,
-    arranged_otherwise,
+    compare_arrangements,
     finding_of_differences,
 )
 from tidings.detection.data.elements import compare_elements
@@ -41,7 +41,7 @@ def finding_of_content(old: Document, new: Document, unwanted: Unwanted | None =
     found = finding_of_appended(old, new)
     found = finding_of_words(old, new) if found is None else found
     is_same = found or structure_text(old) == structure_text(new)
-    return found if is_same else finding_of_differences(arranged_otherwise(old, new), old, new)
+    return found if is_same else finding_of_differences(compare_arrangements(old, new), old, new)
 
 
 def _differences(old: Document, new: Document) -> Sequence[Difference] | None:

@@ -55,8 +55,8 @@ class Tables:
         gone: list[str] = []
         come: list[str] = []
         updates: list[KeyedUpdate] = []
-        for before, after in _paired(tables_of(old, self.ordinal), tables_of(new, self.ordinal)):
-            lost, won, other = _told(before, after)
+        for before, after in _pair(tables_of(old, self.ordinal), tables_of(new, self.ordinal)):
+            lost, won, other = _describe_rows(before, after)
             gone += lost
             come += won
             updates += other
@@ -67,7 +67,7 @@ class Tables:
 _NONE = Table((), ())
 
 
-def _paired(old: Sequence[Table], new: Sequence[Table]) -> Iterator[tuple[Table, Table]]:
+def _pair(old: Sequence[Table], new: Sequence[Table]) -> Iterator[tuple[Table, Table]]:
     """Yield the tables of two versions side by side: in their order if there are as many, else those with the same columns."""
     edits = [] if len(old) == len(new) else compare_sequences([*map(_form, old)], [*map(_form, new)])
     i = j = 0
@@ -119,7 +119,7 @@ def compare_tables(old: Table, new: Table) -> TableChange:
     if not old.rows or not new.rows:
         return TableChange(rows_gone=tuple(range(len(old.rows))), rows_come=tuple(range(len(new.rows))))
     kept, gone, come = _columns(old, new)
-    renamed = _renamed(old, new, gone, come)
+    renamed = _pair_renamed(old, new, gone, come)
     kept = sorted([*kept, *renamed])
     before = [tuple(row[left] for left, _ in kept) for row in old.rows]
     after = [tuple(row[right] for _, right in kept) for row in new.rows]
@@ -149,19 +149,19 @@ def column_name(table: Table, number: int) -> str:
     return f"column {name or number + 1}"
 
 
-def shown_row(row: Row) -> str:
+def write_row(row: Row) -> str:
     """Return a row in one line."""
     return " | ".join(row)
 
 
-def _told(old: Table, new: Table) -> tuple[list[str], list[str], list[KeyedUpdate]]:
+def _describe_rows(old: Table, new: Table) -> tuple[list[str], list[str], list[KeyedUpdate]]:
     """Return what went, what came and what was updated, as people read it."""
     change = compare_tables(old, new)
     left, right = ([pair[side] for pair in change.kept] for side in (0, 1))
     gone = [column_name(old, number) for number in change.columns_gone]
     come = [column_name(new, number) for number in change.columns_come]
-    gone += [shown_row(_only(old.rows[number], left)) for number in change.rows_gone]
-    come += [shown_row(_only(new.rows[number], right)) for number in change.rows_come]
+    gone += [write_row(_only(old.rows[number], left)) for number in change.rows_gone]
+    come += [write_row(_only(new.rows[number], right)) for number in change.rows_come]
     names = [(column_name(old, one), column_name(new, other)) for one, other in change.renamed]
     updates = [KeyedUpdate(f"name of {now}", was, now) for was, now in names]
     updates += [KeyedUpdate(cell.path, f"{cell.path}: {cell.old}", f"{cell.path}: {cell.new}") for cell in change.cells]
@@ -185,7 +185,7 @@ def _columns(old: Table, new: Table) -> tuple[list[tuple[int, int]], list[int], 
     return kept, gone, [place for place, name in enumerate(new.columns) if name and name not in known]
 
 
-def _renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -> list[tuple[int, int]]:
+def _pair_renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -> list[tuple[int, int]]:
     """Return the columns that are the same under another name: at least half of their cells are, and there are several of these."""
     if not (old.columns and new.columns) or max(len(gone), len(come)) > MOST_RENAMED:
         return []
@@ -205,7 +205,7 @@ def _renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _MatchedRows:
     """Which rows belong together, which only one version has; `key` is the column that names them, `numbers` one that only counts them.
 
     The numbers of rows that `moved` among the others say something.
@@ -219,12 +219,12 @@ class _Rows:
     moved: frozenset[tuple[int, int]] = frozenset()
 
 
-def _match(old: Sequence[Row], new: Sequence[Row], width: int) -> _Rows:
+def _match(old: Sequence[Row], new: Sequence[Row], width: int) -> _MatchedRows:
     """Return which rows of two versions belong together."""
     columns = range(width)
     key = _key(old, new, columns)
     if key is None:
-        return _Rows(_left_over(old, new), _left_over(new, old))
+        return _MatchedRows(_subtract(old, new), _subtract(new, old))
     counted = [running_numbers([row[key] for row in rows]) for rows in (old, new)]
     if all(counted):
         others = [column for column in columns if column != key]
@@ -238,22 +238,22 @@ def _match(old: Sequence[Row], new: Sequence[Row], width: int) -> _Rows:
             for rows, numbers in zip((old, new), counted, strict=True)
         )
         if found := without_numbers(*sides):
-            return _paired_rows(old, new, key if name is None else name, found[0], key, found[1])
+            return _pair_rows(old, new, key if name is None else name, found[0], key, found[1])
     places = {row[key]: number for number, row in enumerate(old)}
     pairs = [(places[row[key]], number) for number, row in enumerate(new) if row[key] in places]
-    return _paired_rows(old, new, key, pairs)
+    return _pair_rows(old, new, key, pairs)
 
 
-def _paired_rows(
+def _pair_rows(
     old: Sequence[Row],
     new: Sequence[Row],
     key: int,
     pairs: Sequence[tuple[int, int]],
     numbers: int | None = None,
     moved: frozenset[tuple[int, int]] = frozenset(),
-) -> _Rows:
+) -> _MatchedRows:
     gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
-    return _Rows(
+    return _MatchedRows(
         tuple(number for number in range(len(old)) if number not in gone),
         tuple(number for number in range(len(new)) if number not in come),
         key,
@@ -278,7 +278,7 @@ def _key(old: Sequence[Row], new: Sequence[Row], columns: Iterable[int]) -> int 
     return None
 
 
-def _left_over(rows: Sequence[Row], without: Sequence[Row]) -> tuple[int, ...]:
+def _subtract(rows: Sequence[Row], without: Sequence[Row]) -> tuple[int, ...]:
     waiting = Counter(without)
     left = []
     for number, row in enumerate(rows):

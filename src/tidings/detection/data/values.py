@@ -33,7 +33,7 @@ from tidings.detection.data.differences import (
     Span,
     TooManyError,
 )
-from tidings.document.data.json_tree import JsonValues, Value, number_of, parts_of_json, quoted, scalar_text, scalars_of
+from tidings.document.data.json_tree import JsonValues, Value, number_of, parts_of_json, quote, scalar_text, scalars_of
 
 ID_FIELDS = (
     "id",
@@ -72,8 +72,8 @@ def compare_values(old: Value, new: Value) -> list[Difference]:
 
     Raises `TooManyError`, and RecursionError for values that are nested too deep.
     """
-    comparison = _Comparison()
-    comparison.compare("", _At(old, 0), _At(new, 0))
+    comparison = _ValueComparison()
+    comparison.compare("", _ValueAt(old, 0), _ValueAt(new, 0))
     return comparison.differences.found
 
 
@@ -81,13 +81,13 @@ def compare_parts(old: JsonValues, new: JsonValues) -> list[Difference]:
     """Return the differences of parts of two documents, by where they stand; of one part at one place, what it says alone. See `compare_values`."""
     if len(old.values) == 1 and old.paths == new.paths:
         return compare_values(old.values[0], new.values[0])
-    comparison = _Comparison()
-    sides = [_Side(parts.whole, comparison.placed(parts), _At(parts.values, 0)) for parts in (old, new)]
+    comparison = _ValueComparison()
+    sides = [_Side(parts.whole, comparison.place_parts(parts), _ValueAt(parts.values, 0)) for parts in (old, new)]
     comparison.compare_places("", sides[0], sides[1])
     return comparison.differences.found
 
 
-class _At:
+class _ValueAt:
     """A value, the number of its first word, and which member of its array it is."""
 
     __slots__ = ("number", "start", "value")
@@ -98,7 +98,7 @@ class _At:
         self.number = number
 
 
-_Places = dict[str | int, "_Places | _At"]
+_Places = dict[str | int, "_Places | _ValueAt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ class _Side:
     """A place of a document: `whole` is what stands there, `places` are the parts in it by the steps that lead to them, `every` are all parts."""
 
     whole: Any
-    places: _Places | _At
-    every: _At
+    places: _Places | _ValueAt
+    every: _ValueAt
 
     def below(self, step: str | int) -> _Side:
         """Return the place that a step leads to."""
@@ -118,9 +118,9 @@ class _Side:
         """Return the steps to the places below, members of an array in their order."""
         return sorted(self.places) if isinstance(self.places, dict) else []
 
-    def parts(self) -> Iterator[tuple[str, _At]]:
+    def parts(self) -> Iterator[tuple[str, _ValueAt]]:
         """Yield the parts with their paths from here."""
-        if isinstance(self.places, _At):
+        if isinstance(self.places, _ValueAt):
             yield "", self.places
             return
         for step in self.steps():
@@ -129,7 +129,7 @@ class _Side:
                 yield f"{name}{path}", at
 
 
-class _Comparison:
+class _ValueComparison:
     """The state of one comparison."""
 
     def __init__(self) -> None:
@@ -138,42 +138,42 @@ class _Comparison:
         self._depth = 0
         self._work = 0
 
-    def compare(self, path: str, old: _At, new: _At) -> None:
+    def compare(self, path: str, old: _ValueAt, new: _ValueAt) -> None:
         """Note how two values differ; raises `TooManyError` for too many differences or too much work."""
         before, after = old.value, new.value
         if before == after:
             return
         self._depth += 1
         if self._depth > DEEPEST:
-            self._changed(path, old, new)
+            self._note_changed(path, old, new)
         elif isinstance(before, tuple) and isinstance(after, tuple):
             self._members(path, old, new)
         elif isinstance(before, list) and isinstance(after, list):
             self._elements(path, old, new, before, after)
         else:
-            self._changed(path, old, new)
+            self._note_changed(path, old, new)
         self._depth -= 1
 
-    def placed(self, parts: JsonValues) -> _Places | _At:
+    def place_parts(self, parts: JsonValues) -> _Places | _ValueAt:
         """Return parts by the steps that lead to them."""
         places: _Places = {}
         if parts.paths[:1] == ((),):
-            return _At(parts.values[0], 0)
+            return _ValueAt(parts.values[0], 0)
         start = 0
         for path, value in zip(parts.paths, parts.values, strict=True):
             above = places
             for step in path[:-1]:
                 below = above.setdefault(step, {})
                 above = below if isinstance(below, dict) else {}  # no part lies in another one
-            above[path[-1]] = _At(value, start, path[-1] if isinstance(path[-1], int) else 0)
+            above[path[-1]] = _ValueAt(value, start, path[-1] if isinstance(path[-1], int) else 0)
             start += self._size(value)
         return places
 
     def compare_places(self, path: str, old: _Side, new: _Side) -> None:
         """Note how the parts at one place differ."""
-        if isinstance(old.places, _At) and isinstance(new.places, _At):
+        if isinstance(old.places, _ValueAt) and isinstance(new.places, _ValueAt):
             self.compare(path, old.places, new.places)
-        elif isinstance(old.places, _At) or isinstance(new.places, _At):
+        elif isinstance(old.places, _ValueAt) or isinstance(new.places, _ValueAt):
             self._all_gone(path, old, new.every)
             self._all_come(path, new, old.every)
         elif isinstance(old.whole, list) and isinstance(new.whole, list):
@@ -191,18 +191,18 @@ class _Comparison:
             self._all_gone(path, old, new.every)
             self._all_come(path, new, old.every)
 
-    def _all_gone(self, path: str, side: _Side | None, there: _At) -> None:
+    def _all_gone(self, path: str, side: _Side | None, there: _ValueAt) -> None:
         for below, one in side.parts() if side is not None else ():
-            self._gone(f"{path}{below}" if path else below.removeprefix("."), one, there)
+            self._note_deleted(f"{path}{below}" if path else below.removeprefix("."), one, there)
 
-    def _all_come(self, path: str, side: _Side | None, there: _At) -> None:
+    def _all_come(self, path: str, side: _Side | None, there: _ValueAt) -> None:
         for below, one in side.parts() if side is not None else ():
-            self._come(f"{path}{below}" if path else below.removeprefix("."), one, there)
+            self._note_inserted(f"{path}{below}" if path else below.removeprefix("."), one, there)
 
     def _compare_members(self, path: str, old: _Side, new: _Side) -> None:
         """Note how parts differ that are members of an array, or lie in its members."""
         was, now = ([side.below(step) for step in side.steps()] for side in (old, new))
-        leaves = [[one.places for one in side if isinstance(one.places, _At)] for side in (was, now)]
+        leaves = [[one.places for one in side if isinstance(one.places, _ValueAt)] for side in (was, now)]
         are_members = len(leaves[0]) == len(was) and len(leaves[1]) == len(now)
         every = [scalars_of(member) for member in old.whole], [scalars_of(member) for member in new.whole]
         field = _id_field(*every) or _id_field(
@@ -218,9 +218,9 @@ class _Comparison:
         elif not are_members:
             self._compare_in_order(path, (was, now), (old.every, new.every))
         elif _has_order([one.value for side in leaves for one in side]):
-            self._ordered(path, *sides)
+            self._compare_ordered(path, *sides)
         else:
-            self._unordered(path, *sides)
+            self._compare_unordered(path, *sides)
 
     def _are_numbered(
         self, field: str, every: tuple[Sequence[Value], Sequence[Value]], old: Sequence[_Side], new: Sequence[_Side]
@@ -231,16 +231,16 @@ class _Comparison:
         sides = (
             Numbered(
                 [running_number(_key_text(_field(scalars_of(one.whole), field))) for one in side],
-                [{path: _frozen(at.value) for path, at in one.parts()} for one in side],
+                [{path: _freeze(at.value) for path, at in one.parts()} for one in side],
             )
             for side in (old, new)
         )
         return without_numbers(*sides) is not None
 
     def _compare_named(
-        self, path: str, field: str, sides: tuple[Sequence[_Side], Sequence[_Side]], every: tuple[_At, _At]
+        self, path: str, field: str, sides: tuple[Sequence[_Side], Sequence[_Side]], every: tuple[_ValueAt, _ValueAt]
     ) -> None:
-        was, now = ({_frozen(_field(scalars_of(one.whole), field)): one for one in side} for side in sides)
+        was, now = ({_freeze(_field(scalars_of(one.whole), field)): one for one in side} for side in sides)
 
         def place(side: _Side) -> str:
             return f"{path}[{field}={_key_text(_field(scalars_of(side.whole), field))}]"
@@ -251,18 +251,18 @@ class _Comparison:
         gone, come = (
             [one for key, one in side.items() if key not in other] for side, other in ((was, now), (now, was))
         )
-        left, fresh = _apart([self._said(one) for one in gone], [self._said(one) for one in come])
+        left, fresh = _apart([self._describe(one) for one in gone], [self._describe(one) for one in come])
         for at in left:
             self._all_gone(place(gone[at]), gone[at], every[1])
         for at in fresh:
             self._all_come(place(come[at]), come[at], every[0])
 
     def _compare_in_order(
-        self, path: str, sides: tuple[Sequence[_Side], Sequence[_Side]], every: tuple[_At, _At]
+        self, path: str, sides: tuple[Sequence[_Side], Sequence[_Side]], every: tuple[_ValueAt, _ValueAt]
     ) -> None:
         """Note how parts differ that lie in members of an array which nothing names: in their order."""
         old, new = sides
-        was, now = ([repr(_frozen(self._said(one))) for one in side] for side in (old, new))
+        was, now = ([repr(_freeze(self._describe(one))) for one in side] for side in (old, new))
         edits = [(e.old_start, e.old_end, e.new_start, e.new_end) for e in compare_sequences(was, now)]
         told = sum(max(i_end - i, j_end - j) for i, i_end, j, j_end in edits)
         if len(was) == len(now) and sum(one != other for one, other in zip(was, now, strict=True)) <= told:
@@ -277,26 +277,26 @@ class _Comparison:
             for number in range(j, j_end):
                 self._all_come(f"{path}[{number}]", new[number], every[0])
 
-    def _said(self, side: _Side) -> Value:
+    def _describe(self, side: _Side) -> Value:
         """Return what the parts at a place say, with where they stand in it."""
         parts = list(side.parts())
         self._spend([at for _, at in parts])
         return tuple((path, at.value) for path, at in parts)
 
-    def _changed(self, path: str, old: _At, new: _At) -> None:
+    def _note_changed(self, path: str, old: _ValueAt, new: _ValueAt) -> None:
         before, after = old.value, new.value
         if not _is_same(before, after):
-            shown = _shown_apart(before, after)
+            shown = _write_apart(before, after)
             self.differences.add(Difference(path, *shown, self._span(old), self._span(new)))
 
-    def _spend(self, *sides: Sequence[_At]) -> None:
+    def _spend(self, *sides: Sequence[_ValueAt]) -> None:
         self._work += sum(self._size(one.value) for side in sides for one in side)
         if self._work > _MOST_WORK:
             raise TooManyError
 
-    def _members(self, path: str, old: _At, new: _At, without: str = "") -> None:
-        path = _called(path, old.value, new.value)
-        was, now = self._placed(old), self._placed(new)
+    def _members(self, path: str, old: _ValueAt, new: _ValueAt, without: str = "") -> None:
+        path = _name_path(path, old.value, new.value)
+        was, now = self._place_members(old), self._place_members(new)
         for name, one in was.items():
             if without and name[0] == without:
                 continue
@@ -304,41 +304,41 @@ class _Comparison:
             if name in now:
                 self.compare(place, one, now[name])
             else:
-                self._gone(place, one, new, is_member=True)
+                self._note_deleted(place, one, new, is_member=True)
         for name, one in now.items():
             if name not in was:
                 place = f"{path}{_step(name[0])}" if path else _step(name[0]).removeprefix(".")
-                self._come(place, one, old, is_member=True)
+                self._note_inserted(place, one, old, is_member=True)
 
-    def _placed(self, at: _At) -> dict[tuple[str, int], _At]:
+    def _place_members(self, at: _ValueAt) -> dict[tuple[str, int], _ValueAt]:
         """Return the members of an object by their names; of a name that is there several times each has its number."""
-        found: dict[tuple[str, int], _At] = {}
+        found: dict[tuple[str, int], _ValueAt] = {}
         times: Counter[str] = Counter()
         start = at.start
         for key, value in at.value if isinstance(at.value, tuple) else ():
-            found[key, times[key]] = _At(value, start + 1)
+            found[key, times[key]] = _ValueAt(value, start + 1)
             times[key] += 1
             start += 1 + self._size(value)
         return found
 
-    def _elements(self, path: str, old: _At, new: _At, before: list[Value], after: list[Value]) -> None:
+    def _elements(self, path: str, old: _ValueAt, new: _ValueAt, before: list[Value], after: list[Value]) -> None:
         """Compare two arrays, less what is the same at their starts and ends: there nothing else can be found."""
         head, tail = common_ends(before, after)
-        was = self._listed(old.start, before, head, len(before) - tail)
-        now = self._listed(new.start, after, head, len(after) - tail)
+        was = self._list_parts(old.start, before, head, len(before) - tail)
+        now = self._list_parts(new.start, after, head, len(after) - tail)
         if field := _id_field(before, after):
             if not self._are_counted(path, field, (old, was), (new, now), (before, after)):
-                self._keyed(path, field, (old, was), (new, now))
+                self._compare_keyed(path, field, (old, was), (new, now))
         elif _has_order(before) or _has_order(after):
-            self._ordered(path, (old, was), (new, now))
+            self._compare_ordered(path, (old, was), (new, now))
         else:
-            self._unordered(path, (old, was), (new, now))
+            self._compare_unordered(path, (old, was), (new, now))
 
-    def _listed(self, start: int, values: Sequence[Value], first: int, end: int) -> list[_At]:
+    def _list_parts(self, start: int, values: Sequence[Value], first: int, end: int) -> list[_ValueAt]:
         start += sum(map(self._size, values[:first]))
         found = []
         for number, value in enumerate(values[first:end], first):
-            found.append(_At(value, start, number))
+            found.append(_ValueAt(value, start, number))
             start += self._size(value)
         return found
 
@@ -346,8 +346,8 @@ class _Comparison:
         self,
         path: str,
         field: str,
-        old: tuple[_At, list[_At]],
-        new: tuple[_At, list[_At]],
+        old: tuple[_ValueAt, list[_ValueAt]],
+        new: tuple[_ValueAt, list[_ValueAt]],
         every: tuple[Sequence[Value], Sequence[Value]],
     ) -> bool:
         """Note how two arrays differ whose ids only number their objects, which match better without; return whether they are so."""
@@ -359,8 +359,8 @@ class _Comparison:
         sides = (
             Numbered(
                 [running_number(_key_text(_field(one.value, field))) for one in side],
-                [{key: _frozen(member) for key, member in value} for value in values],
-                [_frozen(_field(value, name)) for value in values] if name else [],
+                [{key: _freeze(member) for key, member in value} for value in values],
+                [_freeze(_field(value, name)) for value in values] if name else [],
             )
             for side, values in zip((old[1], new[1]), rest, strict=True)
         )
@@ -375,28 +375,32 @@ class _Comparison:
         gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
         for at, one in enumerate(old[1]):
             if at not in gone:
-                self._gone(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, new[0])
+                self._note_deleted(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, new[0])
         for at, one in enumerate(new[1]):
             if at not in come:
-                self._come(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, old[0])
+                self._note_inserted(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, old[0])
         return True
 
-    def _keyed(self, path: str, field: str, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
-        was = {_frozen(_field(one.value, field)): one for one in old[1]}
-        now = {_frozen(_field(one.value, field)): one for one in new[1]}
+    def _compare_keyed(
+        self, path: str, field: str, old: tuple[_ValueAt, list[_ValueAt]], new: tuple[_ValueAt, list[_ValueAt]]
+    ) -> None:
+        was = {_freeze(_field(one.value, field)): one for one in old[1]}
+        now = {_freeze(_field(one.value, field)): one for one in new[1]}
         for key, one in was.items():
             place = f"{path}[{field}={_key_text(_field(one.value, field))}]"
             if key in now:
                 self.compare(place, one, now[key])
             else:
-                self._gone(place, one, new[0])
+                self._note_deleted(place, one, new[0])
         for key, one in now.items():
             if key not in was:
-                self._come(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, old[0])
+                self._note_inserted(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, old[0])
 
-    def _ordered(self, path: str, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
+    def _compare_ordered(
+        self, path: str, old: tuple[_ValueAt, list[_ValueAt]], new: tuple[_ValueAt, list[_ValueAt]]
+    ) -> None:
         self._spend(old[1], new[1])
-        edits = compare_sequences(*([repr(_frozen(one.value)) for one in side] for side in (old[1], new[1])))
+        edits = compare_sequences(*([repr(_freeze(one.value)) for one in side] for side in (old[1], new[1])))
         for edit in edits:
             gone, come = old[1][edit.old_start : edit.old_end], new[1][edit.new_start : edit.new_end]
             if len(gone) == len(come):
@@ -404,11 +408,13 @@ class _Comparison:
                     self.compare(f"{path}[{other.number}]", one, other)
                 continue
             for one in gone:
-                self._gone(f"{path}[{one.number}]", one, new[0])
+                self._note_deleted(f"{path}[{one.number}]", one, new[0])
             for one in come:
-                self._come(f"{path}[{one.number}]", one, old[0])
+                self._note_inserted(f"{path}[{one.number}]", one, old[0])
 
-    def _unordered(self, path: str, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
+    def _compare_unordered(
+        self, path: str, old: tuple[_ValueAt, list[_ValueAt]], new: tuple[_ValueAt, list[_ValueAt]]
+    ) -> None:
         self._spend(old[1], new[1])
         left, fresh = _apart([one.value for one in old[1]], [one.value for one in new[1]])
         pairs = [(left[i], fresh[j]) for i, j in pair_alike(
@@ -422,25 +428,25 @@ class _Comparison:
         gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
         for at in left:
             if at not in gone:
-                self._gone(f"{path}[{old[1][at].number}]", old[1][at], new[0])
+                self._note_deleted(f"{path}[{old[1][at].number}]", old[1][at], new[0])
         for at in fresh:
             if at not in come:
-                self._come(f"{path}[{new[1][at].number}]", new[1][at], old[0])
+                self._note_inserted(f"{path}[{new[1][at].number}]", new[1][at], old[0])
 
-    def _gone(self, path: str, one: _At, there: _At, *, is_member: bool = False) -> None:
+    def _note_deleted(self, path: str, one: _ValueAt, there: _ValueAt, *, is_member: bool = False) -> None:
         start, end = self._span(one)
         span = (start - 2 * is_member, end)
-        self.differences.add(Difference(path, shown(one.value), None, span, self._end(there)))
+        self.differences.add(Difference(path, write_value(one.value), None, span, self._end(there)))
 
-    def _come(self, path: str, one: _At, there: _At, *, is_member: bool = False) -> None:
+    def _note_inserted(self, path: str, one: _ValueAt, there: _ValueAt, *, is_member: bool = False) -> None:
         start, end = self._span(one)
         span = (start - 2 * is_member, end)
-        self.differences.add(Difference(path, None, shown(one.value), self._end(there), span))
+        self.differences.add(Difference(path, None, write_value(one.value), self._end(there), span))
 
-    def _span(self, at: _At) -> Span:
+    def _span(self, at: _ValueAt) -> Span:
         return 2 * at.start, 2 * (at.start + self._size(at.value))
 
-    def _end(self, at: _At) -> Span:
+    def _end(self, at: _ValueAt) -> Span:
         """Return the empty span at the end of a value: where something of it would be."""
         end = self._span(at)[1]
         return end, end
@@ -462,7 +468,7 @@ class _Comparison:
         return known
 
 
-def _here(left: Sequence[int], fresh: Sequence[int], old: Sequence[_At], new: Sequence[_At]) -> set[int]:
+def _here(left: Sequence[int], fresh: Sequence[int], old: Sequence[_ValueAt], new: Sequence[_ValueAt]) -> set[int]:
     """Return the places at which one text or number became another one."""
     return {at for at in {*left} & {*fresh} if _is_scalar(old[at].value) and _is_scalar(new[at].value)}
 
@@ -494,7 +500,7 @@ def _id_field(old: Sequence[Value], new: Sequence[Value], likely: Sequence[str] 
     for name in likely:
         was, now = ([row.get(name) for row in side] for side in rows)
         if all(isinstance(value, (str, bytes)) for value in (*was, *now)):
-            before, after = set(map(_frozen, was)), set(map(_frozen, now))
+            before, after = set(map(_freeze, was)), set(map(_freeze, now))
             if len(before) == len(was) and len(after) == len(now) and (before & after or not before or not after):
                 return name
     return ""
@@ -529,10 +535,10 @@ def _apart(old: Sequence[Value], new: Sequence[Value]) -> tuple[list[int], list[
     """Return the places of the values that only one version has, or more often, as multisets."""
     waiting: dict[Hashable, list[int]] = {}
     for at, value in enumerate(old):
-        waiting.setdefault(_frozen(value), []).append(at)
+        waiting.setdefault(_freeze(value), []).append(at)
     fresh = []
     for at, value in enumerate(new):
-        same = waiting.get(_frozen(value))
+        same = waiting.get(_freeze(value))
         if same:
             same.pop(0)
         else:
@@ -542,31 +548,31 @@ def _apart(old: Sequence[Value], new: Sequence[Value]) -> tuple[list[int], list[
 
 def _features(value: Value) -> frozenset[Hashable]:
     if isinstance(value, tuple):
-        return frozenset((key, _frozen(member)) for key, member in value)
+        return frozenset((key, _freeze(member)) for key, member in value)
     if isinstance(value, list):
-        return frozenset((at, _frozen(member)) for at, member in enumerate(value))
+        return frozenset((at, _freeze(member)) for at, member in enumerate(value))
     return frozenset()
 
 
-def _frozen(value: Value) -> Hashable:
+def _freeze(value: Value) -> Hashable:
     """Return what is equal exactly for values that are the same."""
     if isinstance(value, str):
         return value if value.isascii() else unicodedata.normalize("NFC", value)
     if isinstance(value, bytes):
         return number_of(value)
     if isinstance(value, tuple):
-        return ("{}", *((key, _frozen(member)) for key, member in value))
+        return ("{}", *((key, _freeze(member)) for key, member in value))
     if isinstance(value, list):
-        members = [_frozen(member) for member in value]
+        members = [_freeze(member) for member in value]
         return ("[]", *(members if _has_order(value) else sorted(members, key=repr)))
     return (value,)
 
 
 def _is_same(old: Value, new: Value) -> bool:
-    return type(old) is type(new) and _frozen(old) == _frozen(new)
+    return type(old) is type(new) and _freeze(old) == _freeze(new)
 
 
-def _called(path: str, old: Value, new: Value) -> str:
+def _name_path(path: str, old: Value, new: Value) -> str:
     """Return the path of an object with the name that it has in both versions:
     `service[name=search]`.
     """
@@ -581,26 +587,26 @@ def _called(path: str, old: Value, new: Value) -> str:
 
 def _step(key: str) -> str:
     if _PLAIN_KEY.fullmatch(key):
-        return f".{_cut_key(key)}"
-    return f"[{quoted(_cut_key(key))}]"
+        return f".{_shorten_key(key)}"
+    return f"[{quote(_shorten_key(key))}]"
 
 
 def _key_text(value: Value) -> str:
-    return _cut_key(" ".join(scalar_text(value).split()))
+    return _shorten_key(" ".join(scalar_text(value).split()))
 
 
-def _cut_key(text: str) -> str:
+def _shorten_key(text: str) -> str:
     return text if len(text) <= _LONGEST_KEY else f"{text[: _LONGEST_KEY - 1]}…"
 
 
-def _shown_apart(old: Value, new: Value) -> tuple[str, str]:
+def _write_apart(old: Value, new: Value) -> tuple[str, str]:
     """Return two values as people read them; where they would look the same, each as JSON writes it."""
-    both = (shown(old, LONGEST_COMPARED), shown(new, LONGEST_COMPARED))
+    both = (write_value(old, LONGEST_COMPARED), write_value(new, LONGEST_COMPARED))
     plain = [" ".join(text.split()) for text in both]
     return both if plain[0] != plain[1] and all(plain) else (_json(old, LONGEST_COMPARED), _json(new, LONGEST_COMPARED))
 
 
-def shown(value: Value, most: int = LONGEST) -> str:
+def write_value(value: Value, most: int = LONGEST) -> str:
     """Return a value as people read it: a text by itself, all else as JSON writes it, cut where nobody reads on."""
     return value if isinstance(value, str) and value.strip() else _json(value, most)
 

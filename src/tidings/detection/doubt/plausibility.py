@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
-from tidings.detection.doubt.walls import FAR_BELOW, HEAD_BYTES, Look, redirects, size_of, wall
+from tidings.detection.doubt.walls import FAR_BELOW, HEAD_BYTES, RuleInput, redirects, size_of, wall
 from tidings.document.document import Document
 
 Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login", "other_type"]
@@ -72,7 +72,7 @@ def judge(answer: Answer) -> Verdict:
         return PLAUSIBLE if document.textless else _wall(answer, words)
     if document.textless:
         return _other_type(answer, words)
-    for check in (_empty, _wall, _elsewhere, _login, _error_object, _other_type, _collapsed, _damaged):
+    for check in (_empty, _wall, _elsewhere, _login, _error_object, _other_type, _judge_collapse, _judge_damage):
         verdict = check(answer, words)
         if verdict[0]:
             return verdict
@@ -169,7 +169,7 @@ def _wall(answer: Answer, words: int) -> Verdict:
     if document.media != "html":
         return PLAUSIBLE
     found = wall(
-        Look(
+        RuleInput(
             head=answer.data[:HEAD_BYTES],
             title=document.title,
             chunks=document.chunks,
@@ -228,7 +228,7 @@ def _login(answer: Answer, words: int) -> Verdict:
     return "login", f"it asks for a password; {_words(answer, words)}"
 
 
-def _collapsed(answer: Answer, words: int) -> Verdict:
+def _judge_collapse(answer: Answer, words: int) -> Verdict:
     usual = answer.usual_words
     if usual is None or usual < FEWEST_USUAL or words >= FAR_BELOW * usual:
         return PLAUSIBLE
@@ -237,7 +237,7 @@ def _collapsed(answer: Answer, words: int) -> Verdict:
     return "collapsed", f"most of the page is gone: {_words(answer, words)}"
 
 
-def _damaged(answer: Answer, _: int) -> Verdict:
+def _judge_damage(answer: Answer, _: int) -> Verdict:
     """Judge what came whole by its framing and is not whole by itself, beside the version before."""
     if answer.usual_words is None or not answer.reference_data:
         return PLAUSIBLE

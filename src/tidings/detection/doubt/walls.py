@@ -52,7 +52,7 @@ _AROUND = " \t.,;!?¡¿:。!?、\"'“”„«»()[]()|-–—·•→←"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class WallRule:
     """One rule. A group without phrases asks for nothing; bounds are in words, `most_share` is a share of the usual words.
 
     `first_words` is the bound at a first look; 0: the rule says nothing then.
@@ -69,7 +69,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RuleInput:
     """What the rules look at. `usual_words` is None at a first look; `is_error` says that the status is no good one."""
 
     head: bytes
@@ -92,7 +92,7 @@ def size_of(words: int, text_bytes: int) -> int:
     return max(min(words, -(-text_bytes // _SHORT_WORD)), text_bytes // _LONG_WORD)
 
 
-def wall(look: Look) -> tuple[Wall, str] | None:
+def wall(look: RuleInput) -> tuple[Wall, str] | None:
     """Return what a page is instead of itself and which rule says so by what, or None: the first rule that counts."""
     table = _table()
     if look.size > table.most_words and not look.is_error:
@@ -100,10 +100,10 @@ def wall(look: Look) -> tuple[Wall, str] | None:
     rules = [rule for rule in table.rules if _is_small(rule, look)]
     if not rules:
         return None
-    markup = table.markup.found(look.head.lower())
+    markup = table.markup.find(look.head.lower())
     titles = _titles(look.title) - _titles(look.usual_title)
-    beginning = folded(" ".join(look.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS])
-    text = table.text.found(beginning, [rule.text for rule in rules])
+    beginning = fold(" ".join(look.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS])
+    text = table.text.find(beginning, [rule.text for rule in rules])
     if not (markup or titles or text):
         return None
     for rule in rules:
@@ -121,7 +121,7 @@ def wall(look: Look) -> tuple[Wall, str] | None:
     return None
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return a text without case, in one form of quotes, and without invisible characters."""
     text = text.casefold()
     if not text.isascii():
@@ -138,7 +138,7 @@ def _evidence(where: str, asked: frozenset[str], seen: frozenset[str]) -> str | 
     return f"{where} “{max(both, key=lambda phrase: (len(phrase), phrase)).removeprefix('=')}”" if both else ""
 
 
-def _is_small(rule: Rule, look: Look) -> bool:
+def _is_small(rule: WallRule, look: RuleInput) -> bool:
     if look.is_error and rule.markup:
         return True
     if look.usual_words is None:
@@ -149,7 +149,7 @@ def _is_small(rule: Rule, look: Look) -> bool:
     return look.size <= most
 
 
-def _proves(rule: Rule, look: Look) -> bool:
+def _proves(rule: WallRule, look: RuleInput) -> bool:
     """Say whether the evidence weighs enough: a maker's markup alone does, a title that is new, a text on a page that is another."""
     if rule.title or look.is_shorter or not rule.text:
         return True
@@ -159,11 +159,11 @@ def _proves(rule: Rule, look: Look) -> bool:
 def _titles(title: str) -> frozenset[str]:
     """Return the parts of a title, and the whole of it once more behind a "="."""
     parts = _parts(title)
-    return parts | {f"={_bare(folded(title[:_LONGEST_TITLE]))}"} if parts else parts
+    return parts | {f"={_bare(fold(title[:_LONGEST_TITLE]))}"} if parts else parts
 
 
 def _parts(title: str) -> frozenset[str]:
-    whole = folded(title[:_LONGEST_TITLE])
+    whole = fold(title[:_LONGEST_TITLE])
     return frozenset(part for part in map(_bare, [whole, *_BETWEEN_PARTS.split(whole)]) if part)
 
 
@@ -183,7 +183,7 @@ class _Markup:
             self._all.Add(phrase)
         self._all.Compile()
 
-    def found(self, data: bytes) -> frozenset[str]:
+    def find(self, data: bytes) -> frozenset[str]:
         """Return those that are there."""
         if not self._any.search(data):
             return frozenset()
@@ -200,7 +200,7 @@ class _Text:
         for phrase in phrases:
             self._by_threes[min(_threes(phrase), key=lambda three: (shared[three], three))].append(phrase)
 
-    def found(self, text: str, asked: Sequence[frozenset[str]]) -> frozenset[str]:
+    def find(self, text: str, asked: Sequence[frozenset[str]]) -> frozenset[str]:
         """Return those of `asked` that are there, and maybe others that are."""
         if sum(map(len, asked)) <= _FEW_PHRASES:
             return frozenset(phrase for phrases in asked for phrase in phrases if phrase in text)
@@ -213,8 +213,8 @@ def _threes(text: str) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
-    rules: tuple[Rule, ...]
+class _RuleTable:
+    rules: tuple[WallRule, ...]
     most_words: int
     markup: _Markup
     text: _Text
@@ -234,7 +234,7 @@ class Redirects:
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[WallRule, ...]:
     """Return all rules, in the order of the file."""
     return tuple(_rule(row) for row in _file()["rule"])
 
@@ -250,9 +250,9 @@ def redirects() -> Redirects:
 
 
 @cache
-def _table() -> _Table:
+def _table() -> _RuleTable:
     found = rules()
-    return _Table(
+    return _RuleTable(
         rules=found,
         most_words=_LARGER * max(rule.most_words for rule in found),
         markup=_Markup(phrase for rule in found for phrase in rule.markup),
@@ -268,8 +268,8 @@ def _file() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def _rule(row: Mapping[str, Any]) -> Rule:
-    return Rule(
+def _rule(row: Mapping[str, Any]) -> WallRule:
+    return WallRule(
         kind=row["kind"],
         name=row["name"],
         most_words=row["most_words"],
@@ -277,13 +277,13 @@ def _rule(row: Mapping[str, Any]) -> Rule:
         most_share=row.get("most_share"),
         markup=frozenset(row.get("markup", ())),
         title=frozenset(_title(phrase) for phrase in _all(row.get("title", {}))),
-        text=frozenset(" ".join(folded(phrase).split()) for phrase in _all(row.get("text", {}))),
+        text=frozenset(" ".join(fold(phrase).split()) for phrase in _all(row.get("text", {}))),
     )
 
 
 def _title(phrase: str) -> str:
     whole = phrase.startswith("=")
-    return f"{'=' if whole else ''}{_bare(folded(phrase.removeprefix('=')))}"
+    return f"{'=' if whole else ''}{_bare(fold(phrase.removeprefix('=')))}"
 
 
 def _all(by_language: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -48,16 +48,16 @@ def finding_of_edits(edits: tuple[Edit, ...], old: Document, new: Document) -> C
         lost = without(edit.old_start, edit.old_end, gone)
         won = without(edit.new_start, edit.new_end, come)
         if is_update(edit) and lost == [(edit.old_start, edit.old_end)] and won == [(edit.new_start, edit.new_end)]:
-            updated.append((old.shown(edit.old_start, edit.old_end), new.shown(edit.new_start, edit.new_end)))
+            updated.append((old.write(edit.old_start, edit.old_end), new.write(edit.new_start, edit.new_end)))
             continue
-        deleted.extend(old.shown(start, end) for start, end in lost)
-        inserted.extend(new.shown(start, end) for start, end in won)
+        deleted.extend(old.write(start, end) for start, end in lost)
+        inserted.extend(new.write(start, end) for start, end in won)
     return ChangeSet(
         kinds=("words",),
         inserted=tuple(inserted),
         deleted=tuple(deleted),
         updated=tuple(updated),
-        moved=tuple(new.shown(start, end) for start, end in come),
+        moved=tuple(new.write(start, end) for start, end in come),
         edits=edits,
     )
 
@@ -102,16 +102,16 @@ def is_update(edit: Edit) -> bool:
     return edit.op == "replace" and max(edit.old_end - edit.old_start, edit.new_end - edit.new_start) <= LONGEST_UPDATE
 
 
-def narrowed(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
+def narrow(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
     """Return the part of a finding that goes in a direction.
 
     Where a run of words became another, words were deleted and inserted; a move is both too (004 §5.3.1, §5.4.1). A phrase that was
     updated was neither: it is inserted, deleted or updated (004 §5.4). So are numbers, items, rows and entries.
     """
     if direction is not None and finding.kinds[:1] == ("phrases",):
-        return _narrowed_phrase(finding, direction)
+        return _narrow_phrase(finding, direction)
     if direction is not None and finding.kinds[:1] in _THINGS:
-        return _narrowed_thing(finding, direction)
+        return _narrow_thing(finding, direction)
     match direction:
         case None:
             return finding
@@ -137,7 +137,7 @@ def _places(finding: ChangeSet, op: Op) -> tuple[ObjectPlace, ...]:
     return tuple(place for place in finding.places if place.op == op)
 
 
-def _narrowed_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
+def _narrow_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
     edits = tuple(edit for edit in finding.edits if edit.op == _OPS[direction])
     if finding.edits and not edits:  # without any edits only the numbers are known
         return ChangeSet()
@@ -153,7 +153,7 @@ def _narrowed_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
     return part or ChangeSet()
 
 
-def _narrowed_thing(finding: ChangeSet, direction: Direction) -> ChangeSet:
+def _narrow_thing(finding: ChangeSet, direction: Direction) -> ChangeSet:
     edits = tuple(edit for edit in finding.edits if edit.op == _OPS[direction])
     match direction:
         case "inserted":
@@ -180,8 +180,8 @@ def finding_of_words_without(old: Document, new: Document, spans: tuple[list[Spa
     mapped = (
         Edit(
             edit.op,
-            *_mapped(kept[0], edit.old_start, edit.old_end, len(old.tokens) - tail),
-            *_mapped(kept[1], edit.new_start, edit.new_end, len(new.tokens) - tail),
+            *_map(kept[0], edit.old_start, edit.old_end, len(old.tokens) - tail),
+            *_map(kept[1], edit.new_start, edit.new_end, len(new.tokens) - tail),
         )
         for edit in compare_sequences(*words)
     )
@@ -202,19 +202,19 @@ def _without(
     """Return the numbers of the tokens that are in no span, and these tokens, of both documents without their first and last ones."""
     kept: list[list[int]] = []
     for document, side in zip((old, new), spans, strict=True):
-        parts = without(head, len(document.tokens) - tail, _merged(side))
+        parts = without(head, len(document.tokens) - tail, _merge(side))
         kept.append([at for start, end in parts for at in range(start, end)])
     return kept, [[document.tokens[at] for at in side] for document, side in zip((old, new), kept, strict=True)]
 
 
-def _mapped(kept: list[int], start: int, end: int, length: int) -> Span:
+def _map(kept: list[int], start: int, end: int, length: int) -> Span:
     first = kept[start] if start < len(kept) else length
     return (first, kept[end - 1] + 1) if start < end else (first, first)
 
 
 def without_spans(finding: ChangeSet, old: Document, new: Document, spans: tuple[list[Span], list[Span]]) -> ChangeSet:
     """Return a finding of words without the tokens of the spans, (of `old`, of `new`)."""
-    gone, come = _merged(spans[0]), _merged(spans[1])
+    gone, come = _merge(spans[0]), _merge(spans[1])
     edits: list[Edit] = []
     for edit in finding.edits:
         lost = without(edit.old_start, edit.old_end, gone)
@@ -227,7 +227,7 @@ def without_spans(finding: ChangeSet, old: Document, new: Document, spans: tuple
     return finding_of_edits(tuple(edits), old, new)
 
 
-def _merged(spans: list[Span]) -> list[Span]:
+def _merge(spans: list[Span]) -> list[Span]:
     """Return spans in order, those that touch joined."""
     merged: list[Span] = []
     for start, end in sorted(spans):

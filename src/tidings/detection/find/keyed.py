@@ -40,7 +40,7 @@ def finding_of_things(
     )
 
 
-def chosen_things(finding: ChangeSet, direction: Direction | None, is_meant: Callable[[str], bool]) -> ChangeSet:
+def choose_things(finding: ChangeSet, direction: Direction | None, is_meant: Callable[[str], bool]) -> ChangeSet:
     """Return of a finding of things those that came, were updated or moved and are meant (that went, for `deleted`); empty without any."""
     named = [row for row in finding.objects if row.old == row.new]
     updates, moves = named[: len(finding.updated)], named[len(finding.updated) :]

@@ -9,7 +9,7 @@ MOST_MARKS: Final = 3_000
 """Most marks that are kept of a feed (some 750 entries); the oldest go first, but never one of an entry that is there."""
 
 
-def remembered(seen: Sequence[str], marks: Sequence[str]) -> tuple[str, ...]:
+def remember(seen: Sequence[str], marks: Sequence[str]) -> tuple[str, ...]:
     """Return the marks to be kept of a feed: those of before, then those of the entries that are there now."""
     here = set(marks)
     older = [mark for mark in seen if mark not in here]

@@ -52,7 +52,7 @@ _OTHER_SIGNS = {"٫": ".", "٬": ",", "，": ",", "．": "."}
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenNumber:
     """A number as a page writes it, at `start:end` of its text. `digits` has its signs; `sense` says what its last `.` or `,` is."""
 
     text: str
@@ -68,7 +68,7 @@ class Written:
         return _value(self, sense)
 
 
-def number_in(text: str, *, is_json: bool = False) -> Written | None:
+def number_in(text: str, *, is_json: bool = False) -> WrittenNumber | None:
     """Return the first number of a text."""
     plain = _plain(text)
     if is_json:
@@ -77,16 +77,16 @@ def number_in(text: str, *, is_json: bool = False) -> Written | None:
             return None
         digits = found.group().removeprefix("-")
         negative = found.group().startswith("-")
-        return Written(
+        return WrittenNumber(
             text[found.start() : found.end()], *found.span(), digits, negative, is_money=False, sense="decimal"
         )
     for found in islice(_DIGITS.finditer(plain), MOST_NAMES):
-        if (number := _written(text, plain, found)) is not None:
+        if (number := _read_numeral(text, plain, found)) is not None:
             return number
     return None
 
 
-def values(old: Written | None, new: Written | None) -> tuple[Decimal | None, Decimal | None]:
+def values(old: WrittenNumber | None, new: WrittenNumber | None) -> tuple[Decimal | None, Decimal | None]:
     """Return two numbers of one page, each read as the other one shows that its signs are meant (rule 4)."""
     senses: list[Sense] = ["", ""]
     for place, (number, other) in enumerate(((old, new), (new, old))):
@@ -98,7 +98,7 @@ def values(old: Written | None, new: Written | None) -> tuple[Decimal | None, De
     )
 
 
-def _meaning(other: Written, sign: str) -> Sense:
+def _meaning(other: WrittenNumber, sign: str) -> Sense:
     """Return what a number shows of a sign: its decimal sign, or one that groups."""
     if other.sense == "doubt" or not other.sense:
         return ""
@@ -110,7 +110,7 @@ def _meaning(other: Written, sign: str) -> Sense:
     )
 
 
-def _written(text: str, plain: str, found: re.Match[str]) -> Written | None:
+def _read_numeral(text: str, plain: str, found: re.Match[str]) -> WrittenNumber | None:
     start = found.start()
     lead = _lead(plain, start)
     if lead is None:
@@ -120,7 +120,7 @@ def _written(text: str, plain: str, found: re.Match[str]) -> Written | None:
         digits = f"{re.sub(r'[^0-9]', '', split['whole'])}.{split['cents']}"
         is_negative = sign is not None and plain[sign] != "+"
         start, end = sign if sign is not None else start, split.end("cents")
-        return Written(text[start:end], start, end, digits, is_negative, is_money=True, sense="decimal")
+        return WrittenNumber(text[start:end], start, end, digits, is_negative, is_money=True, sense="decimal")
     digits, end = found["digits"], found.end("digits")
     after = (found["after"] or "").strip()
     if not _has_spaces(digits) and not _is_one_number(digits):
@@ -133,7 +133,7 @@ def _written(text: str, plain: str, found: re.Match[str]) -> Written | None:
         sense = "decimal"
     start = sign if sign is not None else start
     is_negative = sign is not None and plain[sign] != "+"
-    return Written(text[start:end], start, end, digits, is_negative, is_money or after not in {"", "%"}, sense)
+    return WrittenNumber(text[start:end], start, end, digits, is_negative, is_money or after not in {"", "%"}, sense)
 
 
 def _lead(plain: str, start: int) -> tuple[int | None, bool] | None:
@@ -207,7 +207,7 @@ def _sense(digits: str) -> Sense:
     return "doubt"
 
 
-def _value(number: Written, sense: Sense) -> Decimal:
+def _value(number: WrittenNumber, sense: Sense) -> Decimal:
     meant = sense or number.sense
     sign = _last_sign(number.digits)
     if meant == "doubt":

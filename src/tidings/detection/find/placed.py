@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
-from tidings.detection.compare.instances import BOX, paired, surrounded
+from tidings.detection.compare.instances import BOX, pair_occurrences, surround
 from tidings.detection.compare.signatures import Span
 from tidings.document.document import Document
 from tidings.model.observed.change import Edit, ObjectCount, ObjectPlace
@@ -53,7 +53,9 @@ def _differing(
     row: ObjectCount, documents: tuple[Document, Document], old: Sequence[Span], new: Sequence[Span]
 ) -> Iterator[tuple[ObjectPlace, Edit]]:
     before, after = documents
-    pairs = paired([surrounded(before.folded, span) for span in old], [surrounded(after.folded, span) for span in new])
+    pairs = pair_occurrences(
+        [surround(before.folded, span) for span in old], [surround(after.folded, span) for span in new]
+    )
     gone = row.new < row.old
     document, other, here = (before, after, old) if gone else (after, before, new)
     kept = {pair[0 if gone else 1] for pair in pairs}
@@ -91,7 +93,7 @@ def _place(row: ObjectCount, document: Document, number: int, span: Span, *, gon
         of=row.old if gone else row.new,
         start=start,
         end=end,
-        before=document.shown(max(0, start - AROUND), start, most=_LONGEST),
-        text=document.shown(start, end, most=_LONGEST),
-        after=document.shown(end, min(end + AROUND, len(document.tokens)), most=_LONGEST),
+        before=document.write(max(0, start - AROUND), start, most=_LONGEST),
+        text=document.write(start, end, most=_LONGEST),
+        after=document.write(end, min(end + AROUND, len(document.tokens)), most=_LONGEST),
     )

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tidings.document.document import Document
-from tidings.document.text.words import folded, thesis_words, tokens_of
+from tidings.document.text.words import fold, thesis_words, tokens_of
 
 _REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class TermWords:
     """The words of a document as terms are looked for in them; word `k` is token `places[k]` of the document."""
 
     words: Sequence[str]
@@ -31,24 +31,24 @@ class Wording:
         return self.places[start], self.places[end - 1] + 1
 
 
-def words_of(document: Document, *, exact: bool = False) -> Wording:
+def words_of(document: Document, *, exact: bool = False) -> TermWords:
     """Return the words of a document: folded, or `exact` as the thesis has them."""
     if not exact:
-        return Wording(document.folded, range(len(document.folded)))
+        return TermWords(document.folded, range(len(document.folded)))
     words: list[str] = []
     places: list[int] = []
     for place, token in enumerate(document.tokens):
         for word in thesis_words(token):
             words.append(word)
             places.append(place)
-    return Wording(words, places)
+    return TermWords(words, places)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def words_of_term(term: str, *, exact: bool = False) -> tuple[str, ...]:
     """Return the words of a term; none if it has no letter, digit or symbol, and then it is nowhere."""
     tokens = tokens_of(term)
-    return tuple(word for token in tokens for word in thesis_words(token)) if exact else tuple(map(folded, tokens))
+    return tuple(word for token in tokens for word in thesis_words(token)) if exact else tuple(map(fold, tokens))
 
 
 def distinct(terms: Iterable[str], *, exact: bool = False) -> tuple[str, ...]:

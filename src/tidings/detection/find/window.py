@@ -56,12 +56,12 @@ def after(compare: Compare, window: Window, seq: int) -> Window:
             return Window(number, (seq,))
 
 
-def begun(window: Window, seen: int) -> Window:
+def begin(window: Window, seen: int) -> Window:
     """Return the window with the newest version taken (`seen`) as its first, if it is one that begins with that (`switched`)."""
     return Window(1, (seen,)) if window.number == TO_BEGIN else window
 
 
-def switched(before: Compare, now: Compare, window: Window, seen: int) -> Window:
+def switch(before: Compare, now: Compare, window: Window, seen: int) -> Window:
     """Return the window once Compare is altered: what was told is not told again, and what was not yet told is not lost.
 
     `seen` is the newest version that was taken. The versions that are left are the first of a new sequence. One whose

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidings.detection.kinds.aims import Aim, aimed, positive_of
-from tidings.detection.kinds.registry import can_lack, lacked
+from tidings.detection.kinds.aims import Aim, aim_expression, positive_of
+from tidings.detection.kinds.registry import can_lack, describe_lack
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.select.chosen import RefusedError
@@ -28,7 +28,7 @@ class Absence:
 def absence(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> Absence:
     """Return what of an expression a version lacks; `members` are its documents, and what one of them has is there."""
     names: dict[str, None] = {}
-    aims = list(positive_of(aimed(expression, extraction)))
+    aims = list(positive_of(aim_expression(expression, extraction)))
     present = 0
     for aim in aims:
         if aim.scope.is_whole and not can_lack(aim.interest):
@@ -44,6 +44,6 @@ def absence(expression: Expression, extraction: Extraction, members: Sequence[Do
 
 def _lacking(aim: Aim, document: Document) -> str:
     try:
-        return lacked(aim.interest, extract(document, aim.scope))
+        return describe_lack(aim.interest, extract(document, aim.scope))
     except RefusedError:  # the comparison says so
         return ""

@@ -226,7 +226,7 @@ class Targets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusedComparison:
     """Why the comparison of subscription `key` could not be made, though others of the same body could."""
 
     key: int
@@ -289,7 +289,7 @@ class Examination:
     frames: tuple[str, ...] = ()
     parts: tuple[Digest, ...] = ()
     absent: tuple[Absent, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedComparison, ...] = ()
     selected: tuple[Selected, ...] = ()
     readings: tuple[Readings, ...] = ()
     work: Work = Work()

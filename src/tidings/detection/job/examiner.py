@@ -14,7 +14,7 @@ from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.ask.readings import readings, values
 from tidings.detection.ask.unseen import marks_of as marks_of_seen
-from tidings.detection.compare.stability import MOST_SHARES, changed_share, shares_as_object, shares_in
+from tidings.detection.compare.stability import MOST_SHARES, measure_changed_share, shares_as_object, shares_in
 from tidings.detection.data.items import marks_of
 from tidings.detection.doubt.plausibility import Answer, Verdict, judge
 from tidings.detection.job.absence import absence
@@ -30,7 +30,7 @@ from tidings.detection.job.contract import (
     Marks,
     Mended,
     Readings,
-    Refused,
+    RefusedComparison,
     Selected,
     Target,
     Targets,
@@ -48,7 +48,7 @@ from tidings.document.extract import extract
 from tidings.document.html.frames import ALL, ALONE, addresses_of
 from tidings.document.parse import parse
 from tidings.document.select.chosen import RefusedError
-from tidings.document.select.extraction import WHOLE, Extraction, named
+from tidings.document.select.extraction import WHOLE, Extraction, make_name
 from tidings.document.text.canonical import RULES_VERSION
 from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.version import Digest
@@ -73,7 +73,7 @@ def compare_bodies(
     `targets` say what stands in for selectors that find nothing.
     """
     keep_tree = needs_nodes(expression, extraction)
-    before, after = (parsed(body, keep_tree=keep_tree) for body in (old, new))
+    before, after = (parse_body(body, keep_tree=keep_tree) for body in (old, new))
     use(before, targets)
     use(after, targets)
     problem = before.problem or after.problem
@@ -92,7 +92,7 @@ def reason_of(error: RefusedError) -> str:
     return text if text.startswith("could not compare") else f"could not compare: {text}"
 
 
-def parsed(body: Body, last_good: str = "", *, depth: int = ALONE, keep_tree: bool = False) -> Document:
+def parse_body(body: Body, last_good: str = "", *, depth: int = ALONE, keep_tree: bool = False) -> Document:
     """Return the document that a body is; `depth` is how deep its frames are followed, `keep_tree` whether parts of it will be taken."""
     return parse(
         body.data,
@@ -113,16 +113,16 @@ class _Examiner:
         asked = () if job.noise is None else job.noise.asked  # what is learned of parts needs them at second looks too
         looks = (*asked, *((wanted.expression, wanted.extraction) for wanted in job.wanted))
         self.keep_tree = any(needs_nodes(*look) for look in looks)
-        self.document = parsed(job.new, job.last_charset, depth=job.depth, keep_tree=self.keep_tree)
+        self.document = parse_body(job.new, job.last_charset, depth=job.depth, keep_tree=self.keep_tree)
         self.digest = Digest(EXTRACTION, RULES_VERSION, "", {})
         self.documents: dict[Body, Document] = {}
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
-        self.changes: dict[tuple[object, ...], Heard | Refused] = {}
+        self.changes: dict[tuple[object, ...], Heard | RefusedComparison] = {}
         self.names = self._names()
         self.parts: dict[Extraction, Digest] = {}
         self.absent: list[Absent] = []
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedComparison] = []
         self.selected: list[Selected] = []
         self.readings: list[Readings] = []
         self.marks: list[Marks] = []
@@ -141,7 +141,7 @@ class _Examiner:
         text_changed = self._text_changed()
         if self.noise is not None:
             text_changed = self._without_noise(self.noise, text_changed=text_changed)
-        found = tuple(self._found())
+        found = tuple(self._find())
         self.is_same_text = bool(self.job.text_digest) and self.job.text_digest == self.digest.text
         self.digest = self._with_shares(self.digest)
         self.verdict = self._verdict()
@@ -178,7 +178,7 @@ class _Examiner:
             or self.document.charset == job.last_charset
         ):
             return
-        other = parsed(replace(job.new, charset=job.last_charset), depth=job.depth, keep_tree=self.keep_tree)
+        other = parse_body(replace(job.new, charset=job.last_charset), depth=job.depth, keep_tree=self.keep_tree)
         if other.problem or other.textless or other.charset == self.document.charset:
             return
         digest = self._digest_of(other)
@@ -193,7 +193,7 @@ class _Examiner:
             return not self._old(newest).problem and self._digest(newest).text != self.digest.text
         return bool(self.job.text_digest) and self.job.text_digest != self.digest.text
 
-    def _found(self) -> list[Found]:
+    def _find(self) -> list[Found]:
         found: list[Found] = []
         for wanted in self.job.wanted:
             scopes = scopes_of(wanted.expression, wanted.extraction)
@@ -204,7 +204,7 @@ class _Examiner:
                 self._note_parts(scopes)
                 if not is_absent and self.keep_tree:
                     self._note_selected(wanted, scopes)
-                found.extend(found_already(wanted, [self.document]))
+                found.extend(find_already(wanted, [self.document]))
                 continue
             asked = (
                 *(wanted.reference, wanted.expression, wanted.extraction, wanted.seen, wanted.doubted),
@@ -213,10 +213,10 @@ class _Examiner:
             if asked not in self.changes:
                 self.changes[asked] = self._with_contexts(self._change(wanted, scopes), wanted, scopes)
             change = self.changes[asked]
-            if isinstance(change, Refused):
+            if isinstance(change, RefusedComparison):
                 self.refused.append(replace(change, key=wanted.key))
             elif change.found:
-                name = named(*scopes)
+                name = make_name(*scopes)
                 found.append(
                     Found(
                         key=wanted.key,
@@ -246,7 +246,7 @@ class _Examiner:
             self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
         return lacking.is_all
 
-    def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> Heard | Refused:
+    def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> Heard | RefusedComparison:
         try:
             is_equal = all(self._is_equal(wanted, scope) for scope in scopes)
             read = self.documents.get(body) if (body := self.job.references.get(wanted.reference)) else None
@@ -254,18 +254,18 @@ class _Examiner:
                 return Heard()
             pair = self._pair(wanted.reference)
             if pair.old.problem:
-                return Refused(key=wanted.key, reason=pair.old.problem)
+                return RefusedComparison(key=wanted.key, reason=pair.old.problem)
             if self.noise is None or (wanted.seen and scopes_of_items(wanted.expression, wanted.extraction)):
                 known = pair.knowing(frozenset(wanted.seen)).doubting(frozenset(wanted.doubted))
                 return Heard(evaluate(wanted.expression, known, wanted.extraction))
-            return self.noise.heard(wanted)
+            return self.noise.quiet(wanted)
         except RefusedError as error:
-            return Refused(key=wanted.key, reason=reason_of(error))
+            return RefusedComparison(key=wanted.key, reason=reason_of(error))
 
     def _with_contexts(
-        self, change: Heard | Refused, wanted: Wanted, scopes: tuple[Extraction, ...]
-    ) -> Heard | Refused:
-        if isinstance(change, Refused) or change.is_quiet or not change.found:
+        self, change: Heard | RefusedComparison, wanted: Wanted, scopes: tuple[Extraction, ...]
+    ) -> Heard | RefusedComparison:
+        if isinstance(change, RefusedComparison) or change.is_quiet or not change.found:
             return change
         pair = self._pair(wanted.reference)
         return replace(change, found=with_contexts(change.found, pair, scopes, shows=wanted.shows))
@@ -281,13 +281,13 @@ class _Examiner:
         if newest is None:
             return text_changed
         if self.job.noise is not None and self.job.noise.learns:
-            if text_changed or not are_equal(self._learned_from(), self._digest(newest), self.digest):
+            if text_changed or not are_equal(self._list_learned_digests(), self._digest(newest), self.digest):
                 noise.learn(newest)
             else:
                 noise.rest()
         return text_changed and noise.is_news(newest)
 
-    def _learned_from(self) -> frozenset[str]:
+    def _list_learned_digests(self) -> frozenset[str]:
         """Return the names of the digests that say whether there is anything to learn: addresses whole only where somebody watches them."""
         kinds = {interest.kind for wanted in self.job.wanted for interest in interests_of(wanted.expression)}
         if self.job.noise is not None:
@@ -345,7 +345,7 @@ class _Examiner:
             ]
             marks += marks_of_seen(wanted.expression, wanted.extraction, self.document)
         except RefusedError as error:  # also at the first look, where nothing is compared yet
-            self.refused.append(Refused(key=wanted.key, reason=reason_of(error)))
+            self.refused.append(RefusedComparison(key=wanted.key, reason=reason_of(error)))
             return
         if marks:
             self.marks.append(Marks(key=wanted.key, marks=tuple(dict.fromkeys(marks))))
@@ -360,7 +360,7 @@ class _Examiner:
         parts = [extract(self.document, scope) for scope in scopes]
         refusal = next((part.problem for part in parts if part.problem), "")
         if refusal:
-            self.refused.append(Refused(key=wanted.key, reason=refusal))
+            self.refused.append(RefusedComparison(key=wanted.key, reason=refusal))
             return
         words = sum(part.words for part in parts)
         first = " … ".join(text for part in parts if (text := first_words_of(part)))
@@ -384,7 +384,7 @@ class _Examiner:
         shares = shares_in(self.job.known.get(newest))
         old = self.documents.get(self.job.references[newest])
         if old is not None and not (old.problem or old.textless or self.document.textless):
-            share = changed_share(old.tokens, self.document.tokens)
+            share = measure_changed_share(old.tokens, self.document.tokens)
             shares = (share, *shares)[:MOST_SHARES] if share else shares
         return replace(digest, objects={**digest.objects, **shares_as_object(shares)})
 
@@ -400,7 +400,7 @@ class _Examiner:
         body = self.job.references[reference]
         if body not in self.documents:  # versions may be equal: a page that changed back
             shares = shares_in(self.job.known.get(reference))
-            old = parsed(body, depth=self.job.depth, keep_tree=self.keep_tree)
+            old = parse_body(body, depth=self.job.depth, keep_tree=self.keep_tree)
             self.documents[body] = replace(old, changed_shares=shares) if shares else old
             use(self.documents[body], self.stand_ins)
         return self.documents[body]
@@ -452,7 +452,7 @@ def readings_of(wanted: Wanted, members: Sequence[Document]) -> Iterator[Reading
         yield Readings(key=wanted.key, readings=found)
 
 
-def found_already(wanted: Wanted, members: Sequence[Document]) -> Iterator[Found]:
+def find_already(wanted: Wanted, members: Sequence[Document]) -> Iterator[Found]:
     """Yield what holds already of a first version."""
     if not wanted.is_first:
         return

@@ -28,13 +28,13 @@ from tidings.detection.job.contract import (
     Marks,
     Part,
     Readings,
-    Refused,
+    RefusedComparison,
     Wanted,
     Work,
 )
-from tidings.detection.job.examiner import facts_of, found_already, parsed, readings_of, reason_of
+from tidings.detection.job.examiner import facts_of, find_already, parse_body, readings_of, reason_of
 from tidings.detection.job.gates import are_equal, digest_of, digest_of_members, is_current
-from tidings.detection.job.quiet import Heard, settled
+from tidings.detection.job.quiet import Heard, settle
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.detection.noise.mask import Mask
 from tidings.detection.noise.memory import Memory
@@ -42,8 +42,8 @@ from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.html.frames import ALONE, addresses_of
 from tidings.document.select.chosen import RefusedError
-from tidings.document.select.extraction import WHOLE, Extraction, named
-from tidings.model.observed.change import ChangeSet, Context, Edit, EntryNote, FrameShare
+from tidings.document.select.extraction import WHOLE, Extraction, make_name
+from tidings.model.observed.change import ChangeSet, Edit, EditContext, EntryNote, FrameShare
 from tidings.model.observed.version import Digest
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import Expression
@@ -53,14 +53,14 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 def examine(job: FramedJob) -> Examination:
     """Return what a version with frames says and what changed for each that waits. A page's content never raises."""
-    return _Examiner(job).run()
+    return _FramedExaminer(job).run()
 
 
 def compare_versions(
     old: Sequence[Part], new: Sequence[Part], expression: Expression, depth: int, extraction: Extraction = WHOLE
 ) -> tuple[ChangeSet, str]:
     """Return (what an expression finds between any two versions, "") or (nothing, why they could not be compared)."""
-    reader = _Reader(depth, keep_tree=needs_nodes(expression, extraction))
+    reader = _VersionReader(depth, keep_tree=needs_nodes(expression, extraction))
     before, after = reader.read(old), reader.read(new)
     problem = before.problem or after.problem
     if problem:
@@ -129,7 +129,7 @@ def compare(
         return ChangeSet()
     scopes = scopes_of(expression, extraction)
     gone, come = old.offsets(scopes), new.offsets(scopes)
-    return _joined(
+    return _join(
         (url, gone.get(key, 0), come.get(key, 0), with_contexts(change, pair, scopes))
         for (key, url, pair), change in zip(members, found, strict=True)
     )
@@ -157,7 +157,7 @@ def _form(url: str) -> str:
     return quote(url, safe=_PRINTABLE, errors="replace")
 
 
-def _joined(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
+def _join(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
     """Return the findings of members as one; the tokens of each are counted on from those of the members before it."""
     parts = [(url, old, new, change) for url, old, new, change in found if change]
     if not parts:
@@ -169,21 +169,21 @@ def _joined(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
         deleted=tuple(text for change in changes for text in change.deleted),
         updated=tuple(texts for change in changes for texts in change.updated),
         moved=tuple(text for change in changes for text in change.moved),
-        edits=tuple(_shifted(edit, old, new) for _, old, new, change in parts for edit in change.edits),
+        edits=tuple(_shift(edit, old, new) for _, old, new, change in parts for edit in change.edits),
         objects=tuple(row for change in changes for row in change.objects),
         places=tuple(place for change in changes for place in change.places),
         frames=tuple(_share(url, change) for url, _, _, change in parts),
-        contexts=tuple(_numbered([(change, change.contexts) for change in changes])),
-        entries=tuple(_numbered([(change, change.entries) for change in changes])),
+        contexts=tuple(_number([(change, change.contexts) for change in changes])),
+        entries=tuple(_number([(change, change.entries) for change in changes])),
         title=next((change.title for change in changes if change.title), ""),
         snapshot="\n".join(change.snapshot for change in changes if change.snapshot),
     )
 
 
-Note = TypeVar("Note", Context, EntryNote)
+Note = TypeVar("Note", EditContext, EntryNote)
 
 
-def _numbered(notes: Sequence[tuple[ChangeSet, Sequence[Note]]]) -> Iterator[Note]:
+def _number(notes: Sequence[tuple[ChangeSet, Sequence[Note]]]) -> Iterator[Note]:
     """Yield what is noted of texts, numbered as in the lists of all members together."""
     at = dict.fromkeys(("updated", "deleted", "inserted", "moved"), 0)
     for change, noted in notes:
@@ -192,7 +192,7 @@ def _numbered(notes: Sequence[tuple[ChangeSet, Sequence[Note]]]) -> Iterator[Not
             at[name] += len(getattr(change, name))
 
 
-def _shifted(edit: Edit, old: int, new: int) -> Edit:
+def _shift(edit: Edit, old: int, new: int) -> Edit:
     return Edit(edit.op, edit.old_start + old, edit.old_end + old, edit.new_start + new, edit.new_end + new)
 
 
@@ -209,7 +209,7 @@ def _share(url: str, change: ChangeSet) -> FrameShare:
     )
 
 
-class _Reader:
+class _VersionReader:
     """Reads versions; a body that is a member of several is read once."""
 
     def __init__(self, depth: int, *, keep_tree: bool) -> None:
@@ -231,35 +231,35 @@ class _Reader:
         name = (part.sha256, body.url, body.charset, is_holder)
         if name not in self._known:
             depth = self._depth if is_holder else ALONE
-            self._known[name] = parsed(body, depth=depth, keep_tree=self._keep_tree)
+            self._known[name] = parse_body(body, depth=depth, keep_tree=self._keep_tree)
         return self._known[name]
 
 
-class _Examiner:
+class _FramedExaminer:
     """The state of one job."""
 
     def __init__(self, job: FramedJob) -> None:
         self.job = job
         keep_tree = any(needs_nodes(wanted.expression, wanted.extraction) for wanted in job.wanted)
-        self.reader = _Reader(job.depth, keep_tree=keep_tree)
+        self.reader = _VersionReader(job.depth, keep_tree=keep_tree)
         self.new = self.reader.read(job.new)
         self.digest = self.new.digest(seed=job.seed)
         self.old: dict[int, Whole] = {}
         self.pairs: dict[int, list[tuple[str, str, Pair]]] = {}
-        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], Heard | Refused] = {}
+        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], Heard | RefusedComparison] = {}
         self.absent: list[Absent] = []
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedComparison] = []
         self.readings: list[Readings] = []
         self.marks: list[Marks] = []
 
     def run(self) -> Examination:
         if self.new.problem:
             return self._examination((), text_changed=False, problem=self.new.problem)
-        found = tuple(self._found())
+        found = tuple(self._find())
         text_changed = self._text_changed()
         return self._examination(found, text_changed=text_changed, problem="")
 
-    def _found(self) -> Iterator[Found]:
+    def _find(self) -> Iterator[Found]:
         documents = [document for _, document in self.new.members]
         for wanted in self.job.wanted:
             self._note_marks(wanted, documents)
@@ -268,17 +268,17 @@ class _Examiner:
                 self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
             self.readings.extend(readings_of(wanted, documents))
             if lacking.is_all or not wanted.reference:
-                yield from found_already(wanted, documents)
+                yield from find_already(wanted, documents)
                 continue
             asked = (wanted.reference, wanted.expression, wanted.extraction, (*wanted.seen, "", *wanted.doubted))
             if asked not in self.changes:
                 self.changes[asked] = self._change(wanted)
             change = self.changes[asked]
-            if isinstance(change, Refused):
+            if isinstance(change, RefusedComparison):
                 self.refused.append(replace(change, key=wanted.key))
             elif change.found:
                 scopes = scopes_of(wanted.expression, wanted.extraction)
-                name = WITH_FRAMES if all(scope.is_whole for scope in scopes) else f"{WITH_FRAMES} {named(*scopes)}"
+                name = WITH_FRAMES if all(scope.is_whole for scope in scopes) else f"{WITH_FRAMES} {make_name(*scopes)}"
                 yield Found(
                     key=wanted.key,
                     reference=wanted.reference,
@@ -292,12 +292,12 @@ class _Examiner:
         try:
             every = [mark for one in documents for mark in marks_of(wanted.expression, wanted.extraction, one)]
         except RefusedError as error:
-            self.refused.append(Refused(key=wanted.key, reason=reason_of(error)))
+            self.refused.append(RefusedComparison(key=wanted.key, reason=reason_of(error)))
             return
         if every:
             self.marks.append(Marks(key=wanted.key, marks=tuple(dict.fromkeys(every))))
 
-    def _change(self, wanted: Wanted) -> Heard | Refused:
+    def _change(self, wanted: Wanted) -> Heard | RefusedComparison:
         known = self.job.known.get(wanted.reference)
         is_plain = all(scope.is_whole for scope in scopes_of(wanted.expression, wanted.extraction))
         names = digests_of(wanted.expression)
@@ -305,7 +305,7 @@ class _Examiner:
             return Heard()
         old = self._whole(wanted.reference)
         if old.problem:
-            return Refused(key=wanted.key, reason=old.problem)
+            return RefusedComparison(key=wanted.key, reason=old.problem)
         try:
             doubted, mask = frozenset(wanted.doubted), self._mask(wanted.reference)
             seen = frozenset(wanted.seen)
@@ -316,11 +316,9 @@ class _Examiner:
                 return Heard(compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs))
             masked = [(key, url, pair.through(mask)) for key, url, pair in pairs]
             real = compare(old, self.new, wanted.expression, wanted.extraction, pairs=masked)
-            return settled(
-                real, lambda: compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs), mask
-            )
+            return settle(real, lambda: compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs), mask)
         except RefusedError as error:
-            return Refused(key=wanted.key, reason=reason_of(error))
+            return RefusedComparison(key=wanted.key, reason=reason_of(error))
 
     def _pairs(self, reference: int) -> list[tuple[str, str, Pair]]:
         if reference not in self.pairs:

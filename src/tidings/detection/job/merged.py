@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.job.contract import Body, Target
-from tidings.detection.job.examiner import parsed
+from tidings.detection.job.examiner import parse_body
 from tidings.detection.job.healing import use
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.document.document import Document
@@ -35,11 +35,11 @@ def merge_bodies(
 
     None if they cannot be compared, if no words changed, or if the expression looks at several parts of the page.
     """
-    seen = seen_pair(old, new, expression, extraction, targets)
+    seen = compare_bodies(old, new, expression, extraction, targets)
     return () if seen is None else merge(seen[1].old, seen[1].new, seen[0].edits)
 
 
-def seen_pair(
+def compare_bodies(
     old: Body,
     new: Body,
     expression: Expression,
@@ -60,7 +60,7 @@ def seen_pair(
         found: What was found when the change was stored, without what was noise then; None to compare now.
     """
     scopes = scopes_of(expression, extraction)
-    before, after = (parsed(body, keep_tree=needs_nodes(expression, extraction)) for body in (old, new))
+    before, after = (parse_body(body, keep_tree=needs_nodes(expression, extraction)) for body in (old, new))
     use(before, targets)
     use(after, targets)
     if before.problem or after.problem or len(scopes) != 1:
@@ -92,9 +92,9 @@ def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Pi
 def _of_whole_numbers(old: Document, new: Document, edits: Sequence[Edit]) -> list[Edit]:
     """Return edits (in order) of whole numbers, as people read them: one that changes a part of a number is one of all of it, and several are one."""
     found: list[Edit] = []
-    behind = _cut_off(old, new, None, edits[0] if edits else None)
+    behind = _cut_edits(old, new, None, edits[0] if edits else None)
     for place, edit in enumerate(edits):
-        before, behind = behind, _cut_off(old, new, edit, edits[place + 1] if place + 1 < len(edits) else None)
+        before, behind = behind, _cut_edits(old, new, edit, edits[place + 1] if place + 1 < len(edits) else None)
         is_joined = before.is_all and bool(found)
         first = found.pop() if is_joined else edit
         lead = 0 if is_joined else before.right
@@ -115,7 +115,7 @@ class _CutOff(NamedTuple):
     """whether no word of the stretch is left between two edits, which are one then"""
 
 
-def _cut_off(old: Document, new: Document, before: Edit | None, behind: Edit | None) -> _CutOff:
+def _cut_edits(old: Document, new: Document, before: Edit | None, behind: Edit | None) -> _CutOff:
     """Return what edits cut off the stretch between them (None: that begins or ends the page)."""
     was, now = (before.old_end, before.new_end) if before else (0, 0)
     until, end = (behind.old_start, behind.new_start) if behind else (len(old.tokens), len(new.tokens))
@@ -161,12 +161,12 @@ def _stretch(old: Document, new: Document, edits: list[Edit], shown: int) -> tup
     until = min(len(new.tokens), edits[-1].new_end + AROUND)
     pieces: list[Piece] = [("same", f"… ({at - shown:,} word{'' if at - shown == 1 else 's'})")] if at > shown else []
     for edit in edits:
-        pieces.append(("same", new.shown(at, edit.new_start)))
+        pieces.append(("same", new.write(at, edit.new_start)))
         if edit.op == "move":
-            pieces.append(("moved", new.shown(edit.new_start, edit.new_end)))
+            pieces.append(("moved", new.write(edit.new_start, edit.new_end)))
         else:
-            pieces.append(("deleted", old.shown(edit.old_start, edit.old_end)))
-            pieces.append(("inserted", new.shown(edit.new_start, edit.new_end)))
+            pieces.append(("deleted", old.write(edit.old_start, edit.old_end)))
+            pieces.append(("inserted", new.write(edit.new_start, edit.new_end)))
         at = max(at, edit.new_end)
-    pieces.append(("same", new.shown(at, until)))
+    pieces.append(("same", new.write(at, until)))
     return tuple(piece for piece in pieces if piece[1]), until

@@ -15,11 +15,11 @@ from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.job.contract import Noise, Wanted
 from tidings.detection.kinds.interests import interests_of
-from tidings.detection.noise.learn import learned
-from tidings.detection.noise.looks import Looked, calm, counted, with_second_look
-from tidings.detection.noise.mask import Mask, Shared, with_masked
+from tidings.detection.noise.learn import learn_from_poll
+from tidings.detection.noise.looks import Looked, calm, count_poll, with_second_look
+from tidings.detection.noise.mask import Mask, MaskCache, with_masked
 from tidings.detection.noise.memory import Memory
-from tidings.detection.noise.views import View, views_of
+from tidings.detection.noise.views import NoiseView, views_of
 from tidings.document.document import Document
 from tidings.document.select.chosen import RefusedError
 from tidings.model.observed.change import ChangeSet, Edit, Masked
@@ -38,7 +38,7 @@ class Heard:
     within: frozenset[str] | None = None
 
 
-def settled(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard:
+def settle(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard:
     """Return what is told and kept of a comparison: `real` is what it finds through a mask, `whole` makes what it finds without."""
     if not mask.masked:
         return Heard(real)
@@ -59,7 +59,7 @@ class Quieter:
         asked = (*noise.asked, *((one.expression, one.extraction) for one in wanted))
         self._views = dict.fromkeys(view for each in asked for view in views_of(*each))
         self._masks: dict[int, Mask] = {}
-        self._shared = Shared()
+        self._shared = MaskCache()
         self.learned: Memory | None = None
         """what is known after the look, None if it taught nothing"""
         self.second_look = False
@@ -97,11 +97,11 @@ class Quieter:
         found = pair.through(self._mask(reference)).compare(self._interest)
         return any(_CONTENT.intersection(finding.kinds) for finding in found)
 
-    def heard(self, wanted: Wanted) -> Heard:
+    def quiet(self, wanted: Wanted) -> Heard:
         """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""
         pair, mask = self._pair_for(wanted), self._mask(wanted.reference)
         real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
-        heard = settled(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
+        heard = settle(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
         if not heard.found:
             return heard
         return replace(heard, within=self._within(wanted, heard, mask))
@@ -142,25 +142,25 @@ class Quieter:
         values = Mask(Memory(), self._noise.kept, *at, self._shared)
         found = pair.through(values).compare(self._interest)
         words_of = self._shared.words_of
-        memory = learned(self._memory, pair.old, pair.new, _edits(found), looked, words_of=words_of)
+        memory = learn_from_poll(self._memory, pair.old, pair.new, _edits(found), looked, words_of=words_of)
         for view in self._views:
-            if view.name and (part := _seen(view, pair)) is not None:
+            if view.name and (part := _view_pair(view, pair)) is not None:
                 edits = _edits(part.through(values).compare(_WORDS))
-                memory = learned(memory, part.old, part.new, edits, looked, view.name, words_of)
-        self._memory = counted(memory, looked)
+                memory = learn_from_poll(memory, part.old, part.new, edits, looked, view.name, words_of)
+        self._memory = count_poll(memory, looked)
 
     def _has_view(self, document: Document) -> bool:
         """Return whether anybody looks at something of a page that may be noise."""
         return any(not view.name or _document(view, document) is not None for view in self._views)
 
 
-def _seen(view: View, pair: Pair) -> Pair | None:
+def _view_pair(view: NoiseView, pair: Pair) -> Pair | None:
     """Return what a view sees of two versions, None where that is nothing or one value."""
     old, new = _document(view, pair.old), _document(view, pair.new)
     return None if old is None or new is None else Pair(old, new)
 
 
-def _document(view: View, document: Document) -> Document | None:
+def _document(view: NoiseView, document: Document) -> Document | None:
     try:
         return view.document(document)
     except RefusedError:  # the comparison says so

@@ -45,13 +45,13 @@ Aimed = Aim | Either | Both
 
 
 @lru_cache(maxsize=4_096)
-def aimed(expression: Expression, extraction: Extraction) -> Aimed:
+def aim_expression(expression: Expression, extraction: Extraction) -> Aimed:
     """Return an expression with the part of a page that each interest looks at; `extraction` is what the sentinel selects."""
     match expression:
         case Interest():
             return Aim(expression, extraction.within(expression.selector))
         case AnyOf(parts):
-            return Either(tuple(aimed(part, extraction) for part in parts))
+            return Either(tuple(aim_expression(part, extraction) for part in parts))
         case AllOf(parts):
             return _both(parts, extraction)
         case Not():  # alone it would tell every quiet look; the language refuses it (E26)
@@ -83,13 +83,13 @@ def positive_of(aim: Aimed) -> list[Aim]:
 @lru_cache(maxsize=4_096)
 def scopes_of(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
     """Return the parts of a page that an expression looks at, in the order in which their tokens follow one another."""
-    return tuple(dict.fromkeys(aim.scope for aim in aims_of(aimed(expression, extraction)))) or (extraction,)
+    return tuple(dict.fromkeys(aim.scope for aim in aims_of(aim_expression(expression, extraction)))) or (extraction,)
 
 
 @lru_cache(maxsize=4_096)
 def digests_in(expression: Expression, extraction: Extraction, scope: Extraction) -> frozenset[str]:
     """Return the names of the digests that decide in one of these parts: where all are equal nothing is found there."""
-    aims = aims_of(aimed(expression, extraction))
+    aims = aims_of(aim_expression(expression, extraction))
     return frozenset(name for aim in aims if aim.scope == scope for name in _digests(aim.interest))
 
 
@@ -105,14 +105,14 @@ def _digests(interest: Interest) -> Iterator[str]:
 @lru_cache(maxsize=4_096)
 def scopes_of_items(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
     """Return the parts of a page whose entries an expression looks at (`items`)."""
-    aims = aims_of(aimed(expression, extraction))
+    aims = aims_of(aim_expression(expression, extraction))
     return tuple(dict.fromkeys(aim.scope for aim in aims if aim.interest.kind == "items"))
 
 
 @lru_cache(maxsize=4_096)
 def needs_nodes(expression: Expression, extraction: Extraction) -> bool:
     """Return whether the parsed page has to be kept, since parts of it or things in it are looked at."""
-    aims = list(aims_of(aimed(expression, extraction)))
+    aims = list(aims_of(aim_expression(expression, extraction)))
     return any(not aim.scope.is_whole or aim.interest.kind in STRUCTURED for aim in aims)
 
 
@@ -129,8 +129,8 @@ def _both(parts: Sequence[Expression], extraction: Extraction) -> Both:
         for number in holders:
             scopes[number] = scopes[number].without(unwanted.selector)
     return Both(
-        tuple(aimed(part, scope) for part, scope in zip(positive, scopes, strict=True)),
-        tuple(aimed(part, extraction) for part in vetoes),
+        tuple(aim_expression(part, scope) for part, scope in zip(positive, scopes, strict=True)),
+        tuple(aim_expression(part, extraction) for part in vetoes),
     )
 
 

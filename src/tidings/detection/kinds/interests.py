@@ -44,9 +44,9 @@ def on_page(expression: Expression, page: str | None) -> Expression | None:
             found = on_page(part, page)
             return None if found is None else Not(found)
         case AnyOf(parts):
-            return _joined(AnyOf, [on_page(part, page) for part in parts])
+            return _join(AnyOf, [on_page(part, page) for part in parts])
         case AllOf(parts):
-            return _joined(AllOf, [on_page(part, page) for part in parts])
+            return _join(AllOf, [on_page(part, page) for part in parts])
 
 
 def is_across(expression: Expression) -> bool:
@@ -81,7 +81,7 @@ def interests_of(expression: Expression) -> Iterator[Interest]:
                 yield from interests_of(part)
 
 
-def _joined(form: type[AnyOf | AllOf], parts: Sequence[Expression | None]) -> Expression | None:
+def _join(form: type[AnyOf | AllOf], parts: Sequence[Expression | None]) -> Expression | None:
     left = tuple(part for part in parts if part is not None)
     if not any(not isinstance(part, Not) for part in left):
         left = tuple(part.part if isinstance(part, Not) else part for part in left)

@@ -92,11 +92,11 @@ def _places(document: Document, wanted: tuple[str, ...]) -> list[int]:
     known = document.sought
     if wanted not in known:
         is_many = len(known) >= MANY and len(wanted) == 1
-        known[wanted] = document.index.get(wanted[0], []) if is_many else [*_found(document.folded_text, wanted)]
+        known[wanted] = document.index.get(wanted[0], []) if is_many else [*_find(document.folded_text, wanted)]
     return known[wanted]
 
 
-def _found(text: str, wanted: tuple[str, ...]) -> Iterator[int]:
+def _find(text: str, wanted: tuple[str, ...]) -> Iterator[int]:
     """Yield where a term stands in a text that has a space before and behind each word."""
     if not wanted:
         return

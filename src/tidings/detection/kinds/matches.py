@@ -9,7 +9,7 @@ from tidings.detection.find.findings import finding_of_body, finding_of_objects
 from tidings.document.document import Document
 from tidings.document.html.lines import matches_of
 from tidings.document.select.chosen import RefusedError
-from tidings.document.text.words import plain, shown
+from tidings.document.text.words import plain, show
 from tidings.model.observed.change import ChangeSet
 
 MOST_MATCHES = 100_000
@@ -27,18 +27,18 @@ class Regex:
 
     def size(self, document: Document) -> int:
         """Return the number of matches."""
-        return len(self._found(document))
+        return len(self._find(document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the matches that are there more or less often."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
-        was, now = self._found(old), self._found(new)
+        was, now = self._find(old), self._find(new)
         own = {plain(text): text for text in (*was, *now)}
         rows = compare_objects(self.name, *([own[plain(text)] for text in side] for side in (was, now)))
         return (finding_of_objects(self.name, rows),) if rows else ()
 
-    def _found(self, document: Document) -> list[str]:
+    def _find(self, document: Document) -> list[str]:
         return matches_in(self.pattern, document)
 
 
@@ -48,7 +48,7 @@ def matches_in(pattern: str, document: Document) -> list[str]:
     for line in document.lines if pattern else ():
         for match in matches_of(pattern, line):
             groups = [group for group in match.groups if group is not None] if match.groups else [match.text]
-            if text := shown(" ".join(groups)):
+            if text := show(" ".join(groups)):
                 found.append(text)
         if len(found) > MOST_MATCHES:
             raise RefusedError(f"regex {pattern[:80]} matches more than {MOST_MATCHES:,} times")

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tidings.detection.find.findings import finding_of_body
-from tidings.detection.find.numerals import Written, number_in, values
+from tidings.detection.find.numerals import WrittenNumber, number_in, values
 from tidings.document.document import Document
 from tidings.model.observed.change import ChangeSet, Edit
 
 
-def first_number(document: Document) -> Written | None:
+def first_number(document: Document) -> WrittenNumber | None:
     """Return the first number of a document's text, None if it has none."""
     return number_in(document.text, is_json=document.media == "json")
 
@@ -50,7 +50,7 @@ class Number:
         return (_finding(old, new, before, after),)
 
 
-def _finding(old: Document, new: Document, before: Written | None, after: Written | None) -> ChangeSet:
+def _finding(old: Document, new: Document, before: WrittenNumber | None, after: WrittenNumber | None) -> ChangeSet:
     gone = old.tokens_at(before.start, before.end) if before is not None else (len(old.tokens),) * 2
     come = new.tokens_at(after.start, after.end) if after is not None else (len(new.tokens),) * 2
     return ChangeSet(

@@ -9,9 +9,9 @@ from functools import cached_property
 from tidings.detection.compare.occurrences import occurrences
 from tidings.detection.compare.phrases import PhraseChange, compare_phrase
 from tidings.detection.compare.signatures import RESOLVED, PhraseEdit, Rules, Span
-from tidings.detection.compare.stability import adapted
+from tidings.detection.compare.stability import adapt
 from tidings.detection.find.findings import finding_of_body
-from tidings.detection.find.terms import Wording, words_of, words_of_term
+from tidings.detection.find.terms import TermWords, words_of, words_of_term
 from tidings.document.document import Document
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, Op
 from tidings.model.watch.sentinel import Direction
@@ -50,7 +50,7 @@ class Phrases:
             return finding_of_body(old, new)
         before, after = self._words(old), self._words(new)
         change = compare_phrase(before.words, after.words, self._wanted, self._rules(old))
-        finding = self._finding(change, _Pages(old, new, before, after))
+        finding = self._finding(change, _PhrasePages(old, new, before, after))
         return (finding,) if finding else ()
 
     def spans(self, old: Document, new: Document, direction: Direction | None) -> tuple[list[Span], list[Span]]:
@@ -66,16 +66,16 @@ class Phrases:
         return gone, come
 
     def _rules(self, old: Document) -> Rules:
-        return adapted(old.changed_shares, self.rules)
+        return adapt(old.changed_shares, self.rules)
 
-    def _words(self, document: Document) -> Wording:
+    def _words(self, document: Document) -> TermWords:
         return words_of(document, exact=self.rules.exact)
 
-    def _everywhere(self, wording: Wording) -> list[Span]:
+    def _everywhere(self, wording: TermWords) -> list[Span]:
         length = len(self._wanted)
         return [wording.tokens(start, start + length) for start in occurrences(wording.words, self._wanted)]
 
-    def _finding(self, change: PhraseChange, pages: _Pages) -> ChangeSet:
+    def _finding(self, change: PhraseChange, pages: _PhrasePages) -> ChangeSet:
         rows = (ObjectCount(self.name, self.term, change.old, change.new),) if change.old != change.new else ()
         if change.counted:
             return ChangeSet(
@@ -100,22 +100,22 @@ class Phrases:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pages:
+class _PhrasePages:
     """Two documents and their words, to show what stands where as the pages write it."""
 
     old: Document
     new: Document
-    before: Wording
-    after: Wording
+    before: TermWords
+    after: TermWords
 
     def old_text(self, edit: PhraseEdit) -> str:
-        return self.old.shown(*self.before.tokens(*edit.old))
+        return self.old.write(*self.before.tokens(*edit.old))
 
     def new_text(self, edit: PhraseEdit) -> str:
-        return self.new.shown(*self.after.tokens(*edit.new))
+        return self.new.write(*self.after.tokens(*edit.new))
 
 
-def _edits(change: PhraseChange, before: Wording, after: Wording) -> Iterator[Edit]:
+def _edits(change: PhraseChange, before: TermWords, after: TermWords) -> Iterator[Edit]:
     for edit in change.edits:
         if op := _OPS.get(edit.status):
             yield Edit(op, *before.tokens(*edit.old), *after.tokens(*edit.new))

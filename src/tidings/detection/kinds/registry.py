@@ -216,7 +216,7 @@ def row_of(interest: Interest, term: str = "") -> Kind:
     if term:
         return (_STRICT if interest.form else TERM_KINDS)[interest.kind].for_term(term)
     if interest.form:
-        return _formed(interest)
+        return _make_kind(interest)
     if interest.ordinal is not None:
         return PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal)
     if interest.pattern:
@@ -224,7 +224,7 @@ def row_of(interest: Interest, term: str = "") -> Kind:
     return KINDS[interest.kind]
 
 
-def _formed(interest: Interest) -> Kind:
+def _make_kind(interest: Interest) -> Kind:
     match interest.form:
         case "raw" | "resolved" | "canonical":
             return Addresses(interest.kind, interest.form, (interest.kind, "body"))
@@ -244,7 +244,7 @@ def is_there(interest: Interest, document: Document) -> bool:
     return interest.ordinal is None or PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal).is_there(document)
 
 
-def lacked(interest: Interest, part: Document) -> str:
+def describe_lack(interest: Interest, part: Document) -> str:
     """Return what an interest looks at and a part of a page does not have, in words of the language; empty if it is all there.
 
     Raises `RefusedError` if that cannot be known.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tidings.document.text.words import folded, plain
+from tidings.document.text.words import fold, plain
 from tidings.model.observed.change import ChangeSet, ObjectCount
 from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
 
@@ -41,11 +41,11 @@ def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
     The new state was inserted and the old one deleted; to say `updated` asks for any other state. Conditions are on the new state.
     """
 
-    def found(interest: Interest) -> ChangeSet:
+    def find_in(interest: Interest) -> ChangeSet:
         is_told = interest.kind == "status" and old != new and all(says(condition, new) for condition in interest.where)
         return _change(interest, old, new) if is_told else ChangeSet()
 
-    return evaluate_answers(expression, found)
+    return evaluate_answers(expression, find_in)
 
 
 def evaluate_answers(expression: Expression, find: Callable[[Interest], ChangeSet]) -> ChangeSet:
@@ -79,7 +79,7 @@ def _change(interest: Interest, old: str, new: str) -> ChangeSet:
 def says(condition: Condition, state: str) -> bool:
     """Return whether a text contains or matches what a condition asks for."""
     if condition.measure in {"contains", "is"}:
-        return folded(plain(condition.text)) in folded(plain(state))
+        return fold(plain(condition.text)) in fold(plain(state))
     import re2  # the parent needs it for the states of those pages alone whose sentinel asks so
 
     return re2.search(condition.text, plain(state)) is not None

@@ -28,14 +28,14 @@ from tidings.detection.noise.places import (
     Span,
     WordString,
     blocks_of,
-    found,
+    find,
     hunks_of,
     place_of,
     room_of,
     shuffles_of,
     sides_of,
 )
-from tidings.detection.noise.template import Beside, drawn, stands_still
+from tidings.detection.noise.template import Beside, draw, stands_still
 from tidings.document.document import Document
 from tidings.model.observed.change import Edit
 
@@ -43,7 +43,7 @@ MOST_NEW = 32
 """Things that one look adds of each sort."""
 
 
-def learned(
+def learn_from_poll(
     memory: Memory,
     old: Document,
     new: Document,
@@ -54,7 +54,7 @@ def learned(
 ) -> Memory:
     """Return what is known after a look that found `new` where `old` was before, of the whole page or of a `view` of it.
 
-    `edits` are those of its words that are no mere values, `words_of` returns the words of a document to look for places in. The look itself is counted once all views have been learned from (`looks.counted`).
+    `edits` are those of its words that are no mere values, `words_of` returns the words of a document to look for places in. The look itself is counted once all views have been learned from (`looks.count_poll`).
     """
     steady = max(0, looked.polls - memory.polls - 1) if memory.polls else 0
     known = [thing for thing in memory.of("words") if thing.view == view]
@@ -83,8 +83,8 @@ def _words(
     several = frozenset(name for name, count in names.items() if count > 1) if looked.is_second else frozenset()
     carried: set[Beside] = set()
     for thing in known:
-        gone = found(thing.place, before) if thing.place is not None else None
-        come = found(thing.place, after) if thing.place is not None else None
+        gone = find(thing.place, before) if thing.place is not None else None
+        come = find(thing.place, after) if thing.place is not None else None
         if gone is None or come is None:
             sides = sides_of(thing) if thing.is_spread and thing.verdict else frozenset()
             if sides - carried:  # one for all entries of before
@@ -97,7 +97,7 @@ def _words(
         taken.append(come)
         if thing.name == ORDER:
             ordered.append(come)
-        heard = _heard(thing, old, new, (before, gone), (after, come), looked, steady)
+        heard = _update_thing(thing, old, new, (before, gone), (after, come), looked, steady)
         is_spread = thing.is_spread or (bool(several) and not several.isdisjoint(sides_of(heard)))
         yield heard if is_spread == heard.is_spread else replace(heard, is_spread=is_spread)
     ids = {thing.id for thing in known}
@@ -140,18 +140,18 @@ def _new_places(
     )
     stretches = chain(((ORDER, stretch) for stretch in shuffled), (("", block) for block in unknown))
     made = 0
-    for name, hunk, place in _named(stretches, hunks, before, after):
+    for name, hunk, place in _name_stretches(stretches, hunks, before, after):
         if place.id in ids:
             continue
         gone, come = (hunk.old_start, hunk.old_end), (hunk.new_start, hunk.new_end)
         thing = Thing(id=place.id, sort="words", place=place, name=name)
-        yield _heard(thing, old, new, (before, gone), (after, come), looked, 0)
+        yield _update_thing(thing, old, new, (before, gone), (after, come), looked, 0)
         made += 1
         if made == MOST_NEW:
             return
 
 
-def _named(
+def _name_stretches(
     stretches: Iterable[tuple[str, Edit]], hunks: Sequence[Edit], before: WordString, after: WordString
 ) -> Iterator[tuple[str, Edit, Place]]:
     """Yield the stretches that words around them name, or of one that none do the hunks in it: the words that name these may stand within it."""
@@ -191,7 +191,7 @@ def _has_within(spans: Sequence[Span], whole: Span) -> bool:
     return False
 
 
-def _heard(
+def _update_thing(
     thing: Thing,
     old: Document,
     new: Document,
@@ -203,7 +203,7 @@ def _heard(
     gone, come = was[0].digest(was[1]), now[0].digest(now[1])
     examples = ("", "")
     if gone != come:
-        examples = (old.shown(*was[1], most=LONGEST_EXAMPLE), new.shown(*now[1], most=LONGEST_EXAMPLE))
+        examples = (old.write(*was[1], most=LONGEST_EXAMPLE), new.write(*now[1], most=LONGEST_EXAMPLE))
     longest = min(max(was[1][1] - was[1][0], now[1][1] - now[1][0]), MOST_WORDS)
     if thing.place is not None and longest > thing.place.longest:
         thing = replace(thing, place=replace(thing.place, longest=longest))
@@ -214,7 +214,7 @@ def _heard(
     if apart != thing.apart:
         thing = replace(thing, apart=apart)
     if looked.is_second and gone != come and thing.name != ORDER:
-        template = drawn(thing.template, was[0].of(was[1]), now[0].of(now[1]))
+        template = draw(thing.template, was[0].of(was[1]), now[0].of(now[1]))
         is_proof = template is not None
         thing = replace(thing, template=template or thing.template)
     return thing.hear(
@@ -231,7 +231,7 @@ def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, ste
             continue
         was, now = addresses_of(old, kind), addresses_of(new, kind)
         own = _root(new.base)
-        yield from _grouped(
+        yield from _group(
             memory.of(families),
             families,
             families_in(without_queries(was)),
@@ -244,10 +244,10 @@ def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, ste
         meant = differing | {thing.name for thing in memory.of(queries)}
         if meant:
             values = [{key: found.get(key, []) for key in meant} for found in (keys_in(was), keys_in(now))]
-            yield from _grouped(memory.of(queries), queries, values[0], values[1], looked, steady, "")
+            yield from _group(memory.of(queries), queries, values[0], values[1], looked, steady, "")
 
 
-def _grouped(
+def _group(
     known: Sequence[Thing],
     sort: Sort,
     old: Mapping[str, Sequence[str]],
@@ -260,16 +260,16 @@ def _grouped(
     named = {thing.name for thing in known}
     for thing in known:
         if thing.name in old and thing.name in new:
-            yield _heard_group(thing, old[thing.name], new[thing.name], looked, steady)
+            yield _update_group(thing, old[thing.name], new[thing.name], looked, steady)
         else:
             yield thing.miss(before=steady)
     born = [name for name in new if name in old and old[name] != new[name] and name not in named and name != own]
     for name in born[:MOST_NEW]:
         thing = Thing(id=digest_of((sort, name))[:6], sort=sort, name=name)
-        yield _heard_group(thing, old[name], new[name], looked, 0)
+        yield _update_group(thing, old[name], new[name], looked, 0)
 
 
-def _heard_group(thing: Thing, old: Sequence[str], new: Sequence[str], looked: Looked, steady: int) -> Thing:
+def _update_group(thing: Thing, old: Sequence[str], new: Sequence[str], looked: Looked, steady: int) -> Thing:
     gone, come = digest_of(old), digest_of(new)
     examples = (_first_of(old, new), _first_of(new, old)) if gone != come else ("", "")
     return thing.hear(gone, come, before=steady, is_second=looked.is_second, at=looked.at, examples=examples)

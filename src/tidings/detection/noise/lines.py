@@ -45,8 +45,8 @@ def values_between(
     known = bool(old_at and new_at)
     found: dict[tuple[Span, Span], Covered] = {}
     for edit in listed:
-        before = _touched(old, edit.old_start, edit.old_end, old_at if known else 0)
-        after = _touched(new, edit.new_start, edit.new_end, new_at if known else 0) if before else []
+        before = _list_touched(old, edit.old_start, edit.old_end, old_at if known else 0)
+        after = _list_touched(new, edit.new_start, edit.new_end, new_at if known else 0) if before else []
         if len(before) != len(after):
             continue
         for (was, gone), (now, come) in zip(before, after, strict=True):
@@ -55,7 +55,7 @@ def values_between(
     return list(found.values())
 
 
-def _touched(document: Document, start: int, end: int, at: Instant) -> list[tuple[ValueStretch, Span]]:
+def _list_touched(document: Document, start: int, end: int, at: Instant) -> list[tuple[ValueStretch, Span]]:
     """Return the values that hold a token of a range, or stand at the place of an empty one, with their tokens."""
 
     def is_touched(span: Span) -> bool:

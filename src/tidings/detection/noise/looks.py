@@ -37,7 +37,7 @@ def calm(memory: Memory, looked: Looked) -> Memory:
     return replace(memory.with_things(things), polls=looked.polls).settle()
 
 
-def counted(memory: Memory, looked: Looked) -> Memory:
+def count_poll(memory: Memory, looked: Looked) -> Memory:
     """Return what is known after a look from which everything was learned."""
     return replace(memory, polls=looked.polls)
 

@@ -16,7 +16,7 @@ from tidings.detection.find.findings import finding_of_objects, without_spans
 from tidings.detection.noise.addresses import digest_of, family_of, groups_of, keys_in, without_noise
 from tidings.detection.noise.lines import Covered, Span, values_between
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
-from tidings.detection.noise.places import WordString, found, sides_of
+from tidings.detection.noise.places import WordString, find, sides_of
 from tidings.detection.noise.template import Beside, stretches_of
 from tidings.document.document import Document
 from tidings.document.html.links import Resolver
@@ -35,7 +35,7 @@ _SORTS: dict[str, tuple[Sort, Sort]] = {"links": ("links", "links.query"), "imag
 
 
 @dataclass(slots=True)
-class Shared:
+class MaskCache:
     """What the masks of one job found out about its documents, which are known by their identities and held for that."""
 
     documents: dict[int, Document] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Mask:
     kept: frozenset[str] = frozenset()
     old_at: Instant = 0
     new_at: Instant = 0
-    shared: Shared = field(default_factory=Shared)
+    shared: MaskCache = field(default_factory=MaskCache)
     views: frozenset[str] = frozenset({""})
     masked: list[Masked] = field(default_factory=list)
     _covered: dict[tuple[int, int], list[Covered]] = field(default_factory=dict)
@@ -135,10 +135,10 @@ class Mask:
             if thing.sort != "words" or thing.place is None or thing.view not in self.views:
                 continue
             before, after = self.shared.words_of(old), self.shared.words_of(new)
-            gone, come = found(thing.place, before), found(thing.place, after)
+            gone, come = find(thing.place, before), find(thing.place, after)
             if gone is None or come is None:
                 continue
-            if thing.name == ORDER and before.sorted(gone) != after.sorted(come):
+            if thing.name == ORDER and before.sort_words(gone) != after.sort_words(come):
                 continue
             was, now = before.digest(gone), after.digest(come)
             if was != now and thing.covers(was, now):
@@ -170,7 +170,7 @@ class Mask:
     def _note(self, covered: Sequence[Covered], old: Document, new: Document) -> None:
         for one in covered[: MOST_MASKED - len(self.masked)]:
             was, now = (
-                document.shown(*span, most=LONGEST_MASKED) for document, span in ((old, one.old), (new, one.new))
+                document.write(*span, most=LONGEST_MASKED) for document, span in ((old, one.old), (new, one.new))
             )
             self.masked.append(Masked(was, now, one.mask))
 

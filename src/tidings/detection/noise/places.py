@@ -121,7 +121,7 @@ class WordString:
         text = " ".join(self._tokens[span[0] : span[1]])
         return xxhash.xxh3_64_hexdigest(text.encode("utf-8", "replace"))[:8]
 
-    def sorted(self, span: Span) -> list[str]:
+    def sort_words(self, span: Span) -> list[str]:
         """Return the words of a stretch, whatever their order."""
         return sorted(self._tokens[span[0] : span[1]])
 
@@ -133,7 +133,7 @@ class WordString:
         return at + 1 if at >= 0 else -1
 
 
-def found(place: Place, words: WordString) -> Span | None:
+def find(place: Place, words: WordString) -> Span | None:
     """Return the stretch of a document that is a place; None where it is not, or where more stands in it than could be the same thing."""
     span = (words.exact if place.is_exact else words).between(place.before, place.after)
     if span is None or span[1] - span[0] > place.longest * _ROOM + _ROOM_WORDS:
@@ -243,7 +243,7 @@ def hunks_of(edits: Sequence[Edit], old: WordString, new: WordString) -> list[Ed
     """Return edits with those joined that only a few chance words part: fewer than either of them has, or half a line that became another."""
     hunks = list(_of_lines([edit for edit in edits if edit.op != "move"], old, new))
     while True:
-        joined = list(_joined(hunks))
+        joined = list(_join(hunks))
         if len(joined) == len(hunks):
             return joined
         hunks = joined
@@ -262,7 +262,7 @@ def shuffles_of(hunks: Sequence[Edit], old: WordString, new: WordString) -> list
         one
         for one in whole
         if 1 < one.new_end - one.new_start <= MOST_WORDS
-        and old.sorted((one.old_start, one.old_end)) == new.sorted((one.new_start, one.new_end))
+        and old.sort_words((one.old_start, one.old_end)) == new.sort_words((one.new_start, one.new_end))
     ]
 
 
@@ -300,7 +300,7 @@ def _of_lines(edits: Sequence[Edit], old: WordString, new: WordString) -> Iterat
             yield from held
 
 
-def _joined(hunks: Sequence[Edit]) -> Iterator[Edit]:
+def _join(hunks: Sequence[Edit]) -> Iterator[Edit]:
     held: Edit | None = None
     for hunk in hunks:
         if held is None:

@@ -37,7 +37,7 @@ Beside = tuple[tuple[str, ...], tuple[str, ...]]
 Template = tuple[str, ...]
 
 
-def drawn(known: Template, old: Sequence[str], new: Sequence[str]) -> Template | None:
+def draw(known: Template, old: Sequence[str], new: Sequence[str]) -> Template | None:
     """Return the template of a place after a second look that found `new` where `old` stood.
 
     None: it proves no noise, since only amounts of money differ or too many words stand still.
@@ -52,7 +52,7 @@ def drawn(known: Template, old: Sequence[str], new: Sequence[str]) -> Template |
         holes += [hole for hole in holes_in(known, new) if hole is not None]
     template: list[str] = []
     at = 0
-    for start, end in _joined(holes):
+    for start, end in _join(holes):
         template += [*new[at:start], HOLE]
         at = end
     template += new[at:]
@@ -172,7 +172,7 @@ def _without_chance(edits: Sequence[Edit], new: Sequence[str]) -> list[Edit]:
     return joined
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
+def _join(spans: Iterable[Span]) -> list[Span]:
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:

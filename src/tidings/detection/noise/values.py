@@ -188,14 +188,14 @@ def _pattern(patterns: Sequence[str]) -> re.Pattern[str]:
 def _loose(patterns: Sequence[str]) -> Any:
     """Return an RE2 pattern that finds something wherever one of these does: without what must stand around, of any script's digits and letters."""
     text = _AROUND.sub("", "|".join(patterns))
-    text = _IN_SETS.sub(lambda held: _loosened(held.group(), "{}"), text)
+    text = _IN_SETS.sub(lambda held: _loosen(held.group(), "{}"), text)
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False
-    return re2.compile(_SPELLED.sub(lambda code: chr(int(code[1], 16)), _loosened(text, "[{}]")), options=options)
+    return re2.compile(_SPELLED.sub(lambda code: chr(int(code[1], 16)), _loosen(text, "[{}]")), options=options)
 
 
-def _loosened(text: str, form: str) -> str:
+def _loosen(text: str, form: str) -> str:
     for written, looser in _LOOSER.items():
         text = text.replace(written, form.format(looser))
     return text

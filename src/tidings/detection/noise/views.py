@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tidings.detection.kinds.aims import aimed, aims_of
+from tidings.detection.kinds.aims import aim_expression, aims_of
 from tidings.detection.kinds.interests import looks_through
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.html.lines import pieces_of
 from tidings.document.select.extraction import WHOLE, Extraction
 from tidings.document.structures.entries import entries_of
-from tidings.document.structures.lists import Item, items_of
+from tidings.document.structures.lists import ListItem, items_of
 from tidings.document.structures.tables import Table, tables_of
 from tidings.document.text.words import spans_of_chunk
 from tidings.model.watch.interest import Expression, Interest
@@ -31,7 +31,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class NoiseView:
     """What an interest looks at: a part of a page, of it the words, or the texts of its lists, tables or entries (`kind`, all or the one of `ordinal`)."""
 
     extraction: Extraction = WHOLE
@@ -53,15 +53,15 @@ class View:
         return part if self.kind == "words" else document_of(texts_of(self.kind, self.ordinal, part), part)
 
 
-def view_of(interest: Interest, scope: Extraction) -> View:
+def view_of(interest: Interest, scope: Extraction) -> NoiseView:
     """Return the view of an interest that looks at a part."""
-    return View(scope, interest.kind, interest.ordinal) if interest.kind in THINGS else View(scope)
+    return NoiseView(scope, interest.kind, interest.ordinal) if interest.kind in THINGS else NoiseView(scope)
 
 
 @lru_cache(maxsize=4_096)
-def views_of(expression: Expression, extraction: Extraction) -> tuple[View, ...]:
+def views_of(expression: Expression, extraction: Extraction) -> tuple[NoiseView, ...]:
     """Return the views of an expression through masks, in what its sentinel selects."""
-    aims = aims_of(aimed(expression, extraction))
+    aims = aims_of(aim_expression(expression, extraction))
     return tuple(dict.fromkeys(view_of(aim.interest, aim.scope) for aim in aims if looks_through(aim.interest)))
 
 
@@ -97,7 +97,9 @@ def put_back(
     texts = texts_of(kind, ordinal, pair[1])
     lines = [number for number, text in enumerate(texts) if _line(text)]
     for gone, come in sorted(zip(*spans, strict=True), key=lambda both: both[1], reverse=True):
-        for (old_line, old_span), (new_line, new_span) in zip(_cut(seen[0], gone), _cut(seen[1], come), strict=False):
+        for (old_line, old_span), (new_line, new_span) in zip(
+            _cut_lines(seen[0], gone), _cut_lines(seen[1], come), strict=False
+        ):
             number = lines[new_line]
             text, was = _line(texts[number]), seen[0].lines[old_line]
             start, end = _characters(text, new_span)
@@ -110,7 +112,7 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _cut(document: Document, span: Span) -> Iterator[tuple[int, Span]]:
+def _cut_lines(document: Document, span: Span) -> Iterator[tuple[int, Span]]:
     """Yield the lines that a stretch of tokens lies in, each with its tokens within it."""
     start = 0
     for number, end in enumerate(document.line_ends):
@@ -141,7 +143,7 @@ def _with_texts(kind: str, ordinal: int | None, part: Document, texts: Iterator[
     match kind:
         case "list":
             other.readings[kind, ordinal] = [
-                Item(next(texts), item.id, item.link, item.is_ranked) for item in items_of(part, ordinal)
+                ListItem(next(texts), item.id, item.link, item.is_ranked) for item in items_of(part, ordinal)
             ]
         case "table":
             other.readings[kind, ordinal] = [

@@ -34,11 +34,11 @@ def calendar_text(text: str) -> str:
         if name == "END" and depth:
             depth -= 1
             if not depth:
-                components.append((_said(held, "UID"), _said(held, "RECURRENCE-ID"), held))
+                components.append((_get_text(held, "UID"), _get_text(held, "RECURRENCE-ID"), held))
                 held = []
     lines = (line for _, _, own in sorted(components) for line in own)
     return "\n".join((*outside, *lines, *held))
 
 
-def _said(lines: list[str], name: str) -> str:
+def _get_text(lines: list[str], name: str) -> str:
     return next((line for line in lines if re.split("[:;]", line, maxsplit=1)[0].upper() == name), "")

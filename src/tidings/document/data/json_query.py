@@ -15,7 +15,7 @@ FUNCTIONS = frozenset({"length", "count", "value"})
 
 
 @lru_cache(maxsize=256)
-def compiled(text: str) -> Any:
+def compile_path(text: str) -> Any:
     """Return a JSONPath, ready to be searched with (`finditer`); raises ValueError with what is wrong with it."""
     from jsonpath import JSONPathEnvironment, JSONPathError
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
-from tidings.document.data.json_query import compiled
+from tidings.document.data.json_query import compile_path
 from tidings.document.html.walk import BREAK
 from tidings.document.select.chosen import RefusedError, check_jsonpath, check_matches
 from tidings.document.select.extraction import Extraction, Nodes
@@ -38,7 +38,7 @@ class JsonValues:
     values: list[Value]
     whole: Any
 
-    def told_apart(self) -> list[Any]:
+    def tell_apart(self) -> list[Any]:
         """Return what is equal for two documents only if the same parts stand in members of arrays that are known by the same texts."""
         return [(self._names(path), value) for path, value in zip(self.paths, self.values, strict=True)]
 
@@ -78,7 +78,7 @@ GUARD = re.compile(r"\s*(?:\)\]\}'?,?|while\s*\(1\);|for\s*\(;;\);)")
 _CALL = re.compile(r"\s*(?:/\*.*?\*/\s*)?[A-Za-z_$][\w$.]{0,100}\s*\(\s*(?=[\[{])(.*[\]}])\s*\)\s*;?\s*", re.DOTALL)
 
 
-def unwrapped(text: str) -> tuple[str, Value]:
+def unwrap(text: str) -> tuple[str, Value]:
     """Return a JSON text and its value: as it is, without a guard before it or a call around it (JSONP), or lines of JSON as an array.
 
     Raises ValueError if it is none of these, RecursionError if it is nested too deep for the parser.
@@ -181,7 +181,7 @@ class JsonTree:
         self.take(extraction)
         roots, out = self._begun.get(extraction.nodes, ([], frozenset()))
         paths = tuple(path for path, _ in roots)
-        return JsonValues(paths, [_typed(value, path, out) for path, value in roots], self.value)
+        return JsonValues(paths, [_read_typed(value, path, out) for path, value in roots], self.value)
 
     def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> TakenPart:
         chosen = [self.find(selector) for selector in selectors]
@@ -197,7 +197,7 @@ class JsonTree:
             for word in words_of_json(value, path, out):
                 pieces.extend((_SURROGATES.sub("\ufffd", word), BREAK))
         self._begun[selectors, excluded] = (roots, out)
-        return TakenPart(pieces=tuple(pieces), roots=tuple(_left(value, path, out) for path, value in roots))
+        return TakenPart(pieces=tuple(pieces), roots=tuple(_leave_out(value, path, out) for path, value in roots))
 
     def find(self, selector: Selector) -> Mapping[Path, Any]:
         """Return what a selector finds, by its path, in the order of RFC 9535; a place that it names twice is there once.
@@ -211,7 +211,7 @@ class JsonTree:
         check_jsonpath(selector.text, self._size)
         found: dict[Path, Any] = {}
         try:
-            for match in compiled(selector.text).finditer(self.value):
+            for match in compile_path(selector.text).finditer(self.value):
                 found[tuple(match.parts)] = match.obj
                 check_matches(selector, len(found))
         except RefusedError:
@@ -238,19 +238,19 @@ class JsonTree:
             yield path, everywhere[path]
 
 
-def _typed(value: Any, path: Path, out: frozenset[Path]) -> Value:
+def _read_typed(value: Any, path: Path, out: frozenset[Path]) -> Value:
     """Return a value as `value_of` reads it, without what stands at the paths `out`."""
     if isinstance(value, dict):
         members = sorted(value.items(), key=_key)
-        return tuple((key, _typed(one, (*path, key), out)) for key, one in members if (*path, key) not in out)
+        return tuple((key, _read_typed(one, (*path, key), out)) for key, one in members if (*path, key) not in out)
     if isinstance(value, list):
-        return [_typed(one, (*path, at), out) for at, one in enumerate(value) if (*path, at) not in out]
+        return [_read_typed(one, (*path, at), out) for at, one in enumerate(value) if (*path, at) not in out]
     if isinstance(value, JsonNumber):
         return value.written.encode()
     return value if isinstance(value, (str, bool)) or value is None else str(value)
 
 
-def _left(value: Any, path: Path, out: frozenset[Path]) -> Any:
+def _leave_out(value: Any, path: Path, out: frozenset[Path]) -> Any:
     """Return a value without what stands at the paths `out`; however deep it is nested."""
     if not out:
         return value
@@ -288,7 +288,7 @@ def in_one_notation(value: Any) -> Iterator[str]:
 
 def _in_one_notation(value: Any) -> str:
     if not isinstance(value, JsonNumber):
-        return written(value)
+        return write_scalar(value)
     number = number_of(value.written.encode())
     return value.written if isinstance(number, bytes) else f"{'-' * number[0]}{number[1].decode()}e{number[2]}"
 
@@ -306,21 +306,19 @@ def parts_of_json(value: Any) -> Iterator[str]:
         if isinstance(inside, (tuple, dict)):
             members = inside.items() if isinstance(inside, dict) else inside
             left.append("}")
-            left += [(f"{', ' if at else '{'}{quoted(key)}: ", member) for at, (key, member) in enumerate(members)][
-                ::-1
-            ]
+            left += [(f"{', ' if at else '{'}{quote(key)}: ", member) for at, (key, member) in enumerate(members)][::-1]
             left += () if inside else ("{",)
         elif isinstance(inside, list):
             left.append("]")
             left += [(", " if at else "[", member) for at, member in enumerate(inside)][::-1]
             left += () if inside else ("[",)
         elif isinstance(inside, str):
-            yield quoted(inside)
+            yield quote(inside)
         else:
             yield inside.written if isinstance(inside, JsonNumber) else scalar_text(inside)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a text as JSON writes it."""
     return json.dumps(text, ensure_ascii=False)
 
@@ -343,7 +341,7 @@ def _values(
     value: Any, path: Path, out: frozenset[Path] = frozenset(), *, write: Callable[[Any], str] | None = None
 ) -> Iterator[tuple[bool, str, Path]]:
     """Yield (is it a text?, the text, its path) of everything below a value; a key has the path of its value. `write` makes texts of scalars."""
-    write = write or written
+    write = write or write_scalar
     left: list[tuple[Any, Path, bool]] = [(value, path, False)]
     while left:
         item, place, is_key = left.pop()
@@ -373,7 +371,7 @@ def _key(member: tuple[str, Any]) -> str:
     return member[0]
 
 
-def written(value: Any) -> str:
+def write_scalar(value: Any) -> str:
     """Return a scalar of JSON as it was written, a text without its quotes."""
     if isinstance(value, JsonNumber):
         return value.written

@@ -129,14 +129,14 @@ def _unpacks_too_much(data: bytes) -> bool:
         if not _FLATE.search(said) or _NOT_DRAWN.search(said):
             continue
         try:
-            if _unpacked(memoryview(data)[found.end() :]) > MOST_OF_A_STREAM:
+            if _measure_unpacked(memoryview(data)[found.end() :]) > MOST_OF_A_STREAM:
                 return True
         except zlib.error:
             continue
     return False
 
 
-def _unpacked(packed: memoryview) -> int:
+def _measure_unpacked(packed: memoryview) -> int:
     """Return how long a stream is unpacked, or something above `MOST_OF_A_STREAM`."""
     unpacker = zlib.decompressobj()
     length = 0

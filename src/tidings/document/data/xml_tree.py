@@ -18,7 +18,7 @@ from tidings.document.html.lines import pieces_of
 from tidings.document.html.walk import BREAK
 from tidings.document.select.chosen import RefusedError, check_xpath
 from tidings.document.select.extraction import Extraction, Nodes
-from tidings.document.select.mirror import evaluated
+from tidings.document.select.mirror import evaluate
 from tidings.document.select.trees import TakenPart
 from tidings.model.watch.interest import Selector
 
@@ -137,7 +137,7 @@ class XmlTree:
         if selector.language != "xpath":
             return {}, []
         check_xpath(selector.text, len(self._elements), self._depth)
-        found = evaluated(selector, self._root, self._namespaces)
+        found = evaluate(selector, self._root, self._namespaces)
         elements = {item: None for item in found if not isinstance(item, (str, tuple))}
         return elements, [str(item) for item in found if isinstance(item, str)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidings.document.data.json_tree import written
+from tidings.document.data.json_tree import write_scalar
 from tidings.document.feeds.dated import MOST_DATED, instant_of
 from tidings.document.feeds.feeds import FeedEntry
 from tidings.model.interval import Instant
@@ -27,21 +27,26 @@ def items_of_json_feed(value: Mapping[str, Any]) -> list[Any]:
 
 def entry_of_json(item: Mapping[str, Any], shown: Callable[[str], str]) -> FeedEntry:
     """Return an item as an entry: its text is the content, HTML before plain, else the summary. `shown` returns what HTML shows."""
-    html = _said(item, "content_html")
-    body = shown(html) if html else _said(item, "content_text") or _said(item, "summary")
-    published = _said(item, "date_published") or _said(item, "date_modified")
+    html = _get_text(item, "content_html")
+    body = shown(html) if html else _get_text(item, "content_text") or _get_text(item, "summary")
+    published = _get_text(item, "date_published") or _get_text(item, "date_modified")
     named = (item.get("authors"), [item.get("author")])
-    authors = [_said(one, "name") for many in named if isinstance(many, list) for one in many if isinstance(one, dict)]
+    authors = [
+        _get_text(one, "name") for many in named if isinstance(many, list) for one in many if isinstance(one, dict)
+    ]
     author = next(filter(None, authors), "")
     return FeedEntry(
-        _said(item, "id"), _link_of(item), _said(item, "title"), body, _enclosures(item), author, published
+        _get_text(item, "id"), _link_of(item), _get_text(item, "title"), body, _enclosures(item), author, published
     )
 
 
 def links_of_json_feed(value: Mapping[str, Any]) -> tuple[str, ...]:
     """Return where a feed and its items lead, and what these enclose."""
     items = [item for item in value["items"] if isinstance(item, dict)]
-    links = [_said(value, "home_page_url"), *(one for item in items for one in (_link_of(item), *_enclosures(item)))]
+    links = [
+        _get_text(value, "home_page_url"),
+        *(one for item in items for one in (_link_of(item), *_enclosures(item))),
+    ]
     return tuple(link for link in links if link)
 
 
@@ -49,33 +54,33 @@ def head_of_json_feed(value: Mapping[str, Any]) -> tuple[str, Hub, Instant | Non
     """Return the title of a feed, the hub that announces its news, and the newest date of its items."""
     hubs = value.get("hubs")
     asked = [
-        _said(hub, "url")
+        _get_text(hub, "url")
         for hub in (hubs if isinstance(hubs, list) else ())
-        if isinstance(hub, dict) and _said(hub, "type").lower() == "websub"
+        if isinstance(hub, dict) and _get_text(hub, "type").lower() == "websub"
     ]
     hub = next((url for url in asked if 0 < len(url) <= LONGEST), "")
-    own = _said(value, "feed_url")
+    own = _get_text(value, "feed_url")
     dates = [
-        instant_of(_said(item, name))
+        instant_of(_get_text(item, name))
         for item in value["items"][:MOST_DATED]
         if isinstance(item, dict)
         for name in ("date_published", "date_modified")
     ]
     newest = max((at for at in dates if at is not None), default=None)
-    return _said(value, "title"), Hub(hub, own if len(own) <= LONGEST else "") if hub else Hub(), newest
+    return _get_text(value, "title"), Hub(hub, own if len(own) <= LONGEST else "") if hub else Hub(), newest
 
 
 def _link_of(item: Mapping[str, Any]) -> str:
-    return _said(item, "url") or _said(item, "external_url")
+    return _get_text(item, "url") or _get_text(item, "external_url")
 
 
 def _enclosures(item: Mapping[str, Any]) -> tuple[str, ...]:
     attached = item.get("attachments")
-    found = (_said(one, "url") for one in (attached if isinstance(attached, list) else ()) if isinstance(one, dict))
+    found = (_get_text(one, "url") for one in (attached if isinstance(attached, list) else ()) if isinstance(one, dict))
     return tuple(dict.fromkeys(filter(None, found)))
 
 
-def _said(item: Mapping[str, Any], name: str) -> str:
+def _get_text(item: Mapping[str, Any], name: str) -> str:
     """Return a text, or a number as one (ids are numbers in many feeds)."""
     value = item.get(name)
-    return written(value).strip() if isinstance(value, (str, float)) else ""
+    return write_scalar(value).strip() if isinstance(value, (str, float)) else ""

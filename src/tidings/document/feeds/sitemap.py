@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from lxml import etree
 
-from tidings.document.feeds.sitemaps import Question, Sitemap
-from tidings.document.text.packed import unpacked
+from tidings.document.feeds.sitemaps import Sitemap, SitemapQuestion
+from tidings.document.text.packed import unpack
 
 MOST_BYTES: Final = 50_000_000
 MOST_URLS: Final = 50_000
@@ -29,12 +29,12 @@ _PARSING: Final[Mapping[str, Any]] = {
 }
 
 
-def read_sitemap(question: Question) -> Sitemap:
+def read_sitemap(question: SitemapQuestion) -> Sitemap:
     """Return what a sitemap says."""
     pages: dict[str, str] = {}
     children: dict[str, str] = {}
     try:
-        for number, (kind, loc, lastmod) in enumerate(_entries(unpacked(question.body, most=MOST_BYTES))):
+        for number, (kind, loc, lastmod) in enumerate(_entries(unpack(question.body, most=MOST_BYTES))):
             if number >= MOST_URLS:
                 return Sitemap(pages, children, f"it has more than {MOST_URLS:,} entries")
             if kind == "sitemap" and len(children) < MOST_CHILDREN:

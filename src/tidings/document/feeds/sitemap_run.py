@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tidings.document.feeds.sitemaps import Question, Sitemap
+from tidings.document.feeds.sitemaps import Sitemap, SitemapQuestion
 
 
-def read(question: Question) -> Sitemap:
+def read(question: SitemapQuestion) -> Sitemap:
     """Return what a sitemap says."""
     from tidings.document.feeds.sitemap import read_sitemap
 

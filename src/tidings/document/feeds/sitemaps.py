@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SitemapQuestion:
     """The body of a sitemap, and the addresses that are asked about, as they are likely to stand in it."""
 
     body: bytes

@@ -38,9 +38,9 @@ def image_of(node: LexborNode, *, in_picture: bool | None = None) -> str | None:
     """
     attributes = node.attributes
     if in_picture is False and _SETS.isdisjoint(attributes):  # nearly all
-        return _chosen(attributes, ())
+        return _choose(attributes, ())
     sources = () if in_picture is False else tuple(_sources_of(node))
-    address = _chosen(attributes, sources)
+    address = _choose(attributes, sources)
     if address is None:
         return None
     sets = [written for each in (attributes, *sources) for name in sorted(_SETS) if (written := each.get(name))]
@@ -51,7 +51,7 @@ def image_of(node: LexborNode, *, in_picture: bool | None = None) -> str | None:
     return image
 
 
-def _chosen(attributes: Mapping[str, str | None], sources: Iterable[Mapping[str, str | None]]) -> str | None:
+def _choose(attributes: Mapping[str, str | None], sources: Iterable[Mapping[str, str | None]]) -> str | None:
     for name in LATE:
         if (written := attributes.get(name)) and (address := _address(name, written)):
             return address

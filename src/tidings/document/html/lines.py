@@ -16,7 +16,7 @@ from typing import Any
 import re2
 
 from tidings.document.html.walk import BREAK
-from tidings.document.text.words import folded, places_of_plain, plain, spans_of_chunk, tokens_of
+from tidings.document.text.words import fold, places_of_plain, plain, spans_of_chunk, tokens_of
 from tidings.model.watch.extract import Pattern, StopWords, Transform
 
 _GROUP = re.compile(r"\\(?:(\d{1,2})|(\\))")
@@ -58,26 +58,26 @@ class Match:
 def is_found(pattern: str, text: str) -> bool:
     """Return whether an RE2 pattern finds something in a text."""
     seen = plain(text)
-    if _compiled_plain(pattern).search(_bytes(seen)) is not None:
+    if _compile_plain(pattern).search(_bytes(seen)) is not None:
         return True
-    return (seen, plain(pattern)) != (text, pattern) and compiled(pattern).search(_bytes(text)) is not None
+    return (seen, plain(pattern)) != (text, pattern) and compile_pattern(pattern).search(_bytes(text)) is not None
 
 
 def matches_of(pattern: str, line: str) -> list[Match]:
     """Return what an RE2 pattern finds in a line, in order; none overlap."""
     seen, places = (line, None) if plain(line) == line else places_of_plain(line)
-    found = list(_matches(_compiled_plain(pattern), seen, line, places))
+    found = list(_matches(_compile_plain(pattern), seen, line, places))
     if found or (seen, plain(pattern)) == (line, pattern):
         return found
-    return list(_matches(compiled(pattern), line, line, None))
+    return list(_matches(compile_pattern(pattern), line, line, None))
 
 
-def _compiled_plain(pattern: str) -> Any:
+def _compile_plain(pattern: str) -> Any:
     """Return a pattern in plain form, or as it was written where that would be none (`[a-’]`)."""
     try:
-        return compiled(plain(pattern))
+        return compile_pattern(plain(pattern))
     except re2.error:
-        return compiled(pattern)
+        return compile_pattern(pattern)
 
 
 def _matches(pattern: Any, seen: str, line: str, places: Sequence[int] | None) -> Iterator[Match]:
@@ -110,12 +110,12 @@ def _length(data: bytes) -> int:
 def without(lines: Sequence[str], excluded: StopWords | Pattern) -> list[str]:
     """Return the lines without the words or the matches of a pattern; what stood around them does not join."""
     if isinstance(excluded, Pattern):
-        return _kept(_substituted(excluded.text, line, lambda _: " ") for line in lines)
+        return _collapse_lines(_substitute(excluded.text, line, lambda _: " ") for line in lines)
     words = _Stop(excluded.words)
-    return _kept(map(words.taken_out, lines))
+    return _collapse_lines(map(words.take_out, lines))
 
 
-def transformed(lines: Sequence[str], step: Transform) -> list[str]:
+def transform(lines: Sequence[str], step: Transform) -> list[str]:
     """Return the lines after one step."""
     match step.verb:
         case "sort":
@@ -127,11 +127,11 @@ def transformed(lines: Sequence[str], step: Transform) -> list[str]:
         case "drop":
             return [line for line in lines if not _has(step, line)]
         case "replace":
-            return _replaced(lines, step)
+            return _replace(lines, step)
 
 
 @lru_cache(maxsize=256)
-def compiled(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """Return an RE2 pattern, to be used on UTF-8; one that cannot be compiled was refused when it was written (E11)."""
     options = re2.Options()
     options.log_errors = False
@@ -144,11 +144,13 @@ def _has(step: Transform, line: str) -> bool:
     return is_found(step.match, line)
 
 
-def _replaced(lines: Sequence[str], step: Transform) -> list[str]:
+def _replace(lines: Sequence[str], step: Transform) -> list[str]:
     if not step.is_pattern:
-        return _kept(line.replace(step.match, step.replacement) for line in lines) if step.match else list(lines)
+        return (
+            _collapse_lines(line.replace(step.match, step.replacement) for line in lines) if step.match else list(lines)
+        )
     made = _template(step.replacement)
-    return _kept(_substituted(step.match, line, made) for line in lines)
+    return _collapse_lines(_substitute(step.match, line, made) for line in lines)
 
 
 def _template(replacement: str) -> Callable[[Match], str]:
@@ -160,16 +162,16 @@ def _template(replacement: str) -> Callable[[Match], str]:
         at = found.end()
     parts.append(replacement[at:])
 
-    def made(match: Match) -> str:
+    def fill(match: Match) -> str:
         groups = (match.text, *match.groups)
         return "".join(
             part if isinstance(part, str) else (groups[part] or "") if part < len(groups) else "" for part in parts
         )
 
-    return made
+    return fill
 
 
-def _substituted(pattern: str, line: str, made: Callable[[Match], str]) -> str:
+def _substitute(pattern: str, line: str, made: Callable[[Match], str]) -> str:
     parts: list[str] = []
     at = 0
     for match in matches_of(pattern, line):
@@ -180,7 +182,7 @@ def _substituted(pattern: str, line: str, made: Callable[[Match], str]) -> str:
     return "".join([*parts, line[at:]])
 
 
-def _kept(lines: Iterable[str]) -> list[str]:
+def _collapse_lines(lines: Iterable[str]) -> list[str]:
     """Return lines with their white space collapsed; those that have become empty are none."""
     return [line for line in (" ".join(line.split()) for line in lines) if line]
 
@@ -193,18 +195,18 @@ class _Stop:
     """Words that are taken out; a term of several words where these stand in a row."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        terms = [tuple(map(folded, tokens_of(word))) for word in words]
+        terms = [tuple(map(fold, tokens_of(word))) for word in words]
         self._single = frozenset(term[0] for term in terms if len(term) == 1)
         self._rows = [term for term in terms if len(term) > 1]
 
-    def taken_out(self, line: str) -> str:
+    def take_out(self, line: str) -> str:
         """Return a line without them."""
         spans: list[tuple[int, int]] = []
         words: list[str] = []
         for chunk in _CHUNK.finditer(line):
             for start, end in spans_of_chunk(chunk.group()):
                 spans.append((chunk.start() + start, chunk.start() + end))
-                words.append(folded("".join(tokens_of(chunk.group()[start:end]))))
+                words.append(fold("".join(tokens_of(chunk.group()[start:end]))))
         gone = {number for number, word in enumerate(words) if word in self._single}
         for row in self._rows:
             for start in range(len(words) - len(row) + 1):

@@ -44,7 +44,7 @@ def base_of(url: str, declared: str | None) -> str:
     """Return what addresses of a page are joined with: its own URL, or what `<base href>` makes of it."""
     if not declared:
         return url
-    return _joined(url, _trimmed(declared))
+    return _join(url, _trim(declared))
 
 
 class Resolver:
@@ -78,11 +78,11 @@ class Resolver:
     ) -> Sequence[str | None]:
         for address in raw:
             if address not in known:
-                known[address] = self._identified(address, refused, of_image=of_image)
+                known[address] = self._identify(address, refused, of_image=of_image)
         return [known[address] for address in raw]
 
-    def _identified(self, raw: str, refused: frozenset[str], *, of_image: bool) -> str | None:
-        address = _trimmed(raw)
+    def _identify(self, raw: str, refused: frozenset[str], *, of_image: bool) -> str | None:
+        address = _trim(raw)
         scheme = _SCHEME.match(address)
         if scheme and scheme.group().lower() in refused:
             return None
@@ -90,7 +90,7 @@ class Resolver:
             return f"data:{xxhash.xxh3_64_hexdigest(address.encode('utf-8', 'replace'))}"
         if self.identity == "raw":
             return raw
-        resolved = _joined(self.base, address)
+        resolved = _join(self.base, address)
         return resolved if self.identity == "resolved" else self._without_noise(resolved, of_image=of_image)
 
     def _without_noise(self, resolved: str, *, of_image: bool) -> str:
@@ -118,27 +118,27 @@ def without_query(address: str) -> str:
     return _SESSION.sub("", address) if ";" in address else address
 
 
-def _trimmed(address: str) -> str:
+def _trim(address: str) -> str:
     return _INSIDE.sub("", address.strip(_EDGES))
 
 
-def _joined(base: str, address: str) -> str:
+def _join(base: str, address: str) -> str:
     """Join as a browser would; what is no URL at all stays as it is written."""
     if _SIMPLE.fullmatch(address):
         return address.partition("#")[0]
     if _LOCAL.fullmatch(address) and (origin := _origin(base)):
         return origin + address.partition("#")[0]
-    return _resolved(base, address)
+    return _resolve(base, address)
 
 
 @lru_cache(maxsize=1_024)
 def _origin(base: str) -> str:
     """Return scheme, host and port of a base as they are compared, empty if it has no host."""
-    root = _resolved(base, "/")
+    root = _resolve(base, "/")
     return root[:-1] if "://" in root and root.endswith("/") else ""
 
 
-def _resolved(base: str, address: str) -> str:
+def _resolve(base: str, address: str) -> str:
     if "\\" in address:
         address = _PATH.sub(lambda path: path.group().replace("\\", "/"), address, count=1)
     try:

@@ -118,7 +118,7 @@ def too_hard(data: bytes) -> str:
         return f"a tag has more than {MOST_ATTRIBUTES:,} attributes, or very many tags have hundreds"
     if tags <= _FEW_TAGS:
         return ""
-    if (len(_MAYBE_FORMATTING.findall(data)) + 1) * tags > MOST_REOPENED and _reopened(data) > MOST_REOPENED:
+    if (len(_MAYBE_FORMATTING.findall(data)) + 1) * tags > MOST_REOPENED and _count_reopened(data) > MOST_REOPENED:
         return "its formatting tags overlap too often"
     if tags > _MANY_TAGS and _depth(data) > DEEPEST:
         return f"its elements are nested more than {DEEPEST:,} deep"
@@ -140,7 +140,7 @@ def _has_many_attributes(data: bytes) -> bool:
     return False
 
 
-def _reopened(data: bytes) -> int:
+def _count_reopened(data: bytes) -> int:
     """Return how many (tag, open formatting element) pairs there are."""
     formatting = _Formatting()
     pairs = at = 0

@@ -84,7 +84,7 @@ def _without_states(selector: Selector, is_renamed: bool) -> Iterator[str]:
         for left_out in combinations(classes, count):
             gone = states.union(left_out)
             if gone and all(_is_state(pieces, place, gone, last, is_renamed) for place in left_out):
-                yield _written(pieces, gone)
+                yield _write_selector(pieces, gone)
 
 
 def _is_state(pieces: list[_Piece], place: int, gone: set[int], last: int, is_renamed: bool) -> bool:
@@ -97,7 +97,7 @@ def _is_state(pieces: list[_Piece], place: int, gone: set[int], last: int, is_re
     )
 
 
-def _written(pieces: list[_Piece], gone: set[int]) -> str:
+def _write_selector(pieces: list[_Piece], gone: set[int]) -> str:
     """Return the selector without some pieces; what nothing is left of is any element."""
     bare = {piece.step for piece in pieces if piece.kind != "join"} - {
         piece.step for place, piece in enumerate(pieces) if place not in gone and piece.kind != "join"
@@ -119,7 +119,7 @@ def _pieces(text: str) -> list[_Piece]:
     while at < len(text) and (found := _SIMPLE.match(text, at)):
         kind, piece = found.lastgroup or "other", found.group()
         if kind == "attribute" or piece.endswith("("):
-            piece = text[at : _closed(text, at + len(piece), "]" if kind == "attribute" else ")")]
+            piece = text[at : _find_end(text, at + len(piece), "]" if kind == "attribute" else ")")]
         if kind == "attribute":
             name = _NAME.match(piece)
             attribute = name[1].lower() if name else ""
@@ -146,7 +146,7 @@ def _predicates(text: str) -> list[_Piece]:
             pieces.append(_Piece(path, "other", step))
             at += len(path)
             continue
-        at = _closed(text, start + 1, "]")
+        at = _find_end(text, start + 1, "]")
         predicate = text[start:at]
         mentioned = set(_MENTIONED.findall(predicate))
         if _POSITION.fullmatch(predicate):
@@ -157,7 +157,7 @@ def _predicates(text: str) -> list[_Piece]:
     return pieces
 
 
-def _closed(text: str, at: int, end: str) -> int:
+def _find_end(text: str, at: int, end: str) -> int:
     """Return where what was opened before `at` has ended."""
     opened, closers = [end], {"[": "]", "(": ")"}
     while at < len(text) and opened:

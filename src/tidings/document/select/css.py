@@ -67,10 +67,10 @@ def for_lexbor(text: str) -> str:
     plain = _OF_ITS_OWN.sub(":has(", text)
     if ":has(" in plain:
         plain = _BARE.sub(lambda found: found["kept"] or f"{found['before']}*", plain)
-    return _TOKEN.sub(_rewritten, plain)
+    return _TOKEN.sub(_rewrite, plain)
 
 
-def refused(text: str) -> str:
+def explain_refusal(text: str) -> str:
     """Return why a selector asks for what no page says, empty if it does not."""
     for found in _NAMES.finditer(text):
         if (name := (found[1] or "").lower()) in _REASONS:
@@ -90,7 +90,7 @@ def why_not(text: str) -> str:
     return "it cannot be read"
 
 
-def _rewritten(found: re.Match[str]) -> str:
+def _rewrite(found: re.Match[str]) -> str:
     if found["unlike"]:
         return f":not([{found['name']}={found['value']}{found['flag'] or ''}])"
     if found["kept"]:

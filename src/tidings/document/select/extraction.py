@@ -60,7 +60,7 @@ class Extraction:
         """Return the name: `page`, or 16 hexadecimal digits that depend on every word of the clauses."""
         if self.is_whole:
             return PAGE
-        return named(self)
+        return make_name(self)
 
     @property
     def nodes(self) -> Nodes:
@@ -94,7 +94,7 @@ def extraction_of(sentinel: Sentinel) -> Extraction:
     return Extraction(select, sentinel.exclude, sentinel.transform)
 
 
-def named(*extractions: Extraction) -> str:
+def make_name(*extractions: Extraction) -> str:
     """Return one name for several extractions whose texts follow one another."""
     if all(extraction.is_whole for extraction in extractions):
         return PAGE

@@ -27,12 +27,12 @@ class Mirror:
         self._elements: dict[Any, int] = {}
         self._texts: dict[tuple[Any, bool], list[int]] = {}
         self._depth = 1
-        self._root = self._grown(root)
+        self._root = self._grow(root)
 
     def find(self, selector: Selector) -> Chosen:
         """Return what an XPath finds; raises `RefusedError` for one that is too costly or finds no nodes."""
         check_xpath(selector.text, len(self._elements), self._depth)
-        found = evaluated(selector, self._root)
+        found = evaluate(selector, self._root)
         nodes: set[int] = set()
         attributes: dict[int, tuple[str, ...]] = {}
         for item in found:
@@ -48,7 +48,7 @@ class Mirror:
                 nodes.update(self._texts.get((parent, item.is_tail), ()))  # type: ignore[attr-defined]
         return Chosen(frozenset(nodes), attributes) if nodes or attributes else NOTHING
 
-    def _grown(self, root: LexborNode) -> Any:
+    def _grow(self, root: LexborNode) -> Any:
         """Build the tree without recursion; comments are left out, so that what stands around them is one text."""
         top = self._element(root, None)
         open_elements: list[tuple[LexborNode, Any]] = []
@@ -96,7 +96,7 @@ class Mirror:
             self._texts.setdefault((last, True), []).append(node.mem_id)
 
 
-def evaluated(selector: Selector, root: Any, namespaces: dict[str, str] | None = None) -> list[Any]:
+def evaluate(selector: Selector, root: Any, namespaces: dict[str, str] | None = None) -> list[Any]:
     """Return the nodes that an XPath 1.0 without extension functions finds; raises `RefusedError` if it is none, or finds a value."""
     try:
         found = etree.XPath(selector.text, namespaces=namespaces, regexp=False)(root)

@@ -146,7 +146,7 @@ def best_of(tree: HtmlTree, bundle: Bundle, weights: Mapping[str, float] = WEIGH
     page = _page(tree)
     if page is None:
         return None, 0.0
-    rated = page.rated(bundle, weights)
+    rated = page.rate(bundle, weights)
     if not rated:
         return None, 0.0
     best = rated[0]
@@ -200,14 +200,14 @@ class _Page:
         return Bundle(
             node.tag or "",
             tuple(_attributes(node)),
-            self._joined(self.texts[start:end], _TEXT),
+            self._join(self.texts[start:end], _TEXT),
             self.texts[start - 1][-_NEAR:] if start else "",
             self.texts[end][:_NEAR] if end < len(self.texts) else "",
             tuple(_path(node)),
         )
 
     @staticmethod
-    def _joined(texts: Sequence[str], most: int) -> str:
+    def _join(texts: Sequence[str], most: int) -> str:
         found, length = [], 0
         for text in texts:
             found.append(text)
@@ -222,7 +222,7 @@ class _Page:
         said = (f"{node.attrs.get('id') or ''} {node.attrs.get('class') or ''}" for node in self.elements)
         return frozenset(word for name in set(said) for word in _words(name))
 
-    def rated(self, bundle: Bundle, weights: Mapping[str, float]) -> list[Rated]:
+    def rate(self, bundle: Bundle, weights: Mapping[str, float]) -> list[Rated]:
         """Return the elements that are most like a bundle, the best first.
 
         Where none of the names around the target is on the page any more, all of it was named anew, and names say nothing.
@@ -230,10 +230,10 @@ class _Page:
         named = {word for step in bundle.path for word in step.split()[1:]}
         if named and not named & self.names:
             bundle = _without_names(bundle)
-            return self._rated(bundle, weights, lambda node: _without_names(self.bundle(node)))
-        return self._rated(bundle, weights, self.bundle)
+            return self._rate(bundle, weights, lambda node: _without_names(self.bundle(node)))
+        return self._rate(bundle, weights, self.bundle)
 
-    def _rated(
+    def _rate(
         self, bundle: Bundle, weights: Mapping[str, float], described: Callable[[LexborNode], Bundle]
     ) -> list[Rated]:
         likely = sorted(
@@ -414,7 +414,7 @@ def _selector_of(tree: HtmlTree, node: LexborNode) -> Selector | None:
                 if _finds_only(tree, f"{outer} {text}", node):
                     return Selector("css", f"{outer} {text}")
         above, depth = above.parent, depth + 1
-    numbered = _numbered(node)
+    numbered = _number_path(node)
     return Selector("css", numbered) if _finds_only(tree, numbered, node) else None
 
 
@@ -434,7 +434,7 @@ def _steps_of(node: LexborNode) -> Iterator[str]:
     yield tag
 
 
-def _numbered(node: LexborNode) -> str:
+def _number_path(node: LexborNode) -> str:
     """Return the path to an element by numbers among those of its tag, from the root or the nearest id."""
     steps: list[str] = []
     at: LexborNode | None = node

@@ -106,7 +106,7 @@ class HtmlTree:
         has_attributes = any(found.attributes for found in chosen)
         if selectors and not part.roots and not (has_attributes and part.pieces):
             return TakenPart(missing=selectors[-1])
-        return _taken(part, out)
+        return _take(part, out)
 
     def _find(self, selector: Selector) -> Chosen:
         if selector not in self._chosen:
@@ -132,7 +132,7 @@ class HtmlTree:
         return Chosen(frozenset(node.mem_id for node in nodes))
 
 
-def _taken(part: WalkedPart, excluded: frozenset[int]) -> TakenPart:
+def _take(part: WalkedPart, excluded: frozenset[int]) -> TakenPart:
     return TakenPart(
         pieces=tuple(part.pieces),
         links=tuple(part.links),

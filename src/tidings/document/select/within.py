@@ -38,7 +38,7 @@ class WalkedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class _OpenElement:
     node: LexborNode
     is_block: bool
     keeps_lines: bool
@@ -61,11 +61,11 @@ class Walk:
     def through(self, root: LexborNode) -> WalkedPart:
         """Return what lies in the part below `root`, and in `root` itself."""
         part = WalkedPart()
-        open_elements: list[_Open] = []
+        open_elements: list[_OpenElement] = []
         node: LexborNode | None = root
         while True:
             if node is not None:
-                child = self._visited(node, part, open_elements)
+                child = self._visit(node, part, open_elements)
                 if child is not None:
                     node = child
                     continue
@@ -74,12 +74,12 @@ class Walk:
                 node = node.next
             while node is None:
                 last = open_elements.pop()
-                self._left(last, part)
+                self._leave_node(last, part)
                 if not open_elements:
                     return part
                 node = last.node.next
 
-    def _visited(self, node: LexborNode, part: WalkedPart, open_elements: list[_Open]) -> LexborNode | None:
+    def _visit(self, node: LexborNode, part: WalkedPart, open_elements: list[_OpenElement]) -> LexborNode | None:
         """Take a node in; return its first child if what is below it is to be walked, and then it is open."""
         number = node.mem_id
         if number in self._excluded:
@@ -87,7 +87,7 @@ class Walk:
                 part.pieces.append(BREAK)
             return None
         was_outside = self._outside > 0
-        entered = self._entered(number)
+        entered = self._enter(number)
         begins = was_outside and not self._outside
         if node.is_text_node:
             if not self._outside:
@@ -117,7 +117,7 @@ class Walk:
         elif begins and tag not in {"template", "iframe"}:
             part.pieces.append(node.text(deep=True))
         if child is not None:
-            opened = _Open(node, is_block or begins, tag in _KEEPS_LINES, entered, tag == "svg")
+            opened = _OpenElement(node, is_block or begins, tag in _KEEPS_LINES, entered, tag == "svg")
             self._lines += opened.keeps_lines
             self._drawings += opened.is_drawing
             open_elements.append(opened)
@@ -127,7 +127,7 @@ class Walk:
         self._leave(entered)
         return None
 
-    def _left(self, last: _Open, part: WalkedPart) -> None:
+    def _leave_node(self, last: _OpenElement, part: WalkedPart) -> None:
         if self._open_links and (link := self._open_links.pop(last.node.mem_id, None)) is not None:
             part.link_places[link] = (part.link_places[link][0], len(part.pieces))
         if last.is_block and not self._outside:
@@ -136,7 +136,7 @@ class Walk:
         self._drawings -= last.is_drawing
         self._leave(last.entered)
 
-    def _entered(self, number: int) -> tuple[int, ...]:
+    def _enter(self, number: int) -> tuple[int, ...]:
         if not self._chosen:
             return ()
         entered = tuple(place for place, chosen in enumerate(self._chosen) if number in chosen.nodes)

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from tidings.document.data.json_tree import JsonTree, in_one_notation, parts_of_json, words_of_json, written
+from tidings.document.data.json_tree import JsonTree, in_one_notation, parts_of_json, words_of_json, write_scalar
 from tidings.document.data.structured import local_name
 from tidings.document.data.xml_tree import XmlTree
 from tidings.document.document import Document
-from tidings.document.extract import cleaned, taken
+from tidings.document.extract import clean, take
 from tidings.document.feeds.dated import instant_of
 from tidings.document.feeds.feeds import FeedEntry, entries_in, entry_of, is_entry, words_of
 from tidings.document.feeds.json_feed import entry_of_json, is_json_feed, items_of_json_feed
@@ -145,7 +145,7 @@ def _of_elements(tree: XmlTree, document: Document) -> Iterator[Entry]:
     for element in roots:
         if element in excluded:
             continue
-        children = [_left(child, excluded) for child in element if child not in excluded and local_name(child)]
+        children = [_leave_out(child, excluded) for child in element if child not in excluded and local_name(child)]
         if local_name(element) in {"item", "entry"}:
             read = entry_of(element, children, document.base, text_of_fragment)
             yield _of_feed(read, document)
@@ -158,7 +158,7 @@ def _members(root: Any) -> list[Any]:
     return list(root.iter("{*}item", "{*}entry")) or list(root)
 
 
-def _left(element: Any, excluded: frozenset[Any]) -> Any:
+def _leave_out(element: Any, excluded: frozenset[Any]) -> Any:
     """Return an element without what is excluded of it: itself if that is nothing, else a copy."""
     gone = [place for place, inside in enumerate(element.iter()) if inside in excluded] if excluded else []
     if not gone:
@@ -186,7 +186,7 @@ def _of_element(element: Any, children: list[Any], document: Document) -> Entry:
 
 def _values(document: Document) -> list[Any]:
     """Return the members of the array that is meant: the one selected, all that is selected if that is several, else the first of objects."""
-    part = taken(document)
+    part = take(document)
     roots = list(part.roots) if part is not None else []
     if len(roots) != 1:
         return roots
@@ -210,7 +210,7 @@ def _of_json(value: Any, document: Document) -> Entry:
     entry = _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)
     at = instant_of(next((said for name in _PUBLISHED if isinstance(said := value.get(name), str)), None))
     author = " ".join(words_of_json(value.get("author") or ""))
-    return replace(entry, plain=cleaned(plain, document.extraction), author=author, published=at)
+    return replace(entry, plain=clean(plain, document.extraction), author=author, published=at)
 
 
 def _of_json_feed(value: Any, document: Document) -> Entry:
@@ -226,7 +226,7 @@ def _of_feed(read: FeedEntry, document: Document) -> Entry:
     return replace(
         entry,
         enclosures=tuple(sorted(filter(None, paths))),
-        author=cleaned(read.author, document.extraction),
+        author=clean(read.author, document.extraction),
         published=instant_of(read.published),
     )
 
@@ -234,13 +234,13 @@ def _of_feed(read: FeedEntry, document: Document) -> Entry:
 def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> str:
     for name in names:
         found = value.get(name)
-        if isinstance(found, (str, float)) and (text := written(found).strip()):
+        if isinstance(found, (str, float)) and (text := write_scalar(found).strip()):
             return text
     return ""
 
 
 def _entry(id_: str, link: str, title: str, text: str, document: Document) -> Entry:
     def line(text: str) -> str:
-        return cleaned(" ".join(text.split()), document.extraction)
+        return clean(" ".join(text.split()), document.extraction)
 
     return Entry(id_.strip(), link.strip(), line(title), line(text))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from tidings.document.document import Document
-from tidings.document.extract import cleaned, taken
+from tidings.document.extract import clean, take
 from tidings.document.select.trees import TakenPart
 from tidings.document.select.within import elements_below, text_below
 
@@ -19,7 +19,7 @@ _WITHIN = frozenset({"div"})
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListItem:
     """One item: its text in one line, the id that the page gave it and the address of its first link, each empty if there is none.
 
     `is_ranked`: it stands in a list whose order means something (`ol`).
@@ -33,11 +33,11 @@ class Item:
 
 def has_list(document: Document, ordinal: int) -> bool:
     """Return whether a page has so many lists, those within others counted where they begin."""
-    part = taken(document)
+    part = take(document)
     return part is not None and len(part.lists) >= ordinal
 
 
-def items_of(document: Document, ordinal: int | None = None) -> list[Item]:
+def items_of(document: Document, ordinal: int | None = None) -> list[ListItem]:
     """Return the items of list `ordinal` of a part, the first is 1; with None of all lists.
 
     Where a selector finds several parts each of them is an item; where it finds one without a list in it, the elements that repeat in it are.
@@ -49,8 +49,8 @@ def items_of(document: Document, ordinal: int | None = None) -> list[Item]:
     return [*document.readings[asked]]
 
 
-def _read(document: Document, ordinal: int | None) -> list[Item]:
-    part = taken(document)
+def _read(document: Document, ordinal: int | None) -> list[ListItem]:
+    part = take(document)
     if part is None or not all(isinstance(node, LexborNode) for node in part.roots):
         return []
     nodes = _nodes(part, ordinal)
@@ -72,7 +72,7 @@ def _nodes(part: TakenPart, ordinal: int | None) -> Sequence[tuple[LexborNode, b
     lists = [node for node in part.lists if not _is_within_one(node, known)]
     if lists:
         return [item for node in lists for item in _items(node)]
-    return [(node, False) for node in _repeated(part.roots[0])] if part.roots else []
+    return [(node, False) for node in _find_repeated(part.roots[0])] if part.roots else []
 
 
 def _items(node: LexborNode) -> list[tuple[LexborNode, bool]]:
@@ -88,7 +88,7 @@ def _is_within_one(node: LexborNode, known: Collection[int]) -> bool:
     return False
 
 
-def _repeated(root: LexborNode) -> list[LexborNode]:
+def _find_repeated(root: LexborNode) -> list[LexborNode]:
     """Return the children whose tag is the commonest, if there are two of them."""
     children = list(root.iter(include_text=False))
     tags = Counter(child.tag for child in children)
@@ -98,10 +98,10 @@ def _repeated(root: LexborNode) -> list[LexborNode]:
     return [child for child in children if child.tag == tag] if number > 1 else [root]
 
 
-def _item(node: LexborNode, excluded: frozenset[int], document: Document, *, is_ranked: bool) -> Item:
-    text = cleaned(text_below(node, excluded), document.extraction)
+def _item(node: LexborNode, excluded: frozenset[int], document: Document, *, is_ranked: bool) -> ListItem:
+    text = clean(text_below(node, excluded), document.extraction)
     if not node.is_element_node:
-        return Item(text)
+        return ListItem(text)
     link = node if node.tag == "a" else node.css_first("a[href]")
     address = (link.attrs.get("href") or "") if link is not None else ""
-    return Item(text, node.attrs.get("id") or "", address, is_ranked)
+    return ListItem(text, node.attrs.get("id") or "", address, is_ranked)

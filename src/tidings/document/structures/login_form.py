@@ -27,7 +27,7 @@ _USER_WORDS: Final = ("user", "login", "email", "mail", "name", "account")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LoginQuestion:
     """A page: its bytes, what it is called, its address, and the selector that is looked for."""
 
     body: bytes
@@ -64,7 +64,7 @@ class LoginPage:
     problem: str = ""
 
 
-def read(question: Question) -> LoginPage:
+def read(question: LoginQuestion) -> LoginPage:
     """Return what a page says of logins."""
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
@@ -101,7 +101,7 @@ def _read_form(form: LexborNode, base: str) -> LoginForm | None:
     user = _user_field(inputs)
     if not name or not user:
         return None
-    others = tuple(pair for pair in _sent(inputs) if pair[0] not in {name, user})
+    others = tuple(pair for pair in _list_sent(inputs) if pair[0] not in {name, user})
     return LoginForm(
         action=urljoin(base, _attribute(form, "action").strip()),
         method=(_attribute(form, "method") or "get").upper(),
@@ -128,7 +128,7 @@ def _user_field(inputs: Sequence[LexborNode]) -> str:
     return found
 
 
-def _sent(inputs: Sequence[LexborNode]) -> Iterator[tuple[str, str]]:
+def _list_sent(inputs: Sequence[LexborNode]) -> Iterator[tuple[str, str]]:
     """Yield what a browser sends of the other fields, with the first button that has a name."""
     is_pressed = False
     for one in inputs:

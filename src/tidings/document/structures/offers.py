@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
-from tidings.document.data.json_tree import JsonTree, written
+from tidings.document.data.json_tree import JsonTree, write_scalar
 from tidings.document.document import Document
-from tidings.document.extract import taken
+from tidings.document.extract import take
 from tidings.document.select.trees import HtmlTree
 from tidings.document.select.within import text_below
 
@@ -78,17 +78,17 @@ def offers_of(document: Document) -> tuple[tuple[Offer, ...], tuple[Offer, ...]]
 
 
 def _sources(document: Document) -> Iterator[list[Offer]]:
-    part = taken(document)
+    part = take(document)
     if part is None:
         return
     if isinstance(document.tree, JsonTree):
-        yield _linked(list(part.roots))
+        yield _find_linked(list(part.roots))
         return
     if not isinstance(document.tree, HtmlTree):
         return
     places = part.roots if document.extraction.selectors else (document.tree.root,)
     roots = [place for place in places if isinstance(place, LexborNode) and place.is_element_node]
-    yield _linked([value for script in _scripts(roots, part.excluded) if (value := _read(script)) is not None])
+    yield _find_linked([value for script in _scripts(roots, part.excluded) if (value := _read(script)) is not None])
     yield _microdata(roots, part.excluded)
     yield _open_graph(roots, part.excluded)
 
@@ -98,7 +98,7 @@ def _sources(document: Document) -> Iterator[list[Offer]]:
 
 def _scripts(roots: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[str]:
     for root in roots:
-        for node in _left(_found(root, "script"), excluded):
+        for node in _drop_excluded(_find(root, "script"), excluded):
             kind = (node.attrs.get("type") or "").partition(";")[0].strip().lower()
             if kind == "application/ld+json":
                 yield node.text(deep=True)
@@ -117,7 +117,7 @@ def _read(text: str) -> Any:
     return None
 
 
-def _linked(values: list[Any]) -> list[Offer]:
+def _find_linked(values: list[Any]) -> list[Offer]:
     """Return the offers of the first thing that has any, breadth first, so that the outermost comes first."""
     nodes = list(_objects(values))
     named = {node["@id"]: node for node in reversed(nodes) if isinstance(node.get("@id"), str) and len(node) > 1}
@@ -167,36 +167,38 @@ def _members(value: Any, named: Mapping[str, Mapping[str, Any]]) -> Iterator[Map
 
 def _offers_of_value(offer: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> Iterator[Offer]:
     inner = list(_members(offer.get("offers"), named))
-    state, currency = _said(offer.get("availability")), _said(offer.get("priceCurrency"))
-    price = _said(offer.get("price")) or _said(offer.get("lowPrice"))
+    state, currency = _get_text(offer.get("availability")), _get_text(offer.get("priceCurrency"))
+    price = _get_text(offer.get("price")) or _get_text(offer.get("lowPrice"))
     if not price:
-        specified = _specified(offer, named)
-        price = _said(specified.get("price")) or _said(specified.get("minPrice"))
-        currency = currency or _said(specified.get("priceCurrency"))
+        specified = _find_specification(offer, named)
+        price = _get_text(specified.get("price")) or _get_text(specified.get("minPrice"))
+        currency = currency or _get_text(specified.get("priceCurrency"))
     if price or state or not inner:
         yield Offer(price, currency, state)
         return
     for one in inner:
         yield Offer(
-            _said(one.get("price")), _said(one.get("priceCurrency")) or currency, _said(one.get("availability"))
+            _get_text(one.get("price")),
+            _get_text(one.get("priceCurrency")) or currency,
+            _get_text(one.get("availability")),
         )
 
 
-def _specified(offer: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+def _find_specification(offer: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return what a price is specified by: one that is no list price, if there is one."""
     every = list(_members(offer.get("priceSpecification"), named))
     meant = [one for one in every if not str(one.get("priceType", "")).endswith(_LISTED)]
     return next(iter(meant or every), {})
 
 
-def _said(value: Any) -> str:
+def _get_text(value: Any) -> str:
     """Return a value as a text: the first of several, the name of an object."""
     while isinstance(value, list):
         value = value[0] if value else ""
     if isinstance(value, dict):
         value = value.get("@id") or value.get("@value") or value.get("name") or ""
     if isinstance(value, float):
-        value = written(value)
+        value = write_scalar(value)
     return " ".join(value.split())[:200] if isinstance(value, str) else ""
 
 
@@ -208,7 +210,7 @@ def _microdata(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[Of
     found: list[Offer] = []
     thing: int | None = None
     for root in roots:
-        scopes = _found(root, '[itemtype*="schema.org/Offer"], [itemtype*="schema.org/AggregateOffer"]')
+        scopes = _find(root, '[itemtype*="schema.org/Offer"], [itemtype*="schema.org/AggregateOffer"]')
         for scope in scopes[:MOST_SCOPES]:
             owner = _thing_around(scope, excluded)
             if owner is None or (thing is not None and owner != thing):
@@ -242,7 +244,7 @@ def _thing_around(scope: LexborNode, excluded: frozenset[int]) -> int | None:
 
 def _property(scope: LexborNode, name: str, excluded: frozenset[int]) -> str:
     selector = f'[itemprop~="{name}"]'
-    node = next(_left(scope.css(selector), excluded), None) if excluded else scope.css_first(selector)
+    node = next(_drop_excluded(scope.css(selector), excluded), None) if excluded else scope.css_first(selector)
     if node is None:
         return ""
     attributes = node.attrs
@@ -255,7 +257,7 @@ def _property(scope: LexborNode, name: str, excluded: frozenset[int]) -> str:
 def _open_graph(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[Offer]:
     said: dict[str, str] = {}
     for root in roots:
-        for node in _left(_found(root, "meta"), excluded):
+        for node in _drop_excluded(_find(root, "meta"), excluded):
             name = (node.attrs.get("property") or node.attrs.get("name") or "").lower()
             content = " ".join((node.attrs.get("content") or "").split())
             if name and content:
@@ -268,7 +270,7 @@ def _open_graph(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[O
     return [] if offer == Offer() else [offer]
 
 
-def _left(nodes: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[LexborNode]:
+def _drop_excluded(nodes: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[LexborNode]:
     """Yield the nodes that are not excluded and lie in nothing that is."""
     for node in nodes:
         above: LexborNode | None = node if excluded else None
@@ -278,7 +280,7 @@ def _left(nodes: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[Lex
             yield node
 
 
-def _found(root: LexborNode, selector: str) -> list[LexborNode]:
+def _find(root: LexborNode, selector: str) -> list[LexborNode]:
     """Return what a selector finds below a node, and the node itself if it is one."""
     if root.parent is None or root.tag == "html":
         return list(root.css(selector))

@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PlaceOnPage:
     """Where a piece of a page stands; each is empty if it is not known. `is_item`: in an item of a list or a cell of a table."""
 
     heading: str = ""
@@ -47,7 +47,7 @@ class _Table:
     is_head: bool = False
 
 
-def standings(document: Document, pieces: Iterable[int]) -> Mapping[int, Standing]:
+def standings(document: Document, pieces: Iterable[int]) -> Mapping[int, PlaceOnPage]:
     """Return where each of some pieces stands. One pass over the marks."""
     return _Reader(document).read(sorted(set(pieces)))
 
@@ -61,9 +61,9 @@ class _Reader:
         self._headings: list[tuple[str, Span]] = []
         """the newest heading, behind those of the sections that it lies in"""
 
-    def read(self, pieces: list[int]) -> dict[int, Standing]:
+    def read(self, pieces: list[int]) -> dict[int, PlaceOnPage]:
         """Return the standings of pieces, which are in order."""
-        found: dict[int, Standing] = {}
+        found: dict[int, PlaceOnPage] = {}
         marks, begun = self._document.marks, self._open
         at = 0
         for piece in pieces:
@@ -127,7 +127,7 @@ class _Reader:
         above = self._above(own) if own else self._headings
         return self._text(above[-1][1]) if above else ""
 
-    def _standing(self) -> Standing:
+    def _standing(self) -> PlaceOnPage:
         names = [name for name, _ in self._open]
         area = next((name for name in _AREAS if name in names), "")
         heading = "" if area else self._heading(names)
@@ -138,7 +138,7 @@ class _Reader:
             label = self._label_of_cell(self._tables[-1])
         elif innermost == "dd" and self._terms:
             label = self._text(self._terms[-1])
-        return Standing(heading, label, area, is_item=innermost in {"td", "th", "dd", "li"})
+        return PlaceOnPage(heading, label, area, is_item=innermost in {"td", "th", "dd", "li"})
 
     def _label_of_cell(self, table: _Table) -> str:
         number = len(table.row) - 1

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborNode
 
 from tidings.document.data.csv_rows import CsvTree, has_header
 from tidings.document.document import Document
-from tidings.document.extract import cleaned, taken
+from tidings.document.extract import clean, take
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.within import elements_below, text_below
 
@@ -40,7 +40,7 @@ def has_table(document: Document, ordinal: int) -> bool:
     """Return whether a page has so many tables, those within others counted where they begin; CSV is one table."""
     if isinstance(document.tree, CsvTree):
         return ordinal == 1
-    part = taken(document)
+    part = take(document)
     return part is not None and len(part.tables) >= ordinal
 
 
@@ -55,7 +55,7 @@ def tables_of(document: Document, ordinal: int | None = None) -> list[Table]:
 def _read(document: Document, ordinal: int | None) -> list[Table]:
     if isinstance(document.tree, CsvTree):
         return [] if document.missing or ordinal not in {None, 1} else [table_of_rows(document.tree.rows, document)]
-    part = taken(document)
+    part = take(document)
     if part is None:
         return []
     nodes = part.tables if ordinal is None else part.tables[ordinal - 1 : ordinal]
@@ -73,7 +73,7 @@ def _read(document: Document, ordinal: int | None) -> list[Table]:
 def table_of_rows(rows: Sequence[tuple[str, ...]], document: Document) -> Table:
     """Return the table of the rows of CSV, the first of which may be its header."""
     width = max(map(len, rows), default=0)
-    read = [tuple(cleaned(cell, document.extraction) for cell in row) + ("",) * (width - len(row)) for row in rows]
+    read = [tuple(clean(cell, document.extraction) for cell in row) + ("",) * (width - len(row)) for row in rows]
     return Table(read[0], tuple(read[1:])) if has_header(rows) else Table((), tuple(read))
 
 
@@ -87,7 +87,7 @@ def _table(node: LexborNode, excluded: frozenset[int], document: Document) -> Ta
         if row.mem_id in excluded:
             continue
         cells = [cell for cell in elements_below(row, _CELLS) if cell.mem_id not in excluded]
-        placed = list(islice(_placed(cells, spans, excluded, document), MOST_CELLS + 1))
+        placed = list(islice(_place_texts(cells, spans, excluded, document), MOST_CELLS + 1))
         texts = tuple(text for text, _ in placed)
         last = max(last, *(place for place, (_, begins) in enumerate(placed) if begins), 0)
         number += len(texts)
@@ -103,7 +103,7 @@ def _table(node: LexborNode, excluded: frozenset[int], document: Document) -> Ta
     return Table((*columns[:width], *[""] * (width - len(columns))) if columns else (), padded)
 
 
-def _placed(
+def _place_texts(
     cells: list[LexborNode], spans: dict[int, tuple[int, str]], excluded: frozenset[int], document: Document
 ) -> Iterator[tuple[str, bool]]:
     """Yield the texts of a row, one a column, each with whether its cell begins there; `spans` are cells of rows above that reach into it: (rows left, text) by column."""
@@ -124,7 +124,7 @@ def _placed(
             yield "", False
             column += 1
             continue
-        text = cleaned(text_below(cell, excluded), document.extraction)
+        text = clean(text_below(cell, excluded), document.extraction)
         down, across = _span(cell, "rowspan"), _span(cell, "colspan")
         for number in range(across):
             if down > 1:

@@ -88,11 +88,11 @@ def decode(data: bytes, content_type: str | None = None, *, last_good: str = "")
     """Return the text of a body, by the order above. Any bytes and any label give a text."""
     for mark, charset in _MARKS:
         if data.startswith(mark):
-            return Decoded(_replaced(data[len(mark) :], charset), charset, "bom")
-    last = known_charset(last_good)
+            return Decoded(_replace(data[len(mark) :], charset), charset, "bom")
+    last = find_charset(last_good)
     declared: tuple[str, Source] | None = None
     wide = _by_zeros(data)
-    for label, source in _declared(data, content_type):
+    for label, source in _list_declared(data, content_type):
         # These labels leave the order of bytes to a mark, which is not there.
         charset = wide or label if label in {"utf-16", "utf-32"} else label
         declared = declared or (charset, source)
@@ -107,15 +107,15 @@ def decode(data: bytes, content_type: str | None = None, *, last_good: str = "")
     if last and (text := strictly(data, last)) is not None:
         return Decoded(text, last, "last good")
     if declared is not None:
-        return Decoded(_replaced(data, declared[0]), *declared)
+        return Decoded(_replace(data, declared[0]), *declared)
     if wide is not None:
-        return Decoded(_replaced(data, wide), wide, "statistics")
-    if (guessed := _guessed(data)) is not None:
+        return Decoded(_replace(data, wide), wide, "statistics")
+    if (guessed := _guess(data)) is not None:
         return Decoded(*guessed, "statistics")
-    return Decoded(_replaced(data, _FALLBACK), _FALLBACK, "fallback")
+    return Decoded(_replace(data, _FALLBACK), _FALLBACK, "fallback")
 
 
-def known_charset(label: str) -> str:
+def find_charset(label: str) -> str:
     """Return Python's name of the charset that a label means, or "" for a label that means none (`rot13`)."""
     label = label.strip().lower()
     if not _LABEL.fullmatch(label):
@@ -133,7 +133,7 @@ def known_charset(label: str) -> str:
 def strictly(data: bytes, charset: str) -> str | None:
     """Return the text of the bytes in a known charset, or None if they are not in it."""
     if charset == _FALLBACK:
-        return _replaced(data, charset)
+        return _replace(data, charset)
     try:
         return data.decode(charset)
     except UnicodeError:
@@ -144,15 +144,15 @@ def _whole(text: str, charset: str, source: Source, data: bytes) -> Decoded:
     return Decoded(text, charset, source, data if charset == "utf-8" else None)
 
 
-def _declared(data: bytes, content_type: str | None) -> Iterator[tuple[str, Source]]:
-    if content_type and (label := _HEADER.search(content_type)) and (charset := known_charset(label[1])):
+def _list_declared(data: bytes, content_type: str | None) -> Iterator[tuple[str, Source]]:
+    if content_type and (label := _HEADER.search(content_type)) and (charset := find_charset(label[1])):
         yield charset, "header"
     head = data[:_LOOKED_AT]
     if b"charset" not in head.lower() and b"encoding" not in head:
         return
     head = _COMMENT.sub(b"", head)
     inside = _XML.search(head) or _META.search(head)
-    if inside and (charset := known_charset(inside[1].decode("ascii"))):
+    if inside and (charset := find_charset(inside[1].decode("ascii"))):
         # A declaration that could be read as ASCII is not in a wide charset, whatever it says (WHATWG HTML, prescan).
         yield ("utf-8" if charset.startswith(("utf-16", "utf-32")) else charset), "meta"
 
@@ -170,16 +170,16 @@ def _by_zeros(data: bytes) -> str | None:
     return "utf-16-be" if zeros[0] + zeros[2] > zeros[1] + zeros[3] else "utf-16-le"
 
 
-def _guessed(data: bytes) -> tuple[str, str] | None:
+def _guess(data: bytes) -> tuple[str, str] | None:
     """Return text and charset of a body by its letters, if they tell and all of it is in that charset."""
     for guess in guesses(data):
-        charset = known_charset(guess)
+        charset = find_charset(guess)
         if charset and (text := strictly(data, charset)) is not None:
             return text, charset
     return None
 
 
-def _replaced(data: bytes, charset: str) -> str:
+def _replace(data: bytes, charset: str) -> str:
     """Decode with U+FFFD for what does not fit; the five holes of windows-1252 are control characters, as in browsers."""
     if charset != _FALLBACK:
         return data.decode(charset, "replace")

@@ -56,11 +56,11 @@ def guesses(data: bytes) -> Iterator[str]:
     if share >= _RUNS_OF_EAST_ASIA:
         yield from _east_asian(data, lines)
     if share >= _RUNS_OF_WORDS:
-        yield from (charset for charset, _ in _ranked(b" ".join(runs), _NOT_LATIN))
+        yield from (charset for charset, _ in _rank(b" ".join(runs), _NOT_LATIN))
         return
     declared = _LANGUAGE.search(data[:4_096])
     language = _LANGUAGES.get(declared[1].lower(), "other") if declared else ""
-    for charset, detected in _ranked(lines, _LATIN):
+    for charset, detected in _rank(lines, _LATIN):
         if _is_in(language or detected, lines.decode(charset, "ignore")):
             yield charset
 
@@ -75,7 +75,7 @@ def _is_in(language: str, text: str) -> bool:
 def _east_asian(data: bytes, lines: bytes) -> list[str]:
     """Return the East Asian charsets by rank; without rank the one that all fits, if it is only one: chance makes no such long text."""
     fitting = [charset for charset in _EAST_ASIAN if _fits(data, charset)]
-    ranked = [charset for charset, _ in _ranked(lines, fitting)] if fitting else []
+    ranked = [charset for charset, _ in _rank(lines, fitting)] if fitting else []
     return ranked or (fitting if len(fitting) == 1 else [])
 
 
@@ -88,7 +88,7 @@ def _fits(data: bytes, charset: str) -> bool:
     return charset != "cp932" or 3 * len(_HALFWIDTH.findall(text)) <= len(_WIDE.findall(text))
 
 
-def _ranked(sample: bytes, charsets: list[str]) -> Iterator[tuple[str, str]]:
+def _rank(sample: bytes, charsets: list[str]) -> Iterator[tuple[str, str]]:
     """Yield (charset, language) of those that make sense of a sample, the best first."""
     from charset_normalizer import from_bytes  # loaded only where nothing else tells
 

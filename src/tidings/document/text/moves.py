@@ -40,10 +40,10 @@ def moves_of(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> t
             places.setdefault(tuple(new[at : at + SHORTEST]), (at, edit.new_end, number))
     if not places:
         return ()
-    return tuple(_found(edits, old, new, places))
+    return tuple(_find(edits, old, new, places))
 
 
-def _found(
+def _find(
     edits: Sequence[Edit],
     old: Sequence[str],
     new: Sequence[str],

@@ -25,7 +25,7 @@ class PackedError(ValueError):
     """A packed file cannot be unpacked; the text says why."""
 
 
-def unpacked(data: bytes, *, most: int = MOST_BYTES) -> bytes:
+def unpack(data: bytes, *, most: int = MOST_BYTES) -> bytes:
     """Return what a gzip file holds, or the data themselves if they are none.
 
     `most` is the most bytes that may come of it. Raises `PackedError` for a file that is damaged, ends before its end, or grows too much.
@@ -40,7 +40,7 @@ def text_within(data: bytes) -> bytes | None:
 
     Raises `PackedError` as `unpacked` does.
     """
-    return unpacked(data) if data.startswith(_GZIP) and _begins_as_text(data) else None
+    return unpack(data) if data.startswith(_GZIP) and _begins_as_text(data) else None
 
 
 def _begins_as_text(data: bytes) -> bool:

@@ -88,7 +88,7 @@ def spans_of_chunk(chunk: str) -> list[tuple[int, int]]:
     return [match.span() for match in pattern.finditer(chunk)]
 
 
-def folded(token: str) -> str:
+def fold(token: str) -> str:
     """Return a token as it is compared where case means nothing: case folded, in NFC (`STRASSE` and `straße` are equal).
 
     The dotted and the dotless i of Turkish are one letter: no text says in which language its capitals are.
@@ -103,7 +103,7 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", _DROP.sub("", text)).translate(_ALIKE)
 
 
-def shown(text: str) -> str:
+def show(text: str) -> str:
     """Return a text of a page as people read it: in NFC, without what is not seen; joiners stay."""
     return text if text.isascii() else unicodedata.normalize("NFC", _DROP.sub("", text))
 
@@ -132,16 +132,16 @@ def thesis_words(token: str) -> list[str]:
 def _tokens(chunk: str) -> tuple[str, ...]:
     if chunk.isascii():
         return (chunk,) if chunk.isalnum() else tuple(_ASCII_TOKEN.findall(chunk))
-    found = _TOKEN.findall(chunk) if len(chunk) <= SHORT_CHUNK else _found_in_rows(chunk)
+    found = _TOKEN.findall(chunk) if len(chunk) <= SHORT_CHUNK else _find_in_rows(chunk)
     if _SPECIAL.search(chunk) or not unicodedata.is_normalized("NFC", chunk):
-        found = [_cleaned(token) for token in found]
+        found = [_clean(token) for token in found]
     if len(found) < _MANY:
         return tuple(found)
     shared: dict[str, str] = {}
     return tuple(shared.setdefault(token, token) for token in found)
 
 
-def _found_in_rows(chunk: str) -> list[str]:
+def _find_in_rows(chunk: str) -> list[str]:
     """Return what `_TOKEN` finds; what is written without spaces is taken row by row, which is quicker."""
     found: list[str] = []
     for row, token in _RUN_OR_TOKEN.findall(chunk):
@@ -156,6 +156,6 @@ tokens_of_short_chunk = lru_cache(maxsize=32_768)(_tokens)
 """The same for chunks of at most `SHORT_CHUNK` characters, remembered."""
 
 
-def _cleaned(token: str) -> str:
+def _clean(token: str) -> str:
     plain = unicodedata.normalize("NFC", _DROP.sub("", token).rstrip(_KEPT))
     return f"-{plain[1:]}" if plain[0] == _MINUS and plain[1:2].isdecimal() else plain

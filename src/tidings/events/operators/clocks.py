@@ -133,9 +133,9 @@ class ClockNode(Node):
         stopped = [number for number, clock in self._clocks.items() if clock.initiators[0].end <= last.start]
         if self.context is Context.CHRONICLE:
             stopped = stopped[:1]
-        return [told for number in stopped for told in self._told(self._cancel(number), last)]
+        return [told for number in stopped for told in self._end_clock(self._cancel(number), last)]
 
-    def _told(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:  # noqa: ARG002 - P* does
+    def _end_clock(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:  # noqa: ARG002 - P* does
         return NONE
 
     def _tick(self, clock: RunningClock) -> Occurrence:
@@ -204,7 +204,7 @@ class PeriodicStarNode(PeriodicNode):
         self._clocks[clock] = running._replace(ticks=ticks)
         return NONE
 
-    def _told(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:
+    def _end_clock(self, clock: RunningClock, last: Occurrence) -> Sequence[Occurrence]:
         ticks = [tick for tick in clock.ticks if tick.end <= last.start]
         return (join(self, [*clock.initiators, *ticks], last),) if ticks else NONE
 

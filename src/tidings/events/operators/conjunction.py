@@ -8,7 +8,7 @@ from itertools import combinations, product
 from operator import attrgetter
 from typing import Any
 
-from tidings.events.expression import AnyOf, Expression
+from tidings.events.expression import AnyOfEvents, Expression
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.node import NONE, Bounds, Context, Node, join
 from tidings.events.timers import Timers
@@ -24,7 +24,7 @@ class ConjunctionNode(Node):
 
     def __init__(self, number: int, expression: Expression, context: Context, bounds: Bounds, timers: Timers) -> None:
         super().__init__(number, expression, context, bounds, timers)
-        self._others = (expression.count if isinstance(expression, AnyOf) else 2) - 1
+        self._others = (expression.count if isinstance(expression, AnyOfEvents) else 2) - 1
         self._sides: tuple[deque[Occurrence], ...] = tuple(deque() for _ in expression.roles)
 
     @property

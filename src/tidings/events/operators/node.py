@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
-from tidings.events.expression import Expression, spelled
+from tidings.events.expression import Expression, spell
 from tidings.events.occurrence import NO_PARAMS, Occurrence
 from tidings.events.timers import Timers
 from tidings.model.interval import Duration, Instant
@@ -55,7 +55,7 @@ class Bounds:
             raise ValueError(message)
 
 
-class Listener(Protocol):
+class DetectionListener(Protocol):
     """Who hears of the detections of a node: a rule."""
 
     @property
@@ -133,7 +133,7 @@ class Node:
             self.lifetime = bounds.max_age
         self.parts: tuple[Node, ...] = ()
         self.above: dict[tuple[int, int], tuple[Node, int]] = {}
-        self.listeners: dict[Any, Listener] = {}
+        self.listeners: dict[Any, DetectionListener] = {}
         self.rank = 0
         self.dropped = 0
         self.reach: Reach | None = None
@@ -142,7 +142,7 @@ class Node:
         """Return the type of what this node detects, spelled out when it is first asked for: most never are."""
         if name != "type":
             raise AttributeError(name)
-        self.type = spelled(self.expression)
+        self.type = spell(self.expression)
         return self.type
 
     @property

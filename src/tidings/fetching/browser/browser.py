@@ -109,9 +109,9 @@ class Browser:
             error = FetchError("net", f"{load.doing}the page did not come to rest in a browser within {seconds:g} s")
             if load.loading:
                 error = FetchError("busy", f"the page still says {load.loading!r} after {seconds:g} s in a browser")
-            return _failed(error, outcome, load)
+            return _make_failure(error, outcome, load)
         except FetchError as error:
-            return _failed(error, outcome, load)
+            return _make_failure(error, outcome, load)
         return replace(
             outcome,
             body=seen.html,
@@ -151,9 +151,9 @@ class Browser:
             hops.append(document.url)
             if len(hops) > self._settings.max_redirects or _rebuilt(seen.moved_to) in hops:
                 raise FetchError("redirect", "the page's scripts send it on without end")
-            document = await self._moved(load, seen.moved_to)
+            document = await self._follow_move(load, seen.moved_to)
 
-    async def _moved(self, load: Load, url: str) -> MainAnswer:
+    async def _follow_move(self, load: Load, url: str) -> MainAnswer:
         """Return the page that a script has sent the browser to, asked for like a part: as a stranger's unless it is at home there."""
         from tidings.fetching.browser.visit import MainAnswer
 
@@ -207,7 +207,7 @@ def is_page(content_type: str | None, body: bytes) -> bool:
     return media in HTML or (not media and body.lstrip()[:1] == b"<")
 
 
-def _failed(error: FetchError, fetched: Fetched, load: Load) -> Failed:
+def _make_failure(error: FetchError, fetched: Fetched, load: Load) -> Failed:
     return Failed(
         kind=error.kind,
         reason=str(error),

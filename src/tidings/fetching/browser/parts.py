@@ -211,7 +211,7 @@ class PartFetcher:
         client = self._client_for(load, target)
         client.refuse_literal(target, load.route)
         own = [h for h in load.request.headers if h[0].lower() not in redirects.OF_A_BODY]
-        theirs = forwarded(headers)
+        theirs = pick_forwarded(headers)
         async with load.permit.beside(target.host):
             load.count()
             journey = Journey(
@@ -237,7 +237,7 @@ class PartFetcher:
     ) -> PartAnswer | tuple[int, str]:
         if load.jar is not None:
             lines = response.headers.getall("Set-Cookie", ())
-            load.jar = cookies.merged(load.jar, lines, journey.url, now=self._outer.clock.wall())
+            load.jar = cookies.merge(load.jar, lines, journey.url, now=self._outer.clock.wall())
         if response.status in answers.REDIRECTS:
             return response.status, redirects.target(journey.url, response.headers.getall("Location", ()))
         encoding = answers.content_encoding(response.headers)
@@ -251,7 +251,7 @@ class PartFetcher:
         return PartAnswer(journey.url, response.status, answers.plain_headers(response.headers), decoder.finish())
 
 
-def forwarded(headers: Mapping[str, str]) -> dict[str, str]:
+def pick_forwarded(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of a browser's request that go on: what says who asks, or frames the message, is ours."""
     kept: dict[str, str] = {}
     for name, value in headers.items():

@@ -359,7 +359,7 @@ class Visit:
         if is_page and not self._is_served:
             self._is_served = True
             await route.fulfill(
-                status=self._document.status, headers=_handed_on(self._document.headers), body=self._document.body
+                status=self._document.status, headers=_pick_headers(self._document.headers), body=self._document.body
             )
             return
         if self._typed and (
@@ -421,7 +421,7 @@ class Visit:
         self._world = 0
         self._document = MainAnswer(part.url, part.status, dict(part.headers), part.body)
         self._host = address.host_of(part.url)
-        await route.fulfill(status=part.status, headers=_handed_on(part.headers), body=part.body)
+        await route.fulfill(status=part.status, headers=_pick_headers(part.headers), body=part.body)
 
     def _part(self, request: Any) -> Coroutine[Any, Any, PartAnswer]:
         sent = request.post_data_buffer
@@ -436,7 +436,7 @@ class Visit:
     async def _ask(self, route: Any, request: Any) -> None:
         had = self._had.get(request.url) if self._typed and request.method == "GET" else None
         if had is not None:  # nothing new is said to anybody
-            await route.fulfill(status=had.status, headers=_handed_on(had.headers), body=had.body)
+            await route.fulfill(status=had.status, headers=_pick_headers(had.headers), body=had.body)
             return
         try:
             part = await self._task(self._part(request))
@@ -450,7 +450,7 @@ class Visit:
         self._doubt(request, part)
         if self._steps and not self._typed and request.method == "GET":
             self._had[request.url] = part
-        await route.fulfill(status=part.status, headers=_handed_on(part.headers), body=part.body)
+        await route.fulfill(status=part.status, headers=_pick_headers(part.headers), body=part.body)
 
     def _judge(self, request: Any, error: Exception) -> None:
         """Take in that a part could not be had: of the page's own host, the page is not whole then."""
@@ -518,7 +518,7 @@ def _check_document(part: PartAnswer, now: Instant) -> None:
         raise FetchError("request", f"the step leads to something that is no page: {media[:60]}")
 
 
-def _handed_on(headers: dict[str, str] | Any) -> dict[str, str]:
+def _pick_headers(headers: dict[str, str] | Any) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name not in _NOT_HANDED_ON}
 
 

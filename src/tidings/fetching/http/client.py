@@ -310,7 +310,7 @@ class Client:
             journey.wire_bytes += len(chunk)
             decoder.feed(chunk)
             if decoder.decoded_bytes > MAX_ROBOTS_BYTES:
-                return decoder.cut()
+                return decoder.cut_short()
         return decoder.finish()
 
     async def exchange(

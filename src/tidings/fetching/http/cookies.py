@@ -25,7 +25,7 @@ _LONGEST_SET = 4_096
 
 
 def read(text: str) -> tuple[Cookie, ...]:
-    """Return the cookies of a `cookies.txt` (Netscape's format, as browsers' add-ons and curl write it); `left_out` names those it lacks.
+    """Return the cookies of a `cookies.txt` (Netscape's format, as browsers' add-ons and curl write it); `list_unusable` names those it lacks.
 
     Raises `UsageError` where no cookie can be read. It names a line, never the value in it.
     """
@@ -36,7 +36,7 @@ def read(text: str) -> tuple[Cookie, ...]:
     return tuple(found)
 
 
-def left_out(text: str) -> tuple[str, ...]:
+def list_unusable(text: str) -> tuple[str, ...]:
     """Return what is said of each cookie of a `cookies.txt` that no request can carry."""
     return tuple(_parse(text)[1])
 
@@ -56,7 +56,7 @@ def _parse(text: str) -> tuple[list[Cookie], list[str]]:
             else _fault(fields)
         )
         if fault:
-            faults.append(f"line {number}{_named(fields)}: {fault}")
+            faults.append(f"line {number}{_name_cookie(fields)}: {fault}")
         else:
             found.append(_cookie(fields))
     return found, faults
@@ -76,7 +76,7 @@ def _fault(fields: Sequence[str]) -> str:
     return next((what for what, wrong in faults.items() if wrong), "")
 
 
-def _named(fields: Sequence[str]) -> str:
+def _name_cookie(fields: Sequence[str]) -> str:
     """Return the name and the domain of a cookie, as far as its line has them where they belong."""
     if len(fields) != _FIELDS:
         return ""
@@ -99,7 +99,7 @@ def _cookie(fields: Sequence[str]) -> Cookie:
     )
 
 
-def merged(old: Iterable[Cookie], lines: Iterable[str], url: str, *, now: Instant) -> tuple[Cookie, ...]:
+def merge(old: Iterable[Cookie], lines: Iterable[str], url: str, *, now: Instant) -> tuple[Cookie, ...]:
     """Return cookies after an answer of the rebuilt URL with these `Set-Cookie` lines, at the wall time `now` (RFC 6265 §5.3).
 
     An answer sets cookies for its own host, or for a domain above it that is one owner's. A new one takes the place of that of the same name,

@@ -73,7 +73,7 @@ class Decoder:
             raise FetchError("encoding", reason)
         return body
 
-    def cut(self) -> bytes:
+    def cut_short(self) -> bytes:
         """Return what was decoded so far, for texts of which the beginning is enough (robots.txt)."""
         return b"".join(self._pieces)
 
@@ -177,7 +177,7 @@ class _Zlib:
             try:
                 piece = self._inflate.decompress(data, STEP_BYTES)
             except zlib.error:
-                raise _damaged(self._name) from None
+                raise _make_damage_error(self._name) from None
             if piece:
                 yield piece
             data = self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
@@ -190,7 +190,7 @@ class _Zlib:
 
     def finish(self) -> None:
         if not self._inflate.eof:
-            raise _cut(self._name)
+            raise _make_cut_error(self._name)
 
     def _next_member(self) -> None:
         if not self._members_left:
@@ -218,7 +218,7 @@ class _Deflate:
 
     def finish(self) -> None:
         if self._inner is None:
-            raise _cut("deflate")
+            raise _make_cut_error("deflate")
         self._inner.finish()
 
 
@@ -236,7 +236,7 @@ class _Brotli:
             try:
                 piece = self._decoder.process(data, output_buffer_limit=STEP_BYTES)
             except brotli.error:
-                raise _damaged("br") from None
+                raise _make_damage_error("br") from None
             data = b""
             # A full step may have more behind it, also when all input was taken.
             pending = len(piece) >= STEP_BYTES or not self._decoder.can_accept_more_data()
@@ -245,7 +245,7 @@ class _Brotli:
 
     def finish(self) -> None:
         if not self._decoder.is_finished():
-            raise _cut("br")
+            raise _make_cut_error("br")
 
 
 class _Zstd:
@@ -267,14 +267,14 @@ class _Zstd:
             try:
                 piece = self._decoder.decompress(data, STEP_BYTES)
             except ZstdError:
-                raise _damaged("zstd") from None
+                raise _make_damage_error("zstd") from None
             data = self._decoder.unused_data if self._decoder.eof else b""
             if piece:
                 yield piece
 
     def finish(self) -> None:
         if not self._decoder.eof:
-            raise _cut("zstd")
+            raise _make_cut_error("zstd")
 
     @staticmethod
     def _fresh() -> ZstdDecompressor:
@@ -291,11 +291,11 @@ _GZIP = re.compile(rb"\x1f\x8b")
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 
-def _damaged(name: str) -> FetchError:
+def _make_damage_error(name: str) -> FetchError:
     return FetchError("encoding", f"the body says it is {name}, but is not, or is damaged")
 
 
-def _cut(name: str) -> FetchError:
+def _make_cut_error(name: str) -> FetchError:
     return FetchError("encoding", f"the {name} body ends before its end")
 
 

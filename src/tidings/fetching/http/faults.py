@@ -34,19 +34,19 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
     if (code := _errno(error)) in OUR_OWN:
         return FetchError("disk", f"this machine has not what a request needs: {os.strerror(code)} (ulimit -a)")
     if proxy and isinstance(error, aiohttp.ClientHttpProxyError):
-        return _refused_by_proxy(error.status, host, proxy)
+        return _explain_proxy_refusal(error.status, host, proxy)
     refused = dial.refused or _refusal(error)
     if proxy and (refused or isinstance(error, aiohttp.ClientConnectorDNSError | aiohttp.ClientProxyConnectionError)):
         host = proxy  # nothing else is looked up or dialled
     if refused:
         return FetchError("address", f"{host} must not be asked: {refused}; fetch.allow_networks can allow it")
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return FetchError("net", f"the name {host} was not found ({_said(error.os_error)})")
+        return FetchError("net", f"the name {host} was not found ({_clean_message(error.os_error)})")
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return FetchError("net", f"the certificate of {host} is not accepted: {_certificate(error)}", reached=True)
     if isinstance(error, aiohttp.ClientConnectorError):
         spoke = isinstance(error.os_error, ssl.SSLError)
-        return FetchError("net", f"no connection to {host} ({_said(error.os_error)})", reached=spoke)
+        return FetchError("net", f"no connection to {host} ({_clean_message(error.os_error)})", reached=spoke)
     if isinstance(error, TimeoutError):
         return FetchError("net", f"no connection to {host} in time")
     if isinstance(error, aiohttp.ServerDisconnectedError):
@@ -54,11 +54,11 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
     if isinstance(error, HostileAnswerError):
         return FetchError("size", f"{host} sent {error}")
     if isinstance(error, aiohttp.ClientResponseError):
-        return _malformed(error, host)
+        return _explain_malformed(error, host)
     if isinstance(error, aiohttp.ClientPayloadError):
         return FetchError("framing", f"the body from {host} ended before its end")
     if isinstance(error, aiohttp.ClientOSError):
-        return FetchError("net", f"the connection to {host} was lost ({_said(error)})")
+        return FetchError("net", f"the connection to {host} was lost ({_clean_message(error)})")
     return FetchError("net", f"the request to {host} failed ({type(error).__name__})")
 
 
@@ -67,7 +67,7 @@ def _errno(error: BaseException) -> int:
     return cause.errno or 0 if isinstance(cause, OSError) else 0
 
 
-def _refused_by_proxy(status: int, host: str, proxy: str) -> FetchError:
+def _explain_proxy_refusal(status: int, host: str, proxy: str) -> FetchError:
     """Return what the answer of a proxy to CONNECT means."""
     if status in {401, 403, 407}:
         return FetchError("denied", f"{proxy} does not let us reach {host}: it answered {status}", status=status)
@@ -83,7 +83,7 @@ def _certificate(error: aiohttp.ClientConnectorCertificateError) -> str:
     return str(getattr(error.certificate_error, "verify_message", "") or error.certificate_error)
 
 
-def _malformed(error: aiohttp.ClientResponseError, host: str) -> FetchError:
+def _explain_malformed(error: aiohttp.ClientResponseError, host: str) -> FetchError:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, aiohttp.http_exceptions.LineTooLong) or "Too many headers" in str(cause):
@@ -94,7 +94,7 @@ def _malformed(error: aiohttp.ClientResponseError, host: str) -> FetchError:
     )
 
 
-def _said(error: OSError) -> str:
+def _clean_message(error: OSError) -> str:
     """Return what the system says of an error, without its numbers and the places in its own source."""
     if isinstance(error, ssl.SSLError) and error.reason:
         spelt = error.reason.replace("_", " ").lower()

@@ -95,7 +95,7 @@ class Journey:
 
     def take_cookies(self, lines: Iterable[str], now: Instant) -> None:
         """Take what an answer on the way sets, for the hosts that it may set it for."""
-        self.jar = cookies.merged(self.jar, lines, self.url, now=now)
+        self.jar = cookies.merge(self.jar, lines, self.url, now=now)
 
     def visit(self, now: Instant) -> bool:
         """Note where the next request goes and with which cookies; return whether none like it has left before."""

@@ -31,7 +31,7 @@ def target(url: str, locations: Sequence[str]) -> str:
     if len(locations) != 1 or not locations[0].strip():
         count = "no" if not locations or not locations[0].strip() else "more than one"
         raise FetchError("redirect", f"the page points elsewhere, but gives {count} address")
-    location = _quoted(locations[0].strip(" \t"))
+    location = _quote(locations[0].strip(" \t"))
     if not location.isprintable():  # the library below would take control characters out without a word
         raise FetchError("redirect", "the page points to an address with control characters")
     try:
@@ -113,7 +113,7 @@ def refuse_to_carry(destination: str, *, first: str) -> None:
         raise FetchError("redirect", "the page points to another site, to which its method and body are not carried")
 
 
-def _quoted(location: str) -> str:
+def _quote(location: str) -> str:
     """Return a Location with blanks and bytes beyond ASCII percent-encoded, as browsers send them."""
     if location.isascii():
         return location.replace(" ", "%20")

@@ -109,14 +109,14 @@ def mmedd(garden: Garden, capacity: float, days: int, *, rule: Rule = medd_dbf, 
 
 
 def _maintain(morning: Morning, horizons: Days, *, covers: bool) -> list[int]:
-    def needed(due: Days, spent: float) -> float:
+    def measure_need(due: Days, spent: float) -> float:
         return overload(morning.garden, due, morning.today, morning.capacity, morning.level - spent, horizons)
 
-    late, early = maintained(morning.garden, morning.due, morning.today, morning.room, needed, covers=covers)
+    late, early = maintain(morning.garden, morning.due, morning.today, morning.room, measure_need, covers=covers)
     return late + early
 
 
-def maintained(
+def maintain(
     garden: Garden, due: Days, today: int, room: float, needed: Callable[[Days, float], float], *, covers: bool = True
 ) -> tuple[list[int], list[int]]:
     """Return M₁ and M₂ of Algorithm 1: what is due and fits into `room`, and what is worked ahead of what is not.

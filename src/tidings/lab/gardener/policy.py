@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from tidings.lab.gardener.demand import excess
 from tidings.lab.gardener.garden import Days, Garden
-from tidings.lab.gardener.medd import maintained, wasteness
+from tidings.lab.gardener.medd import maintain, wasteness
 from tidings.model.interval import HOUR, MINUTE, Duration, Instant
 from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import (
@@ -102,16 +102,16 @@ class Medd:
         garden = Garden(state.population["cost"][known], self._windows(state.population, known))
         due, today = self._due(state.population, known), state.now
 
-        def needed(after: Days, spent: float) -> float:  # noqa: ARG001 - what is spent of this step is not of the next
+        def measure_need(after: Days, spent: float) -> float:  # noqa: ARG001 - what is spent of this step is not of the next
             return excess(garden, after, today + self.step, today, budget)
 
         room = max(budget * self.step, float(garden.costs.max()) if budget > 0 else 0.0)
-        ahead = maintained(garden, due, today, room, needed)[1]
+        ahead = maintain(garden, due, today, room, measure_need)[1]
         waste = wasteness(garden.costs[ahead], garden.windows[ahead], due[ahead] - today)
         price = float(waste.max(initial=0.0))
         return Market(price, garden.density, floor=price)
 
-    def stretched(self, factor: float) -> Medd:  # noqa: ARG002 - who cannot be in time is late
+    def stretch(self, factor: float) -> Medd:  # noqa: ARG002 - who cannot be in time is late
         """Return the same policy: windows stay what they are."""
         return self
 

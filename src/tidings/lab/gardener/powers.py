@@ -23,7 +23,7 @@ class _Plant:
     number: int
     cost: float
 
-    def visited(self, _: int) -> Iterator[int]:
+    def visit(self, _: int) -> Iterator[int]:
         yield self.number
 
 
@@ -34,16 +34,16 @@ class _Turns:
     bins: tuple[tuple[_Item, ...], tuple[_Item, ...]]
     cost: float
 
-    def visited(self, visit: int) -> Iterator[int]:
+    def visit(self, visit: int) -> Iterator[int]:
         for item in self.bins[visit % 2]:
-            yield from item.visited(visit // 2)
+            yield from item.visit(visit // 2)
 
 
 _Item: TypeAlias = _Plant | _Turns
 _Bins: TypeAlias = list[tuple[_Item, ...]]
 
 
-def bound(garden: Garden) -> float:
+def compute_bound(garden: Garden) -> float:
     """Return what `construct` stays within on any day: 4Ω + 2, in units of the smallest power of two that no cost exceeds."""
     return 4 * garden.density + 2 * _unit(garden)
 
@@ -114,7 +114,7 @@ def _schedule(garden: Garden, base: int, size: Callable[[float], float], *, fill
 
 def _of_day(items: Sequence[_Item], visit: int) -> Iterator[int]:
     for item in items:
-        yield from item.visited(visit)
+        yield from item.visit(visit)
 
 
 def _pack(items: Sequence[_Item]) -> _Bins:

@@ -42,7 +42,7 @@ class Cam(PriceHours):
         """Return one pace where a page that changes at all hours alike is bought, else inf."""
         return np.where(self._find_needed(worth, price) <= 1, float(self.pace), np.inf)
 
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what is older than an instant is lost
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what is older than an instant is lost
         """Return W·ρ of one instant of a mean hour, per unit of cost."""
         return np.asarray(worth.importance * -np.expm1(-worth.rate * self.pace) / worth.cost)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import DAY, SECOND, Duration, Instant
-from tidings.scheduling.beside import Beside, carried, frozen, recalled
+from tidings.scheduling.beside import Beside, carry_over, freeze, recall
 from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Observation, Population, Rows, Signal
 
@@ -54,7 +54,7 @@ class _Crawler:
         population = state.population.update(ids, columns)
         if population.ids is state.population.ids:
             return replace(state, population=population)
-        return carried(state, self._fresh(population))
+        return carry_over(state, self._fresh(population))
 
     def on_poll(self, state: CrawlerState, ids: ArrayLike, observation: Observation) -> CrawlerState:
         """Return the state after polls, by the crawler's rule. A first poll changes no interval."""
@@ -72,7 +72,7 @@ class _Crawler:
         interval[rows] = np.where(known, stepped, interval[rows])
         rest[rows] = np.where(known, left, rest[rows])
         population = state.population.set(rows, {"last_polled": at})
-        return frozen(CrawlerState(population, interval, rest, modified))
+        return freeze(CrawlerState(population, interval, rest, modified))
 
     def step(
         self, interval: Floats, changed: np.ndarray[Any, np.dtype[np.bool_]], since: Floats
@@ -102,11 +102,11 @@ class _Crawler:
 
     def recall(self, state: CrawlerState, memories: Mapping[int, Mapping[str, Any]]) -> CrawlerState:
         """Return the state in which pages have these intervals again; unreadable memories are passed over."""
-        return recalled(state, memories, ("interval", "rest", "modified"), _is_readable)
+        return recall(state, memories, ("interval", "rest", "modified"), _is_readable)
 
     def _fresh(self, population: Population) -> CrawlerState:
         pace = np.full(population.size, float(self.pace))
-        return frozen(CrawlerState(population, pace, pace.copy(), np.full(population.size, UNPOLLED)))
+        return freeze(CrawlerState(population, pace, pace.copy(), np.full(population.size, UNPOLLED)))
 
     def _due(self, state: CrawlerState, rows: Rows | slice) -> Instants:
         least, most = state.population["shortest"][rows], state.population["longest"][rows]

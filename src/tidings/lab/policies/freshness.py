@@ -39,7 +39,7 @@ class Azar(Other):
         with np.errstate(divide="ignore"):
             return np.asarray(1 / rates)
 
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:
         """Return how late a page is, in waits, at this price."""
         return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
 
@@ -69,7 +69,7 @@ class Ebr(Price):
         with np.errstate(divide="ignore"):
             return np.asarray(self._cycle / looks)
 
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:
         """Return how late a page is, in waits, at this price."""
         return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
 

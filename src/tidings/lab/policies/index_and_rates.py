@@ -43,7 +43,7 @@ class Index(Other):
         x = wait(np.maximum(1 - (1 + self.share - worthless) * math.exp(-self.share), 0.0)) - self.share
         return np.where(worthless < 1 + self.share, np.maximum(x, 0.0) / kappa, np.inf)
 
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - its worth is the same at each price
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - its worth is the same at each price
         """Return the index and ε·G, per unit of cost."""
         kappa = worth.decay + worth.overwritten
         x = kappa * np.maximum(age, 0.0)
@@ -60,7 +60,7 @@ class LambdaCrawl(Other):
         """Return 1/ρ."""
         return 1 / np.maximum(harmonic(worth.rate, worth.importance, worth.cost * price), 1e-300)
 
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:
         """Return how late a page is, in waits, at this price."""
         return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
 
@@ -75,7 +75,7 @@ class Sbr(Other):
         """Return the interval at which one more look is worth its price."""
         return fresh_wait(worth.rate, worth.importance, worth.cost * price)
 
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - divergence knows no price
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - divergence knows no price
         """Return Olston and Pandey's divergence at an age, per unit of cost."""
         rate = np.maximum(worth.rate, 1e-300)
         return np.asarray(worth.importance * divergence(rate, np.maximum(age, 0.0)) / worth.cost)

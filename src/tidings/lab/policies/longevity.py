@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.lab.policies.index_and_rates import Sbr
-from tidings.scheduling.beside import recalled, widened
+from tidings.scheduling.beside import recall, widen
 from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows
 from tidings.scheduling.price.policy import Price, PriceState
 from tidings.scheduling.price.value import Values
@@ -48,7 +48,7 @@ class OlstonPandey(Sbr):
 
     def begin(self, population: Population, rng: np.random.Generator) -> LongevityState:
         """Return the state in which nobody has polled any page."""
-        return _counted(Price.begin(self, population, rng), np.zeros(population.size, dtype=np.int64))
+        return _count_polls(Price.begin(self, population, rng), np.zeros(population.size, dtype=np.int64))
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> LongevityState:
         """Return the state with other pages or values."""
@@ -57,13 +57,13 @@ class OlstonPandey(Sbr):
         looks = np.zeros(after.population.size, dtype=np.int64)
         places, here = state.population.present(after.population.ids)
         looks[here] = before.looks[places]
-        return _counted(after, looks)
+        return _count_polls(after, looks)
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> LongevityState:
         """Return the state after polls."""
         looks = _own(state).looks.copy()
         looks[state.population.present(ids)[0]] += 1
-        return _counted(Price.on_poll(self, state, ids, observation), looks)
+        return _count_polls(Price.on_poll(self, state, ids, observation), looks)
 
     def remember(self, state: PriceState, page: int) -> dict[str, Any]:
         """Return what was found out of a page. Raises KeyError."""
@@ -72,7 +72,7 @@ class OlstonPandey(Sbr):
 
     def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
         """Return the state in which pages know this again."""
-        return recalled(Price.recall(self, state, memories), memories, ("looks",), _is_readable)
+        return recall(Price.recall(self, state, memories), memories, ("looks",), _is_readable)
 
 
 def _own(state: PriceState) -> LongevityState:
@@ -82,9 +82,9 @@ def _own(state: PriceState) -> LongevityState:
     return state
 
 
-def _counted(state: PriceState, looks: NDArray[np.int64]) -> LongevityState:
+def _count_polls(state: PriceState, looks: NDArray[np.int64]) -> LongevityState:
     looks.setflags(write=False)
-    return widened(LongevityState, state, looks=looks)
+    return widen(LongevityState, state, looks=looks)
 
 
 def _is_readable(memory: Mapping[str, Any]) -> bool:

@@ -81,7 +81,7 @@ class Lottery:
             lambda price: self._means(population, price), population["cost"], 1.0, budget, open_share=open_share
         )
 
-    def stretched(self, factor: float) -> Lottery:  # noqa: ARG002 - it has no longest wait of its own
+    def stretch(self, factor: float) -> Lottery:  # noqa: ARG002 - it has no longest wait of its own
         """Return the same policy: pages wait as long as the budget makes them, and their own bounds let them."""
         return self
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tidings.lab.policies.index_and_rates import STALENESS, LambdaCrawl
 from tidings.lab.refresh.rates import host_prices
 from tidings.model.interval import Duration
-from tidings.scheduling.beside import widened
+from tidings.scheduling.beside import widen
 from tidings.scheduling.effective import HINTS
 from tidings.scheduling.policy import Columns, Floats, Observation, Population, Rows
 from tidings.scheduling.price.policy import Price, PriceState
@@ -81,4 +81,4 @@ def _own(state: PriceState) -> PoliteState:
 
 def _price(state: PriceState, full: Floats) -> PoliteState:
     full.setflags(write=False)
-    return widened(PoliteState, state, full=full)
+    return widen(PoliteState, state, full=full)

@@ -15,7 +15,7 @@ Budget: TypeAlias = int | Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProbeOutcome:
     """What was probed at instants 1 … K, which CEIs were captured, and what that is worth."""
 
     probes: tuple[tuple[int, ...], ...]
@@ -40,13 +40,13 @@ class Online:
     drops_dead: bool = True
     heeds_load: bool = False
 
-    def run(self, ceis: Sequence[Cei], instants: int, budget: Budget) -> Outcome:
+    def run(self, ceis: Sequence[Cei], instants: int, budget: Budget) -> ProbeOutcome:
         """Return what this policy makes of CEIs it learns of one by one. Raises ValueError for a budget of another length."""
-        run = _Run(self, ceis, by_instant(budget, instants))
+        run = _ProbeRun(self, ceis, by_instant(budget, instants))
         return run.outcome(tuple(run.step(now) for now in range(1, instants + 1)))
 
 
-class _Run:
+class _ProbeRun:
     def __init__(self, policy: Online, ceis: Sequence[Cei], budgets: Sequence[int]) -> None:
         self._policy = policy
         self._budgets = budgets
@@ -102,9 +102,9 @@ class _Run:
         load = sum(1 / length for length in asked.values()) / capacity
         return replace(ranking, urgency=urgency_at(load))
 
-    def outcome(self, probes: tuple[tuple[int, ...], ...]) -> Outcome:
+    def outcome(self, probes: tuple[tuple[int, ...], ...]) -> ProbeOutcome:
         """Return the account."""
-        return Outcome(
+        return ProbeOutcome(
             probes,
             tuple(standing.captured >= standing.cei.threshold for standing in self._all),
             sum(standing.captured for standing in self._all),

@@ -113,7 +113,7 @@ def host_prices(changes: Floats, importance: Floats, hosts: Ids, limits: Floats,
     return np.where(low > 0, high, 0.0)
 
 
-def observed(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Floats:
+def allot_observations(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Floats:
     """Return how likely to look at each change of pages that tell of every one: p = min(1, R·μ/(Δ·Σμ)), water-filled (Kolobov et al., NeurIPS 2019)."""
     mu = _spread(importance, changes)
     chance = np.zeros_like(changes)

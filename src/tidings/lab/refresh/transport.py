@@ -22,7 +22,7 @@ def staler(changes: Floats, gap: Floats, moved: Floats) -> Floats:
     return np.asarray(np.exp(-rate * (gap - by)) * np.expm1(-rate * by) ** 2 / rate)
 
 
-def scheduled(
+def schedule(
     changes: Floats, weights: Floats, given: Ids, period: float, slots: Sequence[float]
 ) -> list[tuple[float, int]]:
     """Return (instant, page) of polls in the slots of a period, `given` of them to each page, so that Σ w·(staler by moving) is least; ascending.

@@ -16,7 +16,7 @@ from tidings.language.clauses.parts import read_exclude, read_select, read_then,
 from tidings.language.clauses.tell import read_compare, read_errors, read_history, read_notify, read_presentation
 from tidings.language.clauses.when import read_during, read_fetch, read_point, read_span, read_zone
 from tidings.language.clauses.worth import read_class, read_importance, read_life, read_tags, read_urgency, read_watch
-from tidings.language.dates import instant_of, local_text, read_date, resolved
+from tidings.language.dates import instant_of, local_text, read_date, resolve
 from tidings.language.write.table import FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH, Reach
 from tidings.model.interval import Instant
 from tidings.model.watch.asking import PLAIN
@@ -124,7 +124,7 @@ def with_defaults(own: Values, groups: Iterable[Clauses]) -> Values:
     return values
 
 
-def created(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+def create(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
     """Return the sentinel of these clauses on these pages; what they do not say has its default.
 
     Args:
@@ -134,15 +134,15 @@ def created(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzin
         zone: The zone of its dates.
         now: The present (µs); None if nobody asks.
     """
-    given = _given(values, now)
+    given = _collect_values(values, now)
     for point in ("start", "end"):
         if given.get(point) is not None:
-            given[point] = resolved(given[point], zone)
+            given[point] = resolve(given[point], zone)
     asked = asking(PLAIN, values) if ASKING_READERS.keys() & values.keys() else PLAIN
     return Sentinel(name=name, pages=pages, asking=asked, **given)
 
 
-def inherited(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+def inherit(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
     """Return a sentinel made from another one: its clauses replace those of the base (sentinels §1.3).
 
     Args:
@@ -157,11 +157,11 @@ def inherited(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: I
         life = {"start": Point("start", sentinel=base.name), "end": Point("end", sentinel=base.name), "span": None}
         life["correlated"] = True
     else:
-        life = _kept_life(base, values, zone)
+        life = _keep_life(base, values, zone)
     return replace(_over(base, values, now), name=name, base=base.name, **{**life, **_life_of(values, now)})
 
 
-def altered(sentinel: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+def alter(sentinel: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
     """Return what a sentinel means when these clauses replace its own.
 
     Args:
@@ -172,7 +172,7 @@ def altered(sentinel: Sentinel, values: Values, *, zone: tzinfo, now: Instant | 
     """
     life: dict[str, Any] = {}
     if {"from", "to", "for", "zone"} & values.keys() and not sentinel.correlated:
-        life = _kept_life(sentinel, values, zone)
+        life = _keep_life(sentinel, values, zone)
     elif {"from", "to", "for"} & values.keys():
         life = {"correlated": False, **({"span": None} if "to" in values else {})}
         life |= {"end": None} if "for" in values else {}
@@ -180,13 +180,13 @@ def altered(sentinel: Sentinel, values: Values, *, zone: tzinfo, now: Instant | 
 
 
 def _over(sentinel: Sentinel, values: Values, now: Instant | None) -> Sentinel:
-    given = _given(values, now)
+    given = _collect_values(values, now)
     if ASKING_READERS.keys() & values.keys():
         given["asking"] = asking(sentinel.asking, values)
     return replace(sentinel, **given)
 
 
-def _given(values: Values, now: Instant | None) -> dict[str, Any]:
+def _collect_values(values: Values, now: Instant | None) -> dict[str, Any]:
     given = {field: values[word] for word, field in FIELDS.items() if word in values}
     if "monitor" in values:
         given["monitor"], given["window"], given["lasting"] = values["monitor"]
@@ -196,25 +196,25 @@ def _given(values: Values, now: Instant | None) -> dict[str, Any]:
 def _life_of(values: Values, now: Instant | None) -> dict[str, Any]:
     life = {FIELDS[word]: values[word] for word in ("from", "to", "for") if word in values}
     if life.get("end") is not None:
-        life["end"] = _fixed(life["end"], now)
+        life["end"] = _fix_end(life["end"], now)
     return life
 
 
-def _kept_life(base: Sentinel, values: Values, zone: tzinfo) -> dict[str, Any]:
+def _keep_life(base: Sentinel, values: Values, zone: tzinfo) -> dict[str, Any]:
     """Return what is taken over of a base's life when some of it is said anew; dates mean what they say in `zone`."""
     kept: dict[str, Any] = {"correlated": False}
     if "from" not in values:
-        kept["start"] = resolved(base.start, zone)
+        kept["start"] = resolve(base.start, zone)
     if "to" in values:
         kept["span"] = None
     elif "for" in values:
         kept["end"] = None
     elif base.end is not None:
-        kept["end"] = resolved(base.end, zone)
+        kept["end"] = resolve(base.end, zone)
     return kept
 
 
-def _fixed(end: Point, now: Instant | None) -> Point:
+def _fix_end(end: Point, now: Instant | None) -> Point:
     """Return `To now + 7 day` as the time that it means today, so that it does not move when it is read again."""
     if end.base != "now" or end.offset <= 0 or now is None:
         return end

@@ -20,7 +20,7 @@ from tidings.language.clauses.clause import (
     last,
     parts_of,
     read_positive_duration,
-    unquoted,
+    unquote,
 )
 from tidings.language.clauses.selection import read_selector
 from tidings.language.verify import check_address
@@ -54,7 +54,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 def read_method(node: Node, clause: Clause) -> str:
     """Return the method in capitals; E41 if it is none that brings a page."""
     token = _last(node)
-    method = unquoted(token).upper()
+    method = unquote(token).upper()
     if method not in METHODS:
         raise clause.fail(token.start_pos, "E41", f"{token[:40]} brings no page", expected=", ".join(METHODS))
     return method
@@ -62,7 +62,7 @@ def read_method(node: Node, clause: Clause) -> str:
 
 def check_header_name(name: Token, clause: Clause) -> str:
     """Return the name of a header; raises `FaultFoundError` (E41) if it is none."""
-    text = unquoted(name)
+    text = unquote(name)
     if not _NAME.fullmatch(text):
         message = f"{name[:40]} is no header name"
         raise clause.fail(name.start_pos, "E41", message, expected="letters, digits and -")
@@ -106,7 +106,7 @@ def read_login(node: Node, clause: Clause) -> Login:
 
 def _of_form(text: Token, clause: Clause) -> str:
     """Return an address that may be sent a password: https, or of this machine."""
-    url = unquoted(text) if text.type == "STRING" else str(text)
+    url = unquote(text) if text.type == "STRING" else str(text)
     if not check_address(clause.report, text.start_pos or 0, url):
         raise FaultFoundError
     if not url.lower().startswith("https:") and urlsplit(url).hostname not in _LOOPBACK:
@@ -136,7 +136,7 @@ def read_proxy(node: Node, clause: Clause) -> Value:
 def read_trust(node: Node, clause: Clause) -> str:
     """Return the path of a PEM file."""
     token = _last(node)
-    path = unquoted(token)
+    path = unquote(token)
     if not path.strip() or _CONTROL.search(path):
         raise clause.fail(token.start_pos, "E41", "there is no file name", hint='Trust "ca.pem"')
     return path
@@ -182,16 +182,16 @@ def _step(node: Node, clause: Clause) -> BrowserStep:
     if "spot" in parts:
         text = last(parts["spot"])
         words = [child.type.lower() for child in parts["spot"].children if isinstance(child, Token)]
-        language, place = words[0] if len(words) > 1 else "css", unquoted(text)
+        language, place = words[0] if len(words) > 1 else "css", unquote(text)
         if not place.strip() or _CONTROL.search(place):
             raise clause.fail(text.start_pos, "E41", "this names no place of a page", hint=f'{verb} css "#more"')
     if verb in {"fill", "select"}:
         return BrowserStep(verb, language, place, _value(node, clause))
     if verb == "press":
         key = next(child for child in node.children if isinstance(child, Token) and child.type == "STRING")
-        if not _KEY.fullmatch(unquoted(key)):
+        if not _KEY.fullmatch(unquote(key)):
             raise clause.fail(key.start_pos, "E41", f"{key[:40]} is no key", expected='such as "Enter" or "Tab"')
-        return BrowserStep(verb, language, place, Value(unquoted(key)))
+        return BrowserStep(verb, language, place, Value(unquote(key)))
     if verb == "wait" and "duration" in parts:
         duration = read_positive_duration(parts["duration"], clause)
         if duration > LONGEST_WAIT:
@@ -204,7 +204,7 @@ def _step(node: Node, clause: Clause) -> BrowserStep:
 def read_robots(node: Node, clause: Clause) -> str:
     """Return why robots.txt is not obeyed; W15 says what that means."""
     token = _last(node)
-    reason = " ".join(unquoted(token).split())
+    reason = " ".join(unquote(token).split())
     if len(reason) < 3:
         raise clause.fail(
             token.start_pos, "E41", "there is no reason", hint='Robots ignored because "this site is mine"'
@@ -216,7 +216,7 @@ def read_robots(node: Node, clause: Clause) -> str:
 
 def _value(node: Node, clause: Clause) -> Value:
     token = _last(node)
-    text = unquoted(token)
+    text = unquote(token)
     is_secret = any(isinstance(child, Token) and child.type == "SECRET" for child in node.children)
     if is_secret:
         text = read_secret_name(token, clause, without=_UNTIL_SET)
@@ -225,7 +225,7 @@ def _value(node: Node, clause: Clause) -> Value:
 
 def read_secret_name(token: Token, clause: Clause, *, without: str) -> str:
     """Return the name of a secret; E41 if it can be none. W9 says what is `without` it while it is not set."""
-    text = unquoted(token)
+    text = unquote(token)
     if not _SECRET.fullmatch(text):
         message = f"{token[:40]} is no name of a secret"
         raise clause.fail(

@@ -12,7 +12,7 @@ from lark import Token, Tree
 
 from tidings.language.dates import LONGEST, measure
 from tidings.language.event_names import EventNames
-from tidings.language.grammar.faults import reserved_message
+from tidings.language.grammar.faults import write_reserved_message
 from tidings.language.problems import ProblemReport
 from tidings.language.words import is_reserved
 from tidings.model.interval import Duration
@@ -78,20 +78,20 @@ class Clause:
         self.places.setdefault(part, offset or 0)
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     r"""Return what a STRING says: only `\"` and `\\` are escapes."""
     return re.sub(r'\\(["\\])', r"\1", text[1:-1])
 
 
 def bare(name: Token) -> Token:
     """Return a name without the quotes that it may stand in."""
-    return Token("NAME", unquoted(name), start_pos=name.start_pos) if name.type == "STRING" else name
+    return Token("NAME", unquote(name), start_pos=name.start_pos) if name.type == "STRING" else name
 
 
-def listed(node: Node) -> list[str]:
+def read_list(node: Node) -> list[str]:
     """Return what stands in a list, white space collapsed."""
     value = last(node)
-    items = value[1:-1].split(",") if value.type == "ANGLE" else [unquoted(value)]
+    items = value[1:-1].split(",") if value.type == "ANGLE" else [unquote(value)]
     return [" ".join(item.split()) for item in items]
 
 
@@ -121,7 +121,7 @@ def parts_of(node: Node) -> dict[str, Node]:
 def check_name(name: Token, clause: Clause) -> str:
     """Return a name; raises `FaultFoundError` (E04) if it is a word of the language."""
     if is_reserved(name):
-        raise clause.fail(name.start_pos, "E04", reserved_message(name), hint=f"try {name}_1")
+        raise clause.fail(name.start_pos, "E04", write_reserved_message(name), hint=f"try {name}_1")
     return str(name)
 
 
@@ -129,7 +129,7 @@ def read_new_name(name: Token, clause: Clause, what: str) -> str:
     """Return a name that may stand in quotes; raises `FaultFoundError` (E04) with the nearest name for a text that is none."""
     if name.type != "STRING":
         return check_name(name, clause)
-    text = unquoted(name)
+    text = unquote(name)
     if not _NAME.fullmatch(text):
         near = re.sub(r"\W+", "-", text.strip()).strip("-")
         hint = f"write {near}" if _NAME.fullmatch(near) else "begin with a letter from A to Z"

@@ -14,7 +14,7 @@ from tidings.language.clauses.clause import (
     last,
     parts_of,
     read_positive_duration,
-    unquoted,
+    unquote,
     word_types,
 )
 from tidings.language.clauses.patterns import read_pattern
@@ -81,7 +81,7 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
         if kind in _ANSWERS:
             message = f"{kind} is no text of the page: nobody reads the page for it"
             raise clause.fail(word.start_pos, "E28", message, hint=f"leave out page …, or monitor {kind} by itself")
-        return Condition("page lacks" if "LACKS" in types else "page has", text=_searched(node, clause))
+        return Condition("page lacks" if "LACKS" in types else "page has", text=_find_search_text(node, clause))
     if "NEVER_SEEN" in types:
         return _never_seen(kind, word, clause)
     if extreme := _EXTREMES.intersection(types):
@@ -89,18 +89,18 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
     said = "VALUE" if word.type in _BARE else word.type
     if "STRING" in types and word.type in {"BECOMES", "IS"}:
         if kind == "availability" and word.type == "IS":
-            return Condition("is", text=_searched(node, clause))
+            return Condition("is", text=_find_search_text(node, clause))
         said = "CONTAINS"
     _check_fits(said, word, kind, clause)
     if said == "CONTAINS":
-        return Condition("contains", text=_searched(node, clause))
+        return Condition("contains", text=_find_search_text(node, clause))
     if said == "MATCHES":
         return Condition("matches", text=read_pattern(last(node), clause))
     if said in {"CHANGES", "RISES", "DROPS"} and "NUMBER" in types:
         number = _number(said, node, clause)
         return Condition(_MEASURES[said], ">" if "MORE" in types else ">=", number, "PERCENT" in types)
     measure = "becomes" if said in {"RISES", "DROPS"} else _MEASURES[said]
-    return _compared(measure, parts.get("comparison", node), clause)
+    return _compare(measure, parts.get("comparison", node), clause)
 
 
 def _never_seen(kind: str, word: Token, clause: Clause) -> Condition:
@@ -126,7 +126,7 @@ def _extreme(said: str, kind: str, node: Node, clause: Clause) -> Condition:
     return Condition(_MEASURES[said], span=0 if duration is None else read_positive_duration(duration, clause))
 
 
-def _compared(measure: Measure, node: Node, clause: Clause) -> Condition:
+def _compare(measure: Measure, node: Node, clause: Clause) -> Condition:
     """Return a condition whose numbers stand in a comparison."""
     amounts = [child for child in node.children if isinstance(child, Tree) and child.data == "amount"]
     numbers = [_number(measure.upper(), amount, clause) for amount in amounts]
@@ -179,8 +179,8 @@ def _check_number(measure: str, token: Token, number: float, clause: Clause, *, 
         raise clause.fail(token.start_pos, "E16", message, expected=expected, hint=hint)
 
 
-def _searched(node: Node, clause: Clause) -> str:
-    text = " ".join(unquoted(last(node)).split())
+def _find_search_text(node: Node, clause: Clause) -> str:
+    text = " ".join(unquote(last(node)).split())
     if not text:
         raise clause.fail(last(node).start_pos, "E07", "there is nothing to look for", hint='contains "oil"')
     return text

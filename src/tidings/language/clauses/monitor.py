@@ -16,8 +16,8 @@ from tidings.language.clauses.clause import (
     check_page_name,
     first,
     last,
-    listed,
     read_count,
+    read_list,
     read_positive_duration,
     word_types,
 )
@@ -173,7 +173,7 @@ def _form(kind: str, word: Token, clause: Clause) -> str:
 
 def _terms(node: Node, clause: Clause) -> Mapping[str, Any]:
     """Return the keywords or phrases, each once, in the order given; those that are not what they look like are doubted (W3)."""
-    items, value = listed(node), last(node)
+    items, value = read_list(node), last(node)
     if not all(items):
         noun = "keyword" if node.data == "keywords" else "phrase"
         raise clause.fail(value.start_pos, "E07", f"empty {noun} in the list", hint="remove the extra comma")

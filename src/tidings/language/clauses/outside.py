@@ -6,7 +6,7 @@ from typing import cast
 
 from lark import Token
 
-from tidings.language.clauses.clause import Clause, Node, check_name, parts_of, read_positive_duration, unquoted
+from tidings.language.clauses.clause import Clause, Node, check_name, parts_of, read_positive_duration, unquote
 from tidings.language.words import either
 from tidings.model.outside import CreateEvent, DropEvent, EventSource
 
@@ -27,7 +27,7 @@ def read_event(node: Node, clause: Clause) -> CreateEvent | DropEvent:
         raise clause.fail(name.start_pos, "E21", f'you already have an event "{name}"', hint=hint)
     made = CreateEvent(str(name), _source(node, clause))
     if clause.events is not None:
-        clause.events.made(made.name)
+        clause.events.note_made(made.name)
     return made
 
 
@@ -35,7 +35,7 @@ def _source(node: Node, clause: Clause) -> EventSource:
     origin = cast("Token", node.children[3])
     clause.note("source", origin.start_pos)
     texts = [child for child in node.children if isinstance(child, Token) and child.type == "STRING"]
-    words = tuple(unquoted(text) for text in texts)
+    words = tuple(unquote(text) for text in texts)
     parts = parts_of(node)
     every = read_positive_duration(parts["duration"], clause) if "duration" in parts else None
     match origin.lower():
@@ -49,14 +49,14 @@ def _source(node: Node, clause: Clause) -> EventSource:
 
 
 def _check_path(text: Token, clause: Clause) -> None:
-    path = unquoted(text)
+    path = unquote(text)
     if not path.startswith("/") or ".." in path.split("/") or not path.isprintable():
         raise clause.fail(text.start_pos, "E47", f'"{path[:60]}" is no whole path', expected='"/srv/report.csv"')
 
 
 def check_words(texts: list[Token], clause: Clause) -> None:
     """Raise `FaultFoundError` (E47) unless some texts are the words of a command."""
-    program = unquoted(texts[0])
+    program = unquote(texts[0])
     if not program or "\0" in "".join(texts):
         raise clause.fail(texts[0].start_pos, "E47", "a command begins with its program", expected='"/usr/bin/uptime"')
     if len(texts) == 1 and any(letter.isspace() for letter in program):
@@ -78,4 +78,4 @@ def _check_drop(name: Token, clause: Clause) -> None:
         message = f'the event "{name}" cannot be dropped: {either(users, joint="and")} wait{"s" if len(users) == 1 else ""} for it'
         hint = f"{'; '.join(f'Drop {user}' for user in users[:3])} first, or alter what waits"
         raise clause.fail(name.start_pos, "E46", message, hint=hint)
-    events.dropped(str(name))
+    events.note_dropped(str(name))

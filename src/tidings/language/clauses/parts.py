@@ -13,11 +13,11 @@ from tidings.language.clauses.clause import (
     check_page_name,
     first,
     last,
-    listed,
     parts_of,
     read_count,
+    read_list,
     read_positive_duration,
-    unquoted,
+    unquote,
     word_types,
 )
 from tidings.language.clauses.patterns import read_pattern
@@ -47,12 +47,12 @@ def read_exclude(node: Node, clause: Clause) -> Exclusion:
         return HIDDEN
     if second.type == "REGEX":
         return Pattern(read_pattern(last(node), clause))
-    if second.type == "STRING" and _SELECTS.match(unquoted(second)):
+    if second.type == "STRING" and _SELECTS.match(unquote(second)):
         raise clause.fail(second.start_pos, "E06", f"{second} is a selector", hint=f"write Exclude css {second}")
-    if second.type == "STRING" and " " in (text := " ".join(unquoted(second).split())):
+    if second.type == "STRING" and " " in (text := " ".join(unquote(second).split())):
         return Pattern(_SPECIAL.sub(r"\\\g<0>", text))  # these words in this order, not each of them wherever it stands
-    words = tuple(dict.fromkeys(word for text in listed(node) for word in text.split(" ")))
-    if not all(listed(node)):
+    words = tuple(dict.fromkeys(word for text in read_list(node) for word in text.split(" ")))
+    if not all(read_list(node)):
         raise clause.fail(last(node).start_pos, "E07", "empty word in the list", hint="remove the extra comma")
     return StopWords(words)
 
@@ -69,10 +69,10 @@ def _step(node: Node, clause: Clause) -> Transform:
     if not texts:
         return Transform(verb)
     is_pattern = "REGEX" in word_types(node)
-    match = read_pattern(texts[0], clause) if is_pattern else unquoted(texts[0])
+    match = read_pattern(texts[0], clause) if is_pattern else unquote(texts[0])
     if not match:
         raise clause.fail(texts[0].start_pos, "E07", "there is nothing to look for", hint=f'{word} … "views today"')
-    replacement = unquoted(texts[1]) if verb == "replace" else ""
+    replacement = unquote(texts[1]) if verb == "replace" else ""
     return Transform(verb, match, is_pattern, replacement)
 
 

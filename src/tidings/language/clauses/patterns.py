@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lark import Token
 
-from tidings.language.clauses.clause import Clause, unquoted
+from tidings.language.clauses.clause import Clause, unquote
 
 LONGEST_PATTERN = 10_000
 LARGE_PROGRAM = 10_000
@@ -29,12 +29,12 @@ def read_pattern(token: Token, clause: Clause) -> str:
 
     Raises `FaultFoundError` (E11, with RE2's words) if it is none; W4 for one that is slow, W16 for one that finds nothing everywhere.
     """
-    pattern = unquoted(token) if token.type == "STRING" else token[1:-1]
+    pattern = unquote(token) if token.type == "STRING" else token[1:-1]
     if clause.is_stored:
         return pattern
     if len(pattern) > LONGEST_PATTERN:
         raise clause.fail(token.start_pos, "E11", f"bad pattern: longer than {LONGEST_PATTERN} characters")
-    program = _compiled(token, pattern, clause)
+    program = _compile(token, pattern, clause)
     if program.programsize > LARGE_PROGRAM:
         message = f"the pattern is large ({program.programsize} steps) and slow on a long page (run under a time limit)"
         clause.warn(token.start_pos, "W4", message, hint="fewer or smaller repetitions {n}")
@@ -44,7 +44,7 @@ def read_pattern(token: Token, clause: Clause) -> str:
     return pattern
 
 
-def _compiled(token: Token, pattern: str, clause: Clause) -> Any:
+def _compile(token: Token, pattern: str, clause: Clause) -> Any:
     import re2
 
     options = re2.Options()

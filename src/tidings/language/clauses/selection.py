@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from lark import Token
 
-from tidings.language.clauses.clause import Clause, Node, unquoted
+from tidings.language.clauses.clause import Clause, Node, unquote
 from tidings.model.watch.interest import Selector
 
 LONGEST_SELECTOR = 1_000
@@ -36,16 +36,16 @@ _XPATH_PREFIX = re.compile(r"([^\W\d][\w.\-]*):(?!:)")
 def read_selector(node: Node, clause: Clause) -> Selector:
     """Return a selector; raises `FaultFoundError` (E06) if its language does not know it."""
     *word, string = cast("list[Token]", node.children)
-    selector = Selector(cast("Any", word[0].lower() if word else "css"), unquoted(string))
+    selector = Selector(cast("Any", word[0].lower() if word else "css"), unquote(string))
     if clause.is_stored:
         return selector
-    if reason := _judged(selector):
+    if reason := _judge(selector):
         hint = HINTS[selector.language]
         raise clause.fail(string.start_pos, "E06", f"bad {selector.language} selector: {reason}", hint=hint)
     return selector
 
 
-def _judged(selector: Selector) -> str:
+def _judge(selector: Selector) -> str:
     """Return what is wrong with a selector, or an empty text."""
     if len(selector.text) > LONGEST_SELECTOR:
         return f"longer than {LONGEST_SELECTOR} characters"
@@ -59,9 +59,9 @@ def _judged(selector: Selector) -> str:
 def _css(text: str) -> str:
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-    from tidings.document.select.css import for_lexbor, refused, why_not
+    from tidings.document.select.css import explain_refusal, for_lexbor, why_not
 
-    if reason := refused(text):
+    if reason := explain_refusal(text):
         return reason
     try:
         LexborHTMLParser("<p></p>").css(for_lexbor(text))
@@ -88,10 +88,10 @@ def _xpath(text: str) -> str:
 
 
 def _jsonpath(text: str) -> str:
-    from tidings.document.data.json_query import compiled  # with its library, for those who write such a selector
+    from tidings.document.data.json_query import compile_path  # with its library, for those who write such a selector
 
     try:
-        compiled(text)
+        compile_path(text)
     except ValueError as error:
         return str(error)
     return ""

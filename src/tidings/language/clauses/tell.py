@@ -17,7 +17,7 @@ from tidings.language.clauses.clause import (
     parts_of,
     read_count,
     read_positive_duration,
-    unquoted,
+    unquote,
     word_types,
 )
 from tidings.language.clauses.when import read_clocks, read_often, read_span_of_day, read_weekdays
@@ -26,7 +26,7 @@ from tidings.language.verify import check_address
 from tidings.language.words import did_you_mean
 from tidings.model.watch.sentinel import Compare, History
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
-from tidings.model.watch.wording import PLACEHOLDERS, Wording, filled, holes
+from tidings.model.watch.wording import PLACEHOLDERS, Wording, fill, holes
 
 LONGEST_WORDING = 16_384
 """Characters of the title and the text of a Notify clause."""
@@ -79,9 +79,9 @@ def _wording(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Wordi
     has_title = "TITLE" in word_types(node)
     for word in texts:
         _check_placeholders(word, clause)
-    title = unquoted(texts[0]) if has_title else ""
+    title = unquote(texts[0]) if has_title else ""
     lines = texts[1:] if has_title else texts
-    wording = Wording(title, "\n".join(map(unquoted, lines)).rstrip("\n"))
+    wording = Wording(title, "\n".join(map(unquote, lines)).rstrip("\n"))
     place = texts[0].start_pos
     if sum(map(len, texts)) > LONGEST_WORDING:
         raise clause.fail(
@@ -116,7 +116,7 @@ def _check_placeholders(text: Token, clause: Clause) -> None:
 
 def _check_json(text: str, place: Token, clause: Clause) -> None:
     try:
-        json.loads(filled(text, {**dict.fromkeys(PLACEHOLDERS, "x"), "changes": "1"}))
+        json.loads(fill(text, {**dict.fromkeys(PLACEHOLDERS, "x"), "changes": "1"}))
     except ValueError as error:
         message = f"the text begins like JSON and is none: {error}"
         hint = r'put placeholders into strings: text "{\"text\": \"{{diff}}\"}"'

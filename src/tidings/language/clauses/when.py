@@ -18,7 +18,15 @@ from tidings.language.clauses.clause import (
     read_positive_duration,
     word_types,
 )
-from tidings.language.dates import instant_of, measure, missing_day, nearest_zone, read_date, swapped, zone_of
+from tidings.language.dates import (
+    instant_of,
+    measure,
+    missing_day,
+    nearest_zone,
+    read_date,
+    swap_day_and_month,
+    zone_of,
+)
 from tidings.language.hours import clocks_text, days_text, read_clock, read_days
 from tidings.model.interval import Duration, spell_duration
 from tidings.model.watch.timing import (
@@ -236,7 +244,7 @@ def _no_date(token: Token, clause: Clause) -> Exception:
         return clause.fail(
             token.start_pos, "E08", f'"{token}" is no date', hint="write it as 2026-03-01 (year-month-day)"
         )
-    instead = swapped(token) or "2026-03-01"
+    instead = swap_day_and_month(token) or "2026-03-01"
     message = f'"{token}" is not a month/day/year date'
     return clause.fail(token.start_pos, "E08", message, hint=f"write it as {instead} (year-month-day)")
 

@@ -18,13 +18,13 @@ from tidings.language.clauses.clause import (
     read_new_name,
     read_positive_duration,
 )
-from tidings.model.watch.weight import Life, Urgency
+from tidings.model.watch.weight import ChangeLife, Urgency
 
-WATCH: Mapping[str, tuple[Life, Urgency]] = {
-    "ARCHIVE": (Life("forever"), Urgency("uniform")),
-    "FRONT": (Life("overwrite"), Urgency("uniform")),
-    "BULLETIN": (Life("forever"), Urgency("window", 0)),
-    "TICKER": (Life("overwrite"), Urgency("window", 0)),
+WATCH: Mapping[str, tuple[ChangeLife, Urgency]] = {
+    "ARCHIVE": (ChangeLife("forever"), Urgency("uniform")),
+    "FRONT": (ChangeLife("overwrite"), Urgency("uniform")),
+    "BULLETIN": (ChangeLife("forever"), Urgency("window", 0)),
+    "TICKER": (ChangeLife("overwrite"), Urgency("window", 0)),
 }
 """The four extreme scenarios of paper 000, Figures 2 and 3: changes append or overwrite, timeliness is critical (a window of 0) or is
 not. archive: "a searchable resume database"; front page: "front-page news stories for long term archival"; bulletin: "Internet
@@ -51,18 +51,18 @@ def read_urgency(node: Node, clause: Clause) -> Urgency:
     return Urgency(mode, (read_duration if mode == "window" else read_positive_duration)(duration, clause))
 
 
-def read_life(node: Node, clause: Clause) -> Life:
+def read_life(node: Node, clause: Clause) -> ChangeLife:
     """Return how long the information of a change stays on the page."""
     second = node.children[1]
     if isinstance(second, Tree):
-        return Life("window", span=read_positive_duration(second, clause))
+        return ChangeLife("window", span=read_positive_duration(second, clause))
     if second.type == "NUMBER":
         hint = "Life overwrite: until the next change"
-        return Life("changes", changes=read_count(second, clause, "Life", hint=hint))
-    return Life(cast("Any", second.lower()))
+        return ChangeLife("changes", changes=read_count(second, clause, "Life", hint=hint))
+    return ChangeLife(cast("Any", second.lower()))
 
 
-def read_watch(node: Node, _clause: Clause) -> tuple[Life, Urgency]:
+def read_watch(node: Node, _clause: Clause) -> tuple[ChangeLife, Urgency]:
     """Return the life and urgency of one of the four scenarios."""
     return WATCH[cast("Token", node.children[1]).type]
 

@@ -154,7 +154,7 @@ def _word_as_name(scene: _Scene) -> bool:
         return scene.tell("E03", f'found "{shown}"', expected="a URL or the name of a sentinel", offset=offset)
     if leading == "sentinel" and name == "using":
         return scene.tell("E03", f'found "{shown}"', expected="a name", offset=offset)
-    return scene.tell("E04", reserved_message(shown), hint=f"try {shown}_1", offset=offset)
+    return scene.tell("E04", write_reserved_message(shown), hint=f"try {shown}_1", offset=offset)
 
 
 def _unit(scene: _Scene) -> bool:
@@ -234,7 +234,7 @@ def _unknown_clause(scene: _Scene) -> bool:
     if "$END" not in scene.fault.expected or scene.is_foreign or not scene.word[:1].isalpha():
         return False
     hint = did_you_mean(scene.word, (*CLAUSES, *STATEMENTS))
-    if not hint and closest(scene.word, _spelled(scene.fault.expected)):
+    if not hint and closest(scene.word, _spell(scene.fault.expected)):
         return False
     return scene.tell("E24", f'unknown clause "{scene.word}"', hint=hint)
 
@@ -260,9 +260,9 @@ def _statement(scene: _Scene) -> bool:
 
 def _other(scene: _Scene) -> None:
     """Say what the grammar would take."""
-    spelled = _spelled(scene.fault.expected)
+    spelled = _spell(scene.fault.expected)
     hint = did_you_mean(scene.word, spelled)
-    expected = _expected(scene.fault.expected)
+    expected = _write_expected(scene.fault.expected)
     if not hint and "_USING" in scene.fault.expected:
         hint = "Using https://… says which page"
     scene.tell("E03", scene.shown, expected=expected, hint=hint)
@@ -283,16 +283,16 @@ _RULES: tuple[Callable[[_Scene], bool], ...] = (
 )
 
 
-def reserved_message(name: str) -> str:
+def write_reserved_message(name: str) -> str:
     """Return the message of E04."""
     return f'"{name}" is a word of the language and cannot be a name'
 
 
-def _spelled(terminals: frozenset[str]) -> list[str]:
+def _spell(terminals: frozenset[str]) -> list[str]:
     return sorted(_SPELLED.get(name, name.strip("_").lower()) for name in terminals if name not in _CLASSES)
 
 
-def _expected(terminals: frozenset[str]) -> str:
+def _write_expected(terminals: frozenset[str]) -> str:
     if "URL" in terminals and "EMAIL" in terminals:
         return "email ADDRESS, webhook URL, console, dashboard, feed or stream"
     if "URL" in terminals and "NAME" in terminals:
@@ -301,7 +301,7 @@ def _expected(terminals: frozenset[str]) -> str:
     if {"END", "EVENT"} <= terminals:
         classes.append("event(NAME)")
         terminals -= {"EVENT"}
-    words = [f'"{word}"' for word in _spelled(terminals)]
+    words = [f'"{word}"' for word in _spell(terminals)]
     choices = (classes + words) or ["the end of the statement"]
     if len(choices) > _MOST_CHOICES:
         return f"{', '.join(choices[:_MOST_CHOICES])}, …"

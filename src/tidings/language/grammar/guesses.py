@@ -289,13 +289,13 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
         return
     texts: list[str] = []
 
-    def shelved(found: re.Match[str]) -> str:
+    def shelve(found: re.Match[str]) -> str:
         texts.append(found[0])
         return f'"{len(texts) - 1}"'
 
-    shelf = _STRING.sub(shelved, text)
-    meant = _rewritten(shelf, _statements() if is_statement else _clauses())
-    line = re.sub(r'"(#?)(\d+)"', lambda found: _restored(found, texts), meant)
+    shelf = _STRING.sub(shelve, text)
+    meant = _rewrite(shelf, _statements() if is_statement else _clauses())
+    line = re.sub(r'"(#?)(\d+)"', lambda found: _restore(found, texts), meant)
     line = re.sub(r'^Header "([\w-]+): ?([^"]*)"$', _header, line)
     line = re.sub(r'^(Notify .*?)"(\w+://[^"\s]+)"', r"\1\2", line)
     if line != text:
@@ -309,14 +309,14 @@ def _header(found: re.Match[str]) -> str:
     return f'Header "{found[1]}" "{found[2]}"'
 
 
-def _restored(found: re.Match[str], texts: list[str]) -> str:
+def _restore(found: re.Match[str], texts: list[str]) -> str:
     number = int(found[2])
     if number >= len(texts):
         return found[0]
     return f'"#{texts[number][1:]}' if found[1] else texts[number]
 
 
-def _rewritten(text: str, rules: tuple[tuple[re.Pattern[str], Rewrite], ...]) -> str:
+def _rewrite(text: str, rules: tuple[tuple[re.Pattern[str], Rewrite], ...]) -> str:
     for pattern, rewrite in rules:
         text = pattern.sub(rewrite, text, count=1)
     return text

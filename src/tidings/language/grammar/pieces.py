@@ -69,7 +69,7 @@ def lexemes(text: str, start: int = 0, end: int | None = None) -> Iterator[Lexem
             yield Lexeme(found.lastgroup or "", found.group(), found.start(), found.end())
 
 
-def cut(text: str) -> Iterator[tuple[Piece, ...]]:
+def split_text(text: str) -> Iterator[tuple[Piece, ...]]:
     """Yield the statements of a text, each as its head and its clauses; texts, addresses and names are never cut."""
     pieces: list[Piece] = []
     word, start = "", 0

@@ -14,7 +14,7 @@ from lark.utils import TextSlice
 
 from tidings.language.grammar.faults import Fault, explain
 from tidings.language.grammar.guesses import lines_for
-from tidings.language.grammar.pieces import Piece, cut, lexemes
+from tidings.language.grammar.pieces import Piece, lexemes, split_text
 from tidings.language.grammar.tables import grammar
 from tidings.language.grammar.wishes import statements_for
 from tidings.language.problems import MOST, ProblemReport
@@ -185,7 +185,7 @@ def _one(text: str, span: Span) -> Compound:
 
 
 def _by_statement(text: str, report: ProblemReport) -> Iterator[Part]:
-    for pieces in cut(text):
+    for pieces in split_text(text):
         if report.faults >= MOST:
             return
         start, end = pieces[0].start, pieces[-1].end

@@ -32,7 +32,7 @@ def grammar() -> Lark:
     """Return the parser: from the tables if they are this lark's, else from the grammar."""
     stored = json.loads(zlib.decompress(_FOLDER.joinpath("sentinel.tables").read_bytes()))
     if stored["of"] != _origin():
-        return built()
+        return build()
     tables = stored["tables"]
     memo = {int(number): member for number, member in tables["memo"].items()}
     load: Callable[..., Lark] = Lark._load_from_dict  # noqa: SLF001 - of just this version of lark
@@ -91,14 +91,14 @@ class _Lexers(dict[int, AbstractBasicLexer]):
 _PLUGINS = {"LALR_Parser": _StoredParser, "ContextualLexer": _LateLexer}
 
 
-def built() -> Lark:
+def build() -> Lark:
     """Return the parser, built from the grammar."""
     return Lark(_text(), parser="lalr", lexer="contextual", start=list(STARTS), maybe_placeholders=False)
 
 
-def packed() -> bytes:
+def pack() -> bytes:
     """Return the tables of the grammar as `sentinel.tables` holds them: the same bytes at every run."""
-    data, memo = built().memo_serialize([TerminalDef, Rule])
+    data, memo = build().memo_serialize([TerminalDef, Rule])
     tables = _in_order(json.loads(json.dumps(data)), json.loads(json.dumps(memo)))
     text = json.dumps({"of": _origin(), "tables": tables}, sort_keys=True, separators=(",", ":"))
     return zlib.compress(text.encode(), 9)
@@ -117,7 +117,7 @@ def _in_order(data: Any, memo: dict[str, Any]) -> dict[str, Any]:
     """Return tables whose rules, tokens and states are numbered by what they are: lark numbers them as they come to hand."""
     order = sorted(memo, key=lambda number: json.dumps(memo[number], sort_keys=True))
     numbers = {int(old): new for new, old in enumerate(order)}
-    data = _renumbered(data, numbers)
+    data = _renumber(data, numbers)
     for part in ("lexer_conf", "parser_conf"):
         for name, value in data["parser"][part].items():
             if isinstance(value, list):
@@ -156,9 +156,9 @@ def _states(starts: dict[str, int], actions: dict[int, list[tuple[str, int, Any]
     return numbers
 
 
-def _renumbered(value: Any, numbers: dict[int, int]) -> Any:
+def _renumber(value: Any, numbers: dict[int, int]) -> Any:
     if isinstance(value, dict):
         if value.keys() == {"@"}:
             return {"@": numbers[value["@"]]}
-        return {key: _renumbered(member, numbers) for key, member in value.items()}
-    return [_renumbered(member, numbers) for member in value] if isinstance(value, list) else value
+        return {key: _renumber(member, numbers) for key, member in value.items()}
+    return [_renumber(member, numbers) for member in value] if isinstance(value, list) else value

@@ -55,7 +55,7 @@ def clauses_of(sentinel: Sentinel) -> Clauses:
 
     All of them if it was made from another one, but those of its life only if that is not the life of its base.
     """
-    return Clauses(tuple(_said(sentinel, everything=sentinel.base is not None)))
+    return Clauses(tuple(_list_clauses(sentinel, everything=sentinel.base is not None)))
 
 
 def meaning_of(sentinel: Sentinel, word: str) -> Any:
@@ -75,7 +75,7 @@ def meaning_of(sentinel: Sentinel, word: str) -> Any:
     return getattr(asked, word)
 
 
-def _said(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str, Any]]:
+def _list_clauses(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str, Any]]:
     for word in ORDER:
         meaning = meaning_of(sentinel, word)
         if word in _LIFE:

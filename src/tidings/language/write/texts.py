@@ -7,7 +7,7 @@ from typing import Any
 
 from tidings.language import expressions
 from tidings.language.dates import point_text
-from tidings.language.expressions import number_text, quoted, selector_text
+from tidings.language.expressions import number_text, quote, selector_text
 from tidings.language.hours import clock_text, clocks_text, days_text
 from tidings.language.write.table import NOTHING
 from tidings.model.interval import spell_duration
@@ -19,7 +19,7 @@ from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Compare, History, Lasting, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
-from tidings.model.watch.weight import Life, Urgency
+from tidings.model.watch.weight import ChangeLife, Urgency
 from tidings.model.watch.wording import Wording
 
 _WORDS: Mapping[str, str] = {"history": "ChangeHistory"}
@@ -37,7 +37,7 @@ def clause_lines(word: str, meaning: Any) -> list[str]:
 
 def channel_text(channel: Channel) -> str:
     """Return a channel; the address of an Apprise service says all, written out or as a secret."""
-    address = f"secret {quoted(channel.address)}" if channel.is_secret else channel.address
+    address = f"secret {quote(channel.address)}" if channel.is_secret else channel.address
     if channel.kind == "apprise":
         return address
     return f"{channel.kind} {address}" if address else channel.kind
@@ -45,7 +45,7 @@ def channel_text(channel: Channel) -> str:
 
 def page_text(page: Watched) -> str:
     """Return a page of a sentinel, as the language writes it."""
-    command = f"command {' '.join(map(quoted, argv_of(page.url)))}" if is_command(page.url) else page.url
+    command = f"command {' '.join(map(quote, argv_of(page.url)))}" if is_command(page.url) else page.url
     return command if page.name is None else f"{command} As {page.name}"
 
 
@@ -53,7 +53,7 @@ def source_text(source: EventSource) -> str:
     """Return where an event comes from, as the language writes it."""
     words = {"webhook": (), "file": (source.path,), "command": source.argv}[source.origin]
     every = () if source.every is None else (f"every {spell_duration(source.every)}",)
-    return " ".join((source.origin, *map(quoted, words), *every))
+    return " ".join((source.origin, *map(quote, words), *every))
 
 
 def _monitor(meaning: tuple[Any, Any, Any]) -> str:
@@ -86,9 +86,9 @@ def _exclude(exclusion: Exclusion) -> str:
             return selector_text(exclusion)
         case StopWords(words):
             is_plain = not set("".join(words)) & set(',<>"')
-            return f"words {expressions.listed(words) if is_plain else quoted(' '.join(words))}"
+            return f"words {expressions.write_list(words) if is_plain else quote(' '.join(words))}"
         case Pattern(text):
-            return f"regex {quoted(text)}"
+            return f"regex {quote(text)}"
 
 
 def _transform(steps: Iterable[Transform]) -> str:
@@ -96,12 +96,12 @@ def _transform(steps: Iterable[Transform]) -> str:
 
 
 def _step(step: Transform) -> str:
-    match = f"{'regex ' if step.is_pattern else ''}{quoted(step.match)}"
+    match = f"{'regex ' if step.is_pattern else ''}{quote(step.match)}"
     match step.verb:
         case "keep" | "drop":
             return f"{step.verb} lines {match}"
         case "replace":
-            return f"replace {match} with {quoted(step.replacement)}"
+            return f"replace {match} with {quote(step.replacement)}"
         case "sort" | "unique":
             return f"{step.verb} lines"
 
@@ -155,8 +155,8 @@ def _notify(notify: Notify) -> str:
 
 
 def _wording(wording: Wording) -> str:
-    title = f"title {quoted(wording.title)}" if wording.title else ""
-    text = f"text {' '.join(map(quoted, wording.text.split(chr(10))))}" if wording.text else ""
+    title = f"title {quote(wording.title)}" if wording.title else ""
+    text = f"text {' '.join(map(quote, wording.text.split(chr(10))))}" if wording.text else ""
     return " ".join(filter(None, (title, text)))
 
 
@@ -196,7 +196,7 @@ def _urgency(urgency: Urgency) -> str:
     return urgency.mode if urgency.span is None else f"{urgency.mode} {spell_duration(urgency.span)}"
 
 
-def _life(life: Life) -> str:
+def _life(life: ChangeLife) -> str:
     match life.mode:
         case "window":
             return spell_duration(life.span)
@@ -207,18 +207,18 @@ def _life(life: Life) -> str:
 
 
 def _value(value: Value) -> str:
-    return f"secret {quoted(value.text)}" if value.is_secret else quoted(value.text)
+    return f"secret {quote(value.text)}" if value.is_secret else quote(value.text)
 
 
 def _header(header: Header) -> str:
-    return f"{quoted(header.name)} {_value(header.value)}"
+    return f"{quote(header.name)} {_value(header.value)}"
 
 
 def _login(login: Login) -> str:
-    words = [f"form {quoted(login.url)} user {_value(login.user)}"]
-    words.append(f"password secret {quoted(login.password)}")
-    words += [f"success css {quoted(login.success)}"] * bool(login.success)
-    words += [f"via {' '.join(map(quoted, login.via))}"] * bool(login.via)
+    words = [f"form {quote(login.url)} user {_value(login.user)}"]
+    words.append(f"password secret {quote(login.password)}")
+    words += [f"success css {quote(login.success)}"] * bool(login.success)
+    words += [f"via {' '.join(map(quote, login.via))}"] * bool(login.via)
     return " ".join(words)
 
 
@@ -234,7 +234,7 @@ def _render(render: Render) -> str:
 
 def step_text(step: BrowserStep) -> str:
     """Return how the language writes a step in the browser."""
-    place = f"{step.language} {quoted(step.place)}" if step.place else ""
+    place = f"{step.language} {quote(step.place)}" if step.place else ""
     value = "" if step.value is None else _value(step.value)
     match step.verb:
         case "fill" | "select":
@@ -249,12 +249,12 @@ def step_text(step: BrowserStep) -> str:
             return f"click {place}"
 
 
-def _spaced(text: str) -> str:
+def _space(text: str) -> str:
     return text.replace("_", " ")
 
 
 def _robots(reason: str) -> str:
-    return f"ignored because {quoted(reason)}"
+    return f"ignored because {quote(reason)}"
 
 
 _TEXTS: Mapping[str, Callable[[Any], str]] = {
@@ -273,13 +273,13 @@ _TEXTS: Mapping[str, Callable[[Any], str]] = {
     "errors": _errors,
     "compare": compare_text,
     "history": _history,
-    "presentation": _spaced,
-    "method": quoted,
+    "presentation": _space,
+    "method": quote,
     "header": _header,
     "body": _value,
     "login": _login,
     "timeout": spell_duration,
-    "trust": quoted,
+    "trust": quote,
     "proxy": _proxy,
     "frames": str,
     "render": _render,

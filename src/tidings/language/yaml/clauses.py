@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from yaml.nodes import Node
 
-from tidings.language.expressions import quoted
+from tidings.language.expressions import quote
 from tidings.language.yaml.nodes import (
     FormError,
     Segments,
@@ -15,8 +15,8 @@ from tidings.language.yaml.nodes import (
     fields,
     is_mapping,
     is_true,
-    joined,
-    listed,
+    join,
+    list_texts,
     members,
     scalar,
     string,
@@ -72,7 +72,7 @@ def _change(node: Node, found: Mapping[str, Node]) -> Segments:
     yield ("any change" if kind == "any" else kind), place
     yield " "
     if "list" in found:
-        yield from listed(found["list"])
+        yield from list_texts(found["list"])
     if "number" in found:
         yield scalar(found["number"])
     if "pattern" in found:
@@ -144,7 +144,7 @@ def _then(node: Node) -> Segments:
         yield "any "
         yield scalar(found["any"])
         yield " of "
-    yield from joined(found["check"])
+    yield from join(found["check"])
 
 
 def _exclude(node: Node) -> Segments:
@@ -155,7 +155,7 @@ def _exclude(node: Node) -> Segments:
     for name, value in found.items():
         yield f"{name} "
         if name == "words":
-            yield from listed(value)
+            yield from list_texts(value)
         else:
             yield string(value)
 
@@ -168,10 +168,10 @@ def _transform(node: Node) -> Segments:
             continue
         for verb, value in fields(step, ("keep", "drop", "replace")).items():
             yield f"{verb} lines " if verb != "replace" else "replace "
-            yield from _matched(value, replaces=verb == "replace")
+            yield from _match(value, replaces=verb == "replace")
 
 
-def _matched(node: Node, *, replaces: bool) -> Segments:
+def _match(node: Node, *, replaces: bool) -> Segments:
     if not is_mapping(node):
         yield string(node)
         return
@@ -198,10 +198,10 @@ def _fetch(node: Node) -> Segments:
         yield duration(found["every"])
     if "at" in found:
         yield "at "
-        yield from joined(found["at"])
+        yield from join(found["at"])
         if "days" in found:
             yield " "
-            yield from joined(found["days"])
+            yield from join(found["days"])
     if "on" in found:
         yield "on "
         yield scalar(found["on"])
@@ -235,7 +235,7 @@ def _during(node: Node) -> Segments:
             yield scalar(opening)
             continue
         found = fields(opening, ("days", "from", "to"), needed=("days", "from", "to"))
-        yield from joined(found["days"])
+        yield from join(found["days"])
         yield " "
         yield scalar(found["from"])
         yield " to "
@@ -276,7 +276,7 @@ def _notify(node: Node) -> Segments:
         text, place = scalar(found["text"])
         for line in text.rstrip("\n").split("\n"):
             yield " "
-            yield quoted(line), place
+            yield quote(line), place
 
 
 def _errors(node: Node) -> Segments:
@@ -360,7 +360,7 @@ def _render(node: Node) -> Segments:
         yield " screenshot"
     if "steps" in found:
         yield " steps ("
-        yield from joined(found["steps"])
+        yield from join(found["steps"])
         yield ")"
 
 
@@ -418,7 +418,7 @@ def _every(node: Node) -> Segments:
 
 def _at(node: Node) -> Segments:
     yield "at "
-    yield from joined(node)
+    yield from join(node)
 
 
 def _css(node: Node) -> Segments:
@@ -454,7 +454,7 @@ SYNONYMS: Mapping[str, tuple[str, Callable[[Node], Segments]]] = {
     "jsonpath": ("select", _jsonpath),
     "ignore": ("exclude", _ignore),
     "until": ("to", _as_said),
-    "tag": ("tags", joined),
+    "tag": ("tags", join),
 }
 """Keys that people write for a clause: its word, and what stands behind it."""
 
@@ -490,6 +490,6 @@ BODIES: Mapping[str, Callable[[Node], Segments]] = {
     "life": _life,
     "watch": _watch,
     "class": _as_said,
-    "tags": joined,
+    "tags": join,
 }
 """What stands behind the word of each clause."""

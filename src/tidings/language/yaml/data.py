@@ -33,7 +33,7 @@ from tidings.model.watch.sentinel import (
 )
 from tidings.model.watch.telling import Channel, Notify
 from tidings.model.watch.timing import Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
-from tidings.model.watch.weight import Life, Urgency
+from tidings.model.watch.weight import ChangeLife, Urgency
 
 Data = Any
 """Texts, numbers, lists and mappings."""
@@ -264,7 +264,7 @@ def _urgency(urgency: Urgency) -> Data:
     return urgency.mode if urgency.span is None else {urgency.mode: spell_duration(urgency.span)}
 
 
-def _life(life: Life) -> Data:
+def _life(life: ChangeLife) -> Data:
     match life.mode:
         case "window":
             return {"window": spell_duration(life.span)}
@@ -273,7 +273,7 @@ def _life(life: Life) -> Data:
     return life.mode
 
 
-def _spaced(text: str) -> Data:
+def _space(text: str) -> Data:
     return text.replace("_", " ")
 
 
@@ -302,7 +302,7 @@ _DATA: Mapping[str, Callable[[Any], Data]] = {
     "errors": _errors,
     "compare": compare_text,
     "history": _history,
-    "presentation": _spaced,
+    "presentation": _space,
     "method": _same,
     "header": _header,
     "body": _value,

@@ -35,7 +35,7 @@ from tidings.language.yaml.nodes import (
     is_mapping,
     is_nothing,
     is_true,
-    joined,
+    join,
     members,
     scalar,
     string,
@@ -138,7 +138,7 @@ class _Places(ProblemReport):
 
 def _parts(text: str, report: _Places) -> Iterator[Part]:
     try:
-        root = _composed(text)
+        root = _compose(text)
         if root is None:
             return
         statements = members(root) if isinstance(root, SequenceNode) else [root]
@@ -157,7 +157,7 @@ def _parts(text: str, report: _Places) -> Iterator[Part]:
             yield part
 
 
-def _composed(text: str) -> Node | None:
+def _compose(text: str) -> Node | None:
     """Return the root of a YAML text; raises `FormError` (E43) for what is none, and for anchors."""
     nowhere = ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
     if len(text) > LARGEST:
@@ -303,10 +303,10 @@ def _creation(node: Node, found: Mapping[str, Node]) -> Segments:
     if "using" in found:
         yield scalar(found["using"])
         return
-    yield from _listed(found["pages"])
+    yield from _list_pages(found["pages"])
 
 
-def _listed(pages: Node) -> Segments:
+def _list_pages(pages: Node) -> Segments:
     for number, page in enumerate(members(pages)):
         yield "" if number == 0 else ", "
         if not is_mapping(page):
@@ -361,12 +361,12 @@ def _alteration(found: Mapping[str, Node]) -> Segments:
     yield scalar(found["alter"])
     if "pages" in found:
         yield " Using "
-        yield from _listed(found["pages"])
+        yield from _list_pages(found["pages"])
 
 
 def _defaults(tags: Node) -> Segments:
     yield "Defaults For Tags "
-    yield from joined(tags)
+    yield from join(tags)
 
 
 def _command(verb: str, found: Mapping[str, Node]) -> Segments:

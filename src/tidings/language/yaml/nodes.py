@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from tidings.language.expressions import quoted
+from tidings.language.expressions import quote
 from tidings.language.words import did_you_mean, either
 
 Segments = Iterator["str | Segment"]
@@ -39,7 +39,7 @@ def string(node: Node) -> Segment:
     text, _ = scalar(node)
     if "\n" in text:  # all else the sentence form takes, too
         raise FormError(node, "E45", "a text of the language stands on one line", hint="leave line ends out")
-    return quoted(text), node
+    return quote(text), node
 
 
 def duration(node: Node) -> Segment:
@@ -53,14 +53,14 @@ def members(node: Node) -> Sequence[Node]:
     return list(node.value) if isinstance(node, SequenceNode) else [node]
 
 
-def joined(node: Node) -> Segments:
+def join(node: Node) -> Segments:
     """Yield plain values with commas between them."""
     for number, member in enumerate(members(node)):
         yield "" if number == 0 else ", "
         yield scalar(member)
 
 
-def listed(node: Node) -> Segments:
+def list_texts(node: Node) -> Segments:
     """Yield texts as a list of the language: one as it is, several as `<a, b>`."""
     texts = [scalar(member) for member in members(node)]
     if len(texts) == 1:

@@ -60,7 +60,7 @@ class ObjectPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class EditContext:
     """Where a text of a change set stands: text `number` (from 0) of its list `of` (`updated`, `inserted`, …).
 
     `heading` is the nearest heading above it, `label` what it is the value of (the heads of its row and column, the term of a definition, what
@@ -145,7 +145,7 @@ class ChangeSet:
     frames: tuple[FrameShare, ...] = ()
     masked: tuple[Masked, ...] = ()
     places: tuple[ObjectPlace, ...] = ()
-    contexts: tuple[Context, ...] = ()
+    contexts: tuple[EditContext, ...] = ()
     entries: tuple[EntryNote, ...] = ()
     title: str = field(default="", compare=False)
     snapshot: str = field(default="", compare=False)
@@ -164,15 +164,15 @@ def shares(found: ChangeSet) -> Iterator[tuple[FrameShare, ChangeSet]]:
         for name in names:
             at[name] += getattr(share, name)
             part[name] = getattr(found, name)[starts[name] : at[name]]
-        contexts = tuple(_shifted(found.contexts, starts, at))
-        entries = tuple(_shifted(found.entries, starts, at))
+        contexts = tuple(_shift(found.contexts, starts, at))
+        entries = tuple(_shift(found.entries, starts, at))
         yield share, ChangeSet(found.kinds, **part, contexts=contexts, entries=entries)
 
 
-Note = TypeVar("Note", Context, EntryNote)
+Note = TypeVar("Note", EditContext, EntryNote)
 
 
-def _shifted(notes: Iterable[Note], starts: Mapping[str, int], ends: Mapping[str, int]) -> Iterator[Note]:
+def _shift(notes: Iterable[Note], starts: Mapping[str, int], ends: Mapping[str, int]) -> Iterator[Note]:
     """Yield the notes of the texts from `starts` to `ends` of each list, numbered from the start."""
     for one in notes:
         if starts[one.of] <= one.number < ends[one.of]:

@@ -120,14 +120,14 @@ class Not:
 Expression = Interest | AnyOf | AllOf | Not
 
 
-def inserted_only(expression: Expression) -> Expression:
+def keep_inserted(expression: Expression) -> Expression:
     """Return an expression that asks only for what is added; what NOT names stays, and so does a direction that is said."""
     match expression:
         case Interest(direction=None):
             return replace(expression, direction="inserted")
         case AnyOf(parts):
-            return AnyOf(tuple(map(inserted_only, parts)))
+            return AnyOf(tuple(map(keep_inserted, parts)))
         case AllOf(parts):
-            return AllOf(tuple(map(inserted_only, parts)))
+            return AllOf(tuple(map(keep_inserted, parts)))
         case _:
             return expression

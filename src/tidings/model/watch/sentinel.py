@@ -40,7 +40,7 @@ from tidings.model.watch.timing import (
     Opening,
     Point,
 )
-from tidings.model.watch.weight import WHOLE, Life, Urgency
+from tidings.model.watch.weight import WHOLE, ChangeLife, Urgency
 
 __all__ = [
     "DAILY",
@@ -49,6 +49,7 @@ __all__ = [
     "Alter",
     "AnyOf",
     "Cap",
+    "ChangeLife",
     "Channel",
     "Clauses",
     "Clock",
@@ -72,7 +73,6 @@ __all__ = [
     "Interest",
     "Kind",
     "Lasting",
-    "Life",
     "Measure",
     "Not",
     "Notify",
@@ -184,7 +184,7 @@ class Sentinel:
     asking: Asking = PLAIN
     importance: float = 0.5
     urgency: Urgency = Urgency()
-    life: Life | None = None
+    life: ChangeLife | None = None
     budget_class: str = WHOLE
     tags: tuple[str, ...] = ()
     base: str | None = None

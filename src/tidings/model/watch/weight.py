@@ -22,7 +22,7 @@ class Urgency:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class ChangeLife:
     """How long the information of a change stays on the page: `forever` (Unbounded-Append), `window` of `span` (Time-window-Append),
     `changes`: until that many further changes (Change-window-Append), `overwrite`: until the next one.
     """

@@ -53,6 +53,6 @@ def holes(template: str) -> Iterator[tuple[str | None, int]]:
         yield (None if found[1] is None else found[1].strip()), found.start()
 
 
-def filled(template: str, values: Mapping[str, str]) -> str:
+def fill(template: str, values: Mapping[str, str]) -> str:
     """Return a template with values in the place of its placeholders; one that has no value stays as it is."""
     return _HOLE.sub(lambda found: values.get((found[1] or "").strip(), found[0]), template)

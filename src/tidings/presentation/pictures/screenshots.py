@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tidings.presentation.marks import escaped
-from tidings.presentation.writing import cut, one_line
+from tidings.presentation.marks import escape
+from tidings.presentation.writing import cut_text, one_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,7 +29,7 @@ _RED: Final = (173, 33, 25)
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ScreenshotComparison:
     """What two screenshots have in common. `problem` says why they could not be compared; then all else is empty.
 
     `share` is the part of the pixels that differ (0 to 1), of the larger of both; `picture` a PNG of the newer one, pale, with what differs in red and in
@@ -43,7 +43,7 @@ class Compared:
     problem: str = ""
 
 
-def compare_screenshots(before: bytes, now: bytes) -> Compared:
+def compare_screenshots(before: bytes, now: bytes) -> ScreenshotComparison:
     """Return what differs between two screenshots, PNG or WebP; where one is larger, what lies beyond the other differs.
 
     Args:
@@ -53,13 +53,15 @@ def compare_screenshots(before: bytes, now: bytes) -> Compared:
     try:
         from PIL import Image, ImageChops, ImageDraw, ImageFilter  # an extra, and slow to import
     except ImportError:
-        return Compared(
+        return ScreenshotComparison(
             problem="Screenshots are compared once the extra `browser` is installed: pip install 'tidings[browser]'."
         )
     try:
         old, new = (_read(data, Image.open) for data in (before, now))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        return Compared(problem=f"The screenshots cannot be compared: {cut(one_line(str(error)), 200)}")
+        return ScreenshotComparison(
+            problem=f"The screenshots cannot be compared: {cut_text(one_line(str(error)), 200)}"
+        )
     size = max(old.width, new.width), max(old.height, new.height)
     sides = []
     for one in (old, new):
@@ -81,7 +83,7 @@ def compare_screenshots(before: bytes, now: bytes) -> Compared:
         pen.rectangle((max(0, left - 3), max(0, top - 3), right + 2, bottom + 2), outline=_RED, width=2)
     written = io.BytesIO()
     shown.quantize(64).save(written, "PNG")
-    return Compared(share, written.getvalue(), size, boxes[:MOST_BOXES])
+    return ScreenshotComparison(share, written.getvalue(), size, boxes[:MOST_BOXES])
 
 
 def slider(before: str, now: str, *, labels: tuple[str, str], difference: str = "") -> str:
@@ -94,13 +96,13 @@ def slider(before: str, now: str, *, labels: tuple[str, str], difference: str = 
         labels: What each of them is: which version and of when.
         difference: Address of the picture of what differs; empty for none.
     """
-    older, newer = (escaped(cut(one_line(label), 200)) for label in labels)
+    older, newer = (escape(cut_text(one_line(label), 200)) for label in labels)
     both = "".join(
-        f'<figure{name}><img src="{escaped(address)}" alt="{label}"><figcaption class="small soft">{label}</figcaption></figure>'
+        f'<figure{name}><img src="{escape(address)}" alt="{label}"><figcaption class="small soft">{label}</figcaption></figure>'
         for name, address, label in (("", before, older), (' class="now"', now, newer))
     )
     edge = '<input type="range" min="0" max="100" value="50" aria-label="How much of the newer one is shown" hidden>'
-    picture = f'<img src="{escaped(difference)}" alt="What differs, in red and in frames" loading="lazy">'
+    picture = f'<img src="{escape(difference)}" alt="What differs, in red and in frames" loading="lazy">'
     fold = f'<details class="fold gap"><summary>What differs</summary>{picture}</details>' if difference else ""
     return f'<div class="slider" data-slider>{edge}<div class="both">{both}</div></div>{fold}'
 

@@ -13,12 +13,12 @@ from typing import Final
 from tidings.document.document import Document
 from tidings.model.observed.change import ChangeSet
 from tidings.presentation.edits import more
-from tidings.presentation.marks import escaped
+from tidings.presentation.marks import escape
 from tidings.presentation.views.pages import near
-from tidings.presentation.views.rows import Piece, Row, rows_of
+from tidings.presentation.views.rows import Row, TextPiece, rows_of
 from tidings.presentation.views.script import MOST_EDITS, script_of
-from tidings.presentation.views.table import Line, lines_of
-from tidings.presentation.writing import cut, one_line, places
+from tidings.presentation.views.table import TableLine, lines_of
+from tidings.presentation.writing import cut_text, one_line, places
 
 WIDE: Final = 760
 """Width of the picture in pixels."""
@@ -47,7 +47,7 @@ class Shared:
     text: str
 
 
-def shared(change: ChangeSet, old: Document, new: Document, *, title: str, source: str, when: str) -> Shared:
+def share_change(change: ChangeSet, old: Document, new: Document, *, title: str, source: str, when: str) -> Shared:
     """Return a change as a picture and as text.
 
     Raises `ValueError` for documents of which the edits are not.
@@ -63,18 +63,18 @@ def shared(change: ChangeSet, old: Document, new: Document, *, title: str, sourc
     rows = [row for row in rows_of(script_of(change.edits[:MOST_EDITS], old, new), old, new) if row.kind != "same"]
     paragraphs = [list(near(row.pieces)) for row in rows] or [_pieces(line) for line in lines_of(change)]
     heads = [_heading(row) for row in rows] or [""] * len(paragraphs)
-    title, source, when = (cut(one_line(text[:_LONGEST]), 200) for text in (title, source, when))
-    lines: list[list[Piece]] = []
+    title, source, when = (cut_text(one_line(text[:_LONGEST]), 200) for text in (title, source, when))
+    lines: list[list[TextPiece]] = []
     left = 0
     for head, pieces in zip(heads, paragraphs, strict=True):
-        wrapped = [*([[Piece("same", head)]] if head else []), *_wrapped(pieces)]
+        wrapped = [*([[TextPiece("same", head)]] if head else []), *_wrap(pieces)]
         if len(lines) + len(wrapped) > MOST_LINES and lines:
             left += 1
             continue
         lines += wrapped[:MOST_LINES]
     rest = more(left, "change") if left else ""
     texts = [title, " · ".join(part for part in (source, when) if part), ""]
-    texts += ["".join(_marked(piece) for piece in line).strip() for line in lines]
+    texts += ["".join(_mark(piece) for piece in line).strip() for line in lines]
     texts += [rest] if rest else []
     return Shared(_svg(title, f"{source}  {when}".strip(), lines, rest), "\n".join(texts))
 
@@ -83,50 +83,50 @@ def _heading(row: Row) -> str:
     return f"{row.heading}:" if row.heading and not row.is_heading else ""
 
 
-def _pieces(line: Line) -> list[Piece]:
+def _pieces(line: TableLine) -> list[TextPiece]:
     name = ": ".join(part for part in (line.place, line.name) if part)
     if line.old and line.old == line.new:
-        return [Piece("same", one_line(f"{name} {line.old[:_LONGEST]}: {line.difference}"))]
-    found = [Piece("same", one_line(name) + " ")] if name else []
-    found += [Piece("deleted", one_line(line.old[:_LONGEST]))] if line.old else []
-    found += [Piece("same", " ")] if line.old and line.new else []
-    return found + ([Piece("inserted", one_line(line.new[:_LONGEST]))] if line.new else [])
+        return [TextPiece("same", one_line(f"{name} {line.old[:_LONGEST]}: {line.difference}"))]
+    found = [TextPiece("same", one_line(name) + " ")] if name else []
+    found += [TextPiece("deleted", one_line(line.old[:_LONGEST]))] if line.old else []
+    found += [TextPiece("same", " ")] if line.old and line.new else []
+    return found + ([TextPiece("inserted", one_line(line.new[:_LONGEST]))] if line.new else [])
 
 
-def _wrapped(pieces: Iterable[Piece]) -> list[list[Piece]]:
+def _wrap(pieces: Iterable[TextPiece]) -> list[list[TextPiece]]:
     """Return pieces in lines of at most `MOST_PLACES`; a word that is longer than a line is cut."""
-    lines: list[list[Piece]] = [[]]
+    lines: list[list[TextPiece]] = [[]]
     room = MOST_PLACES
     for piece in pieces:
-        for word in re.findall(r"\s+|\S+", cut(piece.text, _LONGEST)):
-            for part in _broken(word):
+        for word in re.findall(r"\s+|\S+", cut_text(piece.text, _LONGEST)):
+            for part in _break_word(word):
                 size = places(part)
                 if size > room and lines[-1]:
                     lines.append([])
                     room = MOST_PLACES
                     if part.isspace():
                         continue
-                lines[-1].append(Piece(piece.kind, part))
+                lines[-1].append(TextPiece(piece.kind, part))
                 room -= size
-    return [_joined(line) for line in lines if line]
+    return [_join(line) for line in lines if line]
 
 
-def _broken(word: str) -> Iterator[str]:
+def _break_word(word: str) -> Iterator[str]:
     step = MOST_PLACES // 2
     yield from (word[at : at + step] for at in range(0, len(word), step)) if places(word) > MOST_PLACES else (word,)
 
 
-def _joined(line: Sequence[Piece]) -> list[Piece]:
-    found: list[Piece] = []
+def _join(line: Sequence[TextPiece]) -> list[TextPiece]:
+    found: list[TextPiece] = []
     for piece in line:
         if found and found[-1].kind == piece.kind:
-            found[-1] = Piece(piece.kind, found[-1].text + piece.text)
+            found[-1] = TextPiece(piece.kind, found[-1].text + piece.text)
         else:
             found.append(piece)
     return found
 
 
-def _marked(piece: Piece) -> str:
+def _mark(piece: TextPiece) -> str:
     match piece.kind:
         case "deleted" | "away":
             return f"[-{piece.text.replace('-]', '-' + chr(92) + ']')}-]"
@@ -138,9 +138,9 @@ def _marked(piece: Piece) -> str:
             return piece.text
 
 
-def _svg(title: str, where: str, lines: Sequence[Sequence[Piece]], rest: str) -> str:
+def _svg(title: str, where: str, lines: Sequence[Sequence[TextPiece]], rest: str) -> str:
     shown = [
-        (f'font-size="17" font-weight="600">{_text(cut(title, 80))}', 0),
+        (f'font-size="17" font-weight="600">{_text(cut_text(title, 80))}', 0),
         (f'font-size="12" fill="#596164">{_text(where)}', 0),
     ]
     shown += [(f'font-size="14" xml:space="preserve">{"".join(_span(piece) for piece in line)}', 1) for line in lines]
@@ -157,10 +157,10 @@ def _svg(title: str, where: str, lines: Sequence[Sequence[Piece]], rest: str) ->
     )
 
 
-def _span(piece: Piece) -> str:
+def _span(piece: TextPiece) -> str:
     style = _STYLES[piece.kind]
     return f"<tspan{style}>{_text(piece.text)}</tspan>" if style else _text(piece.text)
 
 
 def _text(text: str) -> str:
-    return escaped(_FORBIDDEN.sub("\ufffd", text))
+    return escape(_FORBIDDEN.sub("\ufffd", text))

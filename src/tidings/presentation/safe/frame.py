@@ -11,8 +11,8 @@ from typing import Final
 
 from tidings.document.document import Document
 from tidings.document.select.trees import HtmlTree
-from tidings.presentation.safe.markup import Mark, Written, escaped, written
-from tidings.presentation.writing import cut, one_line
+from tidings.presentation.safe.markup import Mark, Written, escape, write_page
+from tidings.presentation.writing import cut_text, one_line
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'"
 """What the document may do: be styled, and show pictures that stand in it."""
@@ -39,22 +39,22 @@ del.tidings.tidings{color:#8f2219!important;background:#fae3df!important;text-de
 """Our marks, whatever the page says of such elements: underlined and struck, so that no colour is needed."""
 
 
-def shown_page(document: Document, images: Mapping[str, str] | None = None) -> str:
+def make_safe_page(document: Document, images: Mapping[str, str] | None = None) -> str:
     """Return a stored page as a document that renders like it and cannot act; empty for what is no page that was parsed with its tree.
 
     Args:
         document: The page, parsed with `keep_tree`.
         images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:` address; None for none.
     """
-    made = rewritten(document, images)
+    made = rewrite(document, images)
     return page(made) if made is not None else ""
 
 
-def rewritten(document: Document, images: Mapping[str, str] | None = None, mark: Mark | None = None) -> Written | None:
+def rewrite(document: Document, images: Mapping[str, str] | None = None, mark: Mark | None = None) -> Written | None:
     """Return what stands in a page that was parsed with its tree, written anew; None for any other document. `mark` writes its texts."""
     if document.problem or not isinstance(document.tree, HtmlTree) or not document.extraction.is_whole:
         return None
-    return written(document.tree.root, document, images or {}, mark)
+    return write_page(document.tree.root, document, images or {}, mark)
 
 
 def page(made: Written) -> str:
@@ -65,9 +65,9 @@ def page(made: Written) -> str:
     }
     return (
         f'<!doctype html>\n<html{_attributes(said)}><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escaped(POLICY)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">'
         f'<meta name="referrer" content="no-referrer"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escaped(cut(one_line(made.title), 200))}</title><style>{made.css}</style><style>{SHEET}</style></head>\n"
+        f"<title>{escape(cut_text(one_line(made.title), 200))}</title><style>{made.css}</style><style>{SHEET}</style></head>\n"
         f"<body{_attributes(body)}>{made.body}</body></html>\n"
     )
 
@@ -75,10 +75,10 @@ def page(made: Written) -> str:
 def frame(address: str, title: str) -> str:
     """Return the frame that shows a page which is served at `address`; `title` says what it is."""
     return (
-        f'<iframe class="copy" sandbox="" src="{escaped(address)}" title="{escaped(cut(one_line(title), 200))}" '
+        f'<iframe class="copy" sandbox="" src="{escape(address)}" title="{escape(cut_text(one_line(title), 200))}" '
         'referrerpolicy="no-referrer" loading="lazy" width="100%" height="800"></iframe>'
     )
 
 
 def _attributes(attributes: Mapping[str, str]) -> str:
-    return "".join(f' {name}="{escaped(text)}"' for name, text in attributes.items())
+    return "".join(f' {name}="{escape(text)}"' for name, text in attributes.items())

@@ -22,7 +22,7 @@ from tidings.document.html.links import Resolver
 from tidings.document.html.walk import BREAK, IN_LINE, WITHOUT_TEXT
 from tidings.document.text.cents import POINT, has_cents
 from tidings.presentation.safe.css import MOST_CSS, safe_sheet, safe_style
-from tidings.presentation.writing import cut, tame
+from tidings.presentation.writing import cut_text, tame
 
 KEPT: Final = frozenset(
     """abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd details dfn dir div dl dt em
@@ -78,7 +78,7 @@ class Written:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-def written(
+def write_page(
     tree: LexborHTMLParser | LexborNode | None,
     document: Document,
     images: Mapping[str, str],
@@ -98,10 +98,10 @@ def written(
     writer = _Writer(document, images, mark, at)
     if root is not None:
         writer.write(root)
-    return Written(cleaned("".join(writer.out)), "".join(writer.css), document.title, writer.attributes)
+    return Written(clean("".join(writer.out)), "".join(writer.css), document.title, writer.attributes)
 
 
-def cleaned(markup: str) -> str:
+def clean(markup: str) -> str:
     """Return markup of a fragment with what is allowed alone, as nh3 reads it."""
     return _CLEANER.clean(markup)
 
@@ -151,7 +151,7 @@ class _Writer:
             self.out.append(self.at(self.piece, text, node))
             self.piece += 1
             return
-        self.out.append(self.mark(self.piece, text) if self.mark is not None else escaped(text))
+        self.out.append(self.mark(self.piece, text) if self.mark is not None else escape(text))
         self.piece += 1
 
     def _open(self, node: LexborNode, open_elements: list[tuple[LexborNode, str, bool]]) -> LexborNode | None:
@@ -183,7 +183,9 @@ class _Writer:
     def _element(self, node: LexborNode, tag: str, is_block: bool, deep: int) -> tuple[str, str]:
         """Return how an element begins and ends."""
         if tag in {"html", "body"}:
-            self.attributes |= {name: text for name, text in _kept("div", node.attributes).items() if name != "height"}
+            self.attributes |= {
+                name: text for name, text in _keep_harmless("div", node.attributes).items() if name != "height"
+            }
             return "", ""
         if tag == "head" or self.foreign or deep > MOST_OPEN:
             return ("\n", "\n") if is_block else ("", "")
@@ -191,14 +193,14 @@ class _Writer:
             return self._image(node), ""
         attributes = node.attributes
         name = tag if tag in KEPT else _STAND_INS.get(tag) or ("div" if is_block else "span")
-        kept = _kept(name, attributes)
+        kept = _keep_harmless(name, attributes)
         if tag in {"a", "area"} and (address := attributes.get("href")) is not None:
             kept["class"] = "tidings-link"
-            kept["title"] = cut(tame(" ".join(address.split())), LONGEST_ADDRESS)
-        return f"<{name}{_written(kept)}>", "" if name in _VOID else f"</{name}>"
+            kept["title"] = cut_text(tame(" ".join(address.split())), LONGEST_ADDRESS)
+        return f"<{name}{_write_attributes(kept)}>", "" if name in _VOID else f"</{name}>"
 
     def _image(self, node: LexborNode) -> str:
-        kept = _kept("img", node.attributes)
+        kept = _keep_harmless("img", node.attributes)
         address = image_of(node) or ""
         if _PICTURE.fullmatch(address):
             copy = address if len(address) <= LONGEST_PICTURE else None
@@ -213,7 +215,7 @@ class _Writer:
             kept["class"] = "tidings-image"
             kept = {name: text for name, text in kept.items() if name in {"class", "alt", "title"}}
         kept.setdefault("alt", "")
-        return f"<img{_written(kept)}>"
+        return f"<img{_write_attributes(kept)}>"
 
     def _style(self, node: LexborNode) -> None:
         text = node.text(deep=True)[: self.left_of_css]
@@ -225,7 +227,7 @@ _NEAR: Final = 60
 """Pieces before a `sup` that are asked whether it holds cents."""
 
 
-def _kept(name: str, attributes: Mapping[str, str | None]) -> dict[str, str]:
+def _keep_harmless(name: str, attributes: Mapping[str, str | None]) -> dict[str, str]:
     """Return the attributes of an element that are harmless."""
     allowed = _ATTRIBUTES.get(name, frozenset())
     kept: dict[str, str] = {}
@@ -245,11 +247,11 @@ def _kept(name: str, attributes: Mapping[str, str | None]) -> dict[str, str]:
     return kept
 
 
-def _written(attributes: Mapping[str, str]) -> str:
-    return "".join(f' {name}="{escaped(text)}"' for name, text in attributes.items())
+def _write_attributes(attributes: Mapping[str, str]) -> str:
+    return "".join(f' {name}="{escape(text)}"' for name, text in attributes.items())
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return a text of a page as it stands in an element or an attribute; what no parser keeps is gone."""
     return html.escape(text.replace("\0", ""))
 

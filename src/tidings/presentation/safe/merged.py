@@ -15,8 +15,8 @@ from typing import Final
 from tidings.document.document import Document
 from tidings.document.html.walk import BREAK
 from tidings.model.observed.change import Edit
-from tidings.presentation.safe.frame import page, rewritten
-from tidings.presentation.safe.markup import cleaned, escaped
+from tidings.presentation.safe.frame import page, rewrite
+from tidings.presentation.safe.markup import clean, escape
 from tidings.presentation.views.script import Mark, script_of
 
 _OPEN: Final = {
@@ -35,8 +35,8 @@ class Merged:
     why_not: str = ""
 
 
-def merged_page(edits: Sequence[Edit], old: Document, new: Document, images: Mapping[str, str] | None = None) -> Merged:
-    """Return two versions of a page as one that renders like the new one, safe as `shown_page`.
+def merge_page(edits: Sequence[Edit], old: Document, new: Document, images: Mapping[str, str] | None = None) -> Merged:
+    """Return two versions of a page as one that renders like the new one, safe as `make_safe_page`.
 
     Raises `ValueError` for edits that reach beyond the documents.
 
@@ -47,11 +47,11 @@ def merged_page(edits: Sequence[Edit], old: Document, new: Document, images: Map
         images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:` address; None for none.
     """
     marks = _Marks(script_of(edits, old, new).marks, old, new)
-    made = rewritten(new, images, marks.text)
+    made = rewrite(new, images, marks.text)
     if made is None:
         is_part = not new.extraction.is_whole
         return Merged("", "Only a part of the page is watched." if is_part else "This is no web page with words.")
-    made.body += cleaned(marks.rest())
+    made.body += clean(marks.rest())
     return Merged(page(made))
 
 
@@ -77,21 +77,21 @@ class _Marks:
         """Return a text node, which is piece `piece`, with its marks."""
         marks = self.at.pop(piece, None)
         if not marks:
-            return escaped(text)
+            return escape(text)
         start = self.starts[piece]
         out: list[str] = []
         at = 0
         for mark in marks:
             first = min(max(at, mark.start - start), len(text))
-            out.append(escaped(text[at:first]))
+            out.append(escape(text[at:first]))
             if mark.kind in {"inserted", "moved"}:
                 at = max(first, min(mark.end - start, len(text)))
                 inside = text[first:at]
-                out.append(f"{_OPEN[mark.kind]}{escaped(inside)}</ins>" if inside.strip() else escaped(inside))
+                out.append(f"{_OPEN[mark.kind]}{escape(inside)}</ins>" if inside.strip() else escape(inside))
             else:
                 at = first
-                out.append(self._gone(mark))
-        out.append(escaped(text[at:]))
+                out.append(self._mark_gone(mark))
+        out.append(escape(text[at:]))
         return "".join(out)
 
     def rest(self) -> str:
@@ -100,10 +100,10 @@ class _Marks:
             *self.homeless,
             *(mark for marks in self.at.values() for mark in marks if mark.kind in {"deleted", "away"}),
         ]
-        return "".join(f"<p>{self._gone(mark)}</p>" for mark in left)
+        return "".join(f"<p>{self._mark_gone(mark)}</p>" for mark in left)
 
-    def _gone(self, mark: Mark) -> str:
-        shown = "<br>".join(escaped(part) for part in self._parts(self.old.text[mark.old_start : mark.old_end]))
+    def _mark_gone(self, mark: Mark) -> str:
+        shown = "<br>".join(escape(part) for part in self._parts(self.old.text[mark.old_start : mark.old_end]))
         space = " " if mark.before else ""
         return f"{space}{_OPEN[mark.kind]}{shown}</del>{' ' if mark.behind else ''}"
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.document.select.trees import HtmlTree
 from tidings.presentation.safe.frame import page
-from tidings.presentation.safe.markup import escaped, written
-from tidings.presentation.writing import cut, one_line
+from tidings.presentation.safe.markup import escape, write_page
+from tidings.presentation.writing import cut_text, one_line
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -61,10 +61,10 @@ def page_to_pick(document: Document, link: str) -> str:
 
     def named(piece: int, text: str, node: LexborNode) -> str:
         del node
-        return f'<ins id="tidings-pick-{piece}">{escaped(text)}</ins>' if text.strip() else escaped(text)
+        return f'<ins id="tidings-pick-{piece}">{escape(text)}</ins>' if text.strip() else escape(text)
 
-    made = written(document.tree.root, document, {}, at=named)
-    address = escaped(link)
+    made = write_page(document.tree.root, document, {}, at=named)
+    address = escape(link)
     made.body = _OURS.sub(
         lambda found: f'<a class="tidings-pick" target="_top" href="{address}{found[1]}">', made.body
     ).replace("</ins>", "</a>")
@@ -85,13 +85,13 @@ def parts_at(document: Document, number: int) -> list[PagePart]:
             found.append(node)
         return ""
 
-    written(document.tree.root, document, {}, at=note)
+    write_page(document.tree.root, document, {}, at=note)
     if not found:
         return []
     tree = _Selectors(found[0])
     seen: dict[str, PagePart] = {}
     for node in _around(found[0]):
-        text = cut(one_line(node.text(deep=True)), LONGEST)
+        text = cut_text(one_line(node.text(deep=True)), LONGEST)
         selector = tree.selector_of(node)
         if selector and text not in seen:
             seen[text] = PagePart(selector, text)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.marks import escaped
-from tidings.presentation.writing import cut
+from tidings.presentation.marks import escape
+from tidings.presentation.writing import cut_text
 
 TALL: Final = 600
 """Height of the bar in its own units."""
@@ -25,7 +25,7 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class JumpCell:
     """An edit in the bar: the id of its paragraph, what it is called, its kind, where it begins and ends, as parts of the page (0 to 1)."""
 
     id: str
@@ -35,27 +35,27 @@ class Cell:
     end: float
 
 
-def cell(number: int, heading: str, kind: str, start: float, end: float) -> Cell:
+def cell(number: int, heading: str, kind: str, start: float, end: float) -> JumpCell:
     """Return the cell of edit `number` (from 1) under a heading, from `start` to `end` as parts of the page, of a kind of row."""
-    name = ", ".join(part for part in (cut(heading, 60), _WORDS[kind]) if part)
-    return Cell(f"e{number}", name, kind, start, end)
+    name = ", ".join(part for part in (cut_text(heading, 60), _WORDS[kind]) if part)
+    return JumpCell(f"e{number}", name, kind, start, end)
 
 
-def jump(cells: Sequence[Cell]) -> str:
+def jump(cells: Sequence[JumpCell]) -> str:
     """Return the bar as SVG; empty without cells. Each cell is a link with a title, so that neither colour nor a pointer is needed."""
     if not cells:
         return ""
-    drawn = "".join(_drawn(one) for one in cells[:MOST_CELLS])
+    drawn = "".join(_draw(one) for one in cells[:MOST_CELLS])
     return (
         f'<svg class="jump" viewBox="0 0 12 {TALL}" preserveAspectRatio="none" aria-label="Where the edits are">'
         f'<rect class="f0" width="12" height="{TALL}" rx="2"/>{drawn}</svg>'
     )
 
 
-def _drawn(one: Cell) -> str:
+def _draw(one: JumpCell) -> str:
     high = min(TALL, max(_LEAST, round((one.end - one.start) * TALL)))
     top = min(TALL - high, round(one.start * TALL))
-    name = escaped(one.label)
+    name = escape(one.label)
     return (
         f'<a href="#{one.id}" aria-label="{name}"><title>{name}</title>'
         f'<rect class="{_CLASSES[one.kind]}" x="1" y="{top}" width="10" height="{high}" rx="1"/></a>'

@@ -12,10 +12,10 @@ from itertools import groupby
 from typing import Final
 
 from tidings.presentation.edits import more
-from tidings.presentation.marks import escaped
-from tidings.presentation.views.jump import Cell, cell
-from tidings.presentation.views.rows import Piece, Row
-from tidings.presentation.writing import cut
+from tidings.presentation.marks import escape
+from tidings.presentation.views.jump import JumpCell, cell
+from tidings.presentation.views.rows import Row, TextPiece
+from tidings.presentation.writing import cut_text
 
 AROUND: Final = 12
 """Words beside a change that are shown where only the changes are."""
@@ -36,7 +36,7 @@ class Drawn:
     """A view as HTML, and the cells of its jump bar. `left` is how many changed paragraphs have no room."""
 
     html: str
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[JumpCell, ...] = ()
     left: int = 0
 
 
@@ -51,7 +51,7 @@ class _Numbered:
 
 def only(rows: Sequence[Row], ignore: str = "") -> Drawn:
     """Return the changed paragraphs alone, long ones cut around what changed. `ignore` is as in `one_page`."""
-    numbered, cells, left = _numbered(rows)
+    numbered, cells, left = _number(rows)
     parts: list[str] = []
     heading = ""
     for one in numbered:
@@ -59,7 +59,7 @@ def only(rows: Sequence[Row], ignore: str = "") -> Drawn:
             continue
         if one.row.heading != heading and not one.row.is_heading:
             heading = one.row.heading
-            parts.append(f'<h2 dir="auto">{escaped(cut(heading, LONGEST))}</h2>\n' if heading else "")
+            parts.append(f'<h2 dir="auto">{escape(cut_text(heading, LONGEST))}</h2>\n' if heading else "")
         parts.append(_paragraph(one, ignore, short=True))
     return Drawn(_article("".join(parts), left), cells, left)
 
@@ -69,9 +69,9 @@ def one_page(rows: Sequence[Row], ignore: str = "") -> Drawn:
 
     `ignore` is where *Not relevant* leads, to which the number of the edit is added; empty for no such link.
     """
-    numbered, cells, left = _numbered(rows)
+    numbered, cells, left = _number(rows)
     parts = [
-        _folded(run) if is_far else "".join(_paragraph(one, ignore) for one in run) for is_far, run in _runs(numbered)
+        _fold(run) if is_far else "".join(_paragraph(one, ignore) for one in run) for is_far, run in _runs(numbered)
     ]
     return Drawn(_article("".join(parts), left), cells, left)
 
@@ -81,7 +81,7 @@ def two_pages(rows: Sequence[Row], before: str, now: str, *, folds: bool = True)
 
     `rows` are both versions; `before` and `now` are what stands above the sides. Without `folds` unchanged paragraphs stand there too.
     """
-    numbered, cells, left = _numbered(rows)
+    numbered, cells, left = _number(rows)
     parts: list[str] = []
     heading = ""
     for is_far, run in _runs(numbered):
@@ -94,9 +94,9 @@ def two_pages(rows: Sequence[Row], before: str, now: str, *, folds: bool = True)
                 parts.append(_group(heading))
             parts.append(_pair(one))
             heading = one.row.text if one.row.is_heading else heading
-    head = "".join(f'<th scope="col">{escaped(cut(one, LONGEST))}</th>' for one in (before, now))
+    head = "".join(f'<th scope="col">{escape(cut_text(one, LONGEST))}</th>' for one in (before, now))
     body = "".join(parts)
-    rest = f'<p class="small soft">{escaped(more(left, "change"))}</p>' if left else ""
+    rest = f'<p class="small soft">{escape(more(left, "change"))}</p>' if left else ""
     table = f'<table class="pair"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     return Drawn(
         f'<div class="scroll" tabindex="0" role="region" aria-label="Both versions, side by side">{table}</div>{rest}',
@@ -105,12 +105,12 @@ def two_pages(rows: Sequence[Row], before: str, now: str, *, folds: bool = True)
     )
 
 
-def _numbered(rows: Sequence[Row]) -> tuple[list[_Numbered], tuple[Cell, ...], int]:
+def _number(rows: Sequence[Row]) -> tuple[list[_Numbered], tuple[JumpCell, ...], int]:
     """Return the rows with the numbers of those that changed and where they stand, the cells of these, and how many have no room."""
     sizes = [max(1, len(row.text)) for row in rows]
     whole = sum(sizes) or 1
     found: list[_Numbered] = []
-    cells: list[Cell] = []
+    cells: list[JumpCell] = []
     at = changed = 0
     for row, size in zip(rows, sizes, strict=True):
         start, at = at / whole, at + size
@@ -139,13 +139,13 @@ def _runs(rows: Sequence[_Numbered]) -> Iterator[tuple[bool, list[_Numbered]]]:
 
 
 def _article(inside: str, left: int) -> str:
-    rest = f'<p class="small soft">{escaped(more(left, "change"))}</p>\n' if left else ""
+    rest = f'<p class="small soft">{escape(more(left, "change"))}</p>\n' if left else ""
     return f'<article class="doc" aria-label="The page with its edits">\n{inside}{rest}</article>'
 
 
-def _folded(run: Sequence[_Numbered]) -> str:
+def _fold(run: Sequence[_Numbered]) -> str:
     shown = " ".join(_text(one.row.pieces) for one in run[:MOST_FOLDED])
-    rest = f" {escaped(more(len(run) - MOST_FOLDED, 'paragraph'))}" if len(run) > MOST_FOLDED else ""
+    rest = f" {escape(more(len(run) - MOST_FOLDED, 'paragraph'))}" if len(run) > MOST_FOLDED else ""
     return (
         f'<details class="fold"><summary>{len(run):,} unchanged paragraphs</summary>'
         f'<p class="soft" dir="auto">{shown}{rest}</p></details>\n'
@@ -157,7 +157,7 @@ def _gap(number: int) -> str:
 
 
 def _group(heading: str) -> str:
-    return f'<tr class="grp"><th colspan="2" scope="colgroup" dir="auto">{escaped(cut(heading, LONGEST))}</th></tr>'
+    return f'<tr class="grp"><th colspan="2" scope="colgroup" dir="auto">{escape(cut_text(heading, LONGEST))}</th></tr>'
 
 
 def _paragraph(one: _Numbered, ignore: str, *, short: bool = False) -> str:
@@ -172,14 +172,14 @@ def _paragraph(one: _Numbered, ignore: str, *, short: bool = False) -> str:
 
 def _note(row: Row, ignore: str) -> str:
     """Return the marginal note of a changed paragraph: what kind of edit, and the way to leave such ones out."""
-    link = f'<br><a href="{escaped(ignore + str(row.edits[0]))}">Not relevant</a>' if ignore and row.edits else ""
+    link = f'<br><a href="{escape(ignore + str(row.edits[0]))}">Not relevant</a>' if ignore and row.edits else ""
     return f'<small class="mn">{kind_of_edit(row)}{link}</small>'
 
 
 def kind_of_edit(row: Row) -> str:
     """Return what kind of edit a changed paragraph is, in words."""
     came, went = row.words("inserted"), row.words("deleted")
-    other = escaped(cut(row.other, 60))
+    other = escape(cut_text(row.other, 60))
     match row.kind:
         case "inserted":
             return f"new paragraph, {_words(came)}"
@@ -226,10 +226,10 @@ def _pair(one: _Numbered) -> str:
 
 
 def _under(row: Row) -> str:
-    return f"in {escaped(cut(row.other, 60))}" if row.other else "elsewhere"
+    return f"in {escape(cut_text(row.other, 60))}" if row.other else "elsewhere"
 
 
-def near(pieces: Sequence[Piece]) -> Iterable[Piece]:
+def near(pieces: Sequence[TextPiece]) -> Iterable[TextPiece]:
     """Return pieces of which unchanged text far from a change is left out."""
     for place, piece in enumerate(pieces):
         words = piece.text.split()
@@ -240,14 +240,14 @@ def near(pieces: Sequence[Piece]) -> Iterable[Piece]:
         tail = " ".join(words[-AROUND:]) if place < len(pieces) - 1 else ""
         lead = " " if head and piece.text[:1].isspace() else ""
         trail = " " if tail and piece.text[-1:].isspace() else ""
-        yield Piece("same", f"{lead}{head} … {tail}{trail}".replace("  ", " "))
+        yield TextPiece("same", f"{lead}{head} … {tail}{trail}".replace("  ", " "))
 
 
-def _text(pieces: Iterable[Piece]) -> str:
-    return "".join(_piece(piece) for piece in _spaced(pieces))
+def _text(pieces: Iterable[TextPiece]) -> str:
+    return "".join(_piece(piece) for piece in _space(pieces))
 
 
-def _spaced(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _space(pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
     """Yield pieces with the white space at the ends of marks outside of them."""
     for piece in pieces:
         inner = piece.text.strip()
@@ -255,14 +255,14 @@ def _spaced(pieces: Iterable[Piece]) -> Iterator[Piece]:
             yield piece
             continue
         if piece.text[0].isspace():
-            yield Piece("same", " ")
-        yield Piece(piece.kind, inner)
+            yield TextPiece("same", " ")
+        yield TextPiece(piece.kind, inner)
         if piece.text[-1].isspace():
-            yield Piece("same", " ")
+            yield TextPiece("same", " ")
 
 
-def _piece(piece: Piece) -> str:
-    text = escaped(cut(piece.text, LONGEST))
+def _piece(piece: TextPiece) -> str:
+    text = escape(cut_text(piece.text, LONGEST))
     if piece.kind == "same" or not piece.text.strip():
         return text
     if piece.kind == "moved":

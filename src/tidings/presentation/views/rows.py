@@ -28,7 +28,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A text inside a paragraph, tamed, its white space collapsed: as it was, gone, come, moved here or gone elsewhere."""
 
     kind: PieceKind
@@ -40,7 +40,7 @@ class Row:
     """A paragraph. `heading` is the nearest one above it in the new version; `is_heading`, that it is one itself. `edits` are the numbers of its edits."""
 
     kind: RowKind
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     heading: str = ""
     is_heading: bool = False
     edits: tuple[int, ...] = ()
@@ -48,12 +48,12 @@ class Row:
     """of one that moved: the heading under which it stood, or stands now"""
 
     @property
-    def was(self) -> tuple[Piece, ...]:
+    def was(self) -> tuple[TextPiece, ...]:
         """Return it as it was."""
         return tuple(piece for piece in self.pieces if piece.kind not in {"inserted", "moved"})
 
     @property
-    def now(self) -> tuple[Piece, ...]:
+    def now(self) -> tuple[TextPiece, ...]:
         """Return it as it is."""
         return tuple(piece for piece in self.pieces if piece.kind not in {"deleted", "away"})
 
@@ -96,14 +96,14 @@ class _Rows:
         found: list[Row] = []
         heading = ""
         for number in range(len(self.new_blocks) + 1):
-            found.extend(self._gone(mark, start, end, heading) for mark, start, end in self.ahead.get(number, ()))
+            found.extend(self._add_gone(mark, start, end, heading) for mark, start, end in self.ahead.get(number, ()))
             if number == len(self.new_blocks):
                 break
             row = self._row(number, heading)
             if row.pieces:
                 heading = row.text if row.is_heading else heading
                 found.append(row)
-        return _with_others(_paired(found))
+        return _with_others(_pair(found))
 
     def _place(self, mark: Mark, number: int) -> None:
         if mark.kind in {"inserted", "moved"}:
@@ -139,17 +139,17 @@ class _Rows:
                 is_whole = not _has_words(text, block.start, start) and not _has_words(text, end, block.end)
                 yield (block.start, block.end, True) if is_whole else (start, end, False)
 
-    def _gone(self, mark: Mark, start: int, end: int, heading: str) -> Row:
+    def _add_gone(self, mark: Mark, start: int, end: int, heading: str) -> Row:
         kind: PieceKind = "away" if mark.kind == "away" else "deleted"
-        piece = Piece(kind, _shown(self.old.text[start:end]).strip())
+        piece = TextPiece(kind, _show(self.old.text[start:end]).strip())
         return Row("away" if kind == "away" else "deleted", (piece,), heading, False, (mark.edit,))
 
     def _row(self, number: int, heading: str) -> Row:
         block, text = self.new_blocks[number], self.new.text
         marks = self.inside.get(number)
         if not marks:
-            whole = _shown(text[block.start : block.end]).strip()
-            return Row("same", (Piece("same", whole),) if whole else (), heading, block.is_heading)
+            whole = _show(text[block.start : block.end]).strip()
+            return Row("same", (TextPiece("same", whole),) if whole else (), heading, block.is_heading)
         pieces: list[tuple[PieceKind, str]] = []
         at = block.start
         for mark in marks:
@@ -165,11 +165,11 @@ class _Rows:
                 pieces.append((mark.kind, text[start:end]))
                 at = max(at, end)
         pieces.append(("same", text[at : block.end]))
-        shown = _whole(_joined(pieces))
+        shown = _whole(_join(pieces))
         return Row(_kind(shown), shown, heading, block.is_heading, tuple(dict.fromkeys(mark.edit for mark in marks)))
 
 
-def _paired(rows: Sequence[Row]) -> list[Row]:
+def _pair(rows: Sequence[Row]) -> list[Row]:
     """Return rows where paragraphs of one edit that went, and as many that came for them, stand as changed ones."""
     found: list[Row] = []
     at = 0
@@ -178,7 +178,7 @@ def _paired(rows: Sequence[Row]) -> list[Row]:
         came = _run(rows, at + len(gone), "inserted") if gone else []
         if gone and len(gone) == len(came) and gone[0].edits == came[0].edits:
             for before, after in zip(gone, came, strict=True):
-                pieces = (*before.pieces, Piece("same", " "), *after.pieces)
+                pieces = (*before.pieces, TextPiece("same", " "), *after.pieces)
                 found.append(Row("changed", pieces, after.heading, after.is_heading, after.edits))
             at += 2 * len(gone)
         else:
@@ -205,15 +205,15 @@ def _run(rows: Sequence[Row], at: int, kind: RowKind) -> list[Row]:
     return list(rows[at:end])
 
 
-def _whole(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def _whole(pieces: tuple[TextPiece, ...]) -> tuple[TextPiece, ...]:
     """Return pieces of which no word stayed and all others share a kind as one, with the signs that stayed."""
     kinds = {piece.kind for piece in pieces if _has_words(piece.text, 0, len(piece.text))}
     if len(kinds) != 1 or "same" in kinds:
         return pieces
-    return (Piece(kinds.pop(), "".join(piece.text for piece in pieces)),)
+    return (TextPiece(kinds.pop(), "".join(piece.text for piece in pieces)),)
 
 
-def _kind(pieces: Sequence[Piece]) -> RowKind:
+def _kind(pieces: Sequence[TextPiece]) -> RowKind:
     kinds = {piece.kind for piece in pieces if piece.text.strip()}
     if kinds == {"same"} or not kinds:
         return "same"
@@ -222,7 +222,7 @@ def _kind(pieces: Sequence[Piece]) -> RowKind:
     return "changed"
 
 
-def _joined(pieces: Sequence[tuple[PieceKind, str]]) -> tuple[Piece, ...]:
+def _join(pieces: Sequence[tuple[PieceKind, str]]) -> tuple[TextPiece, ...]:
     """Return pieces of one kind in a row as one, white space collapsed, none at either end of the paragraph."""
     found: list[list[str]] = []
     for kind, text in pieces:
@@ -232,14 +232,14 @@ def _joined(pieces: Sequence[tuple[PieceKind, str]]) -> tuple[Piece, ...]:
             found[-1][1] += text
         else:
             found.append([kind, text])
-    shown = [Piece(kind, _shown(text)) for kind, text in found]  # type: ignore[arg-type]  # kinds as they came
+    shown = [TextPiece(kind, _show(text)) for kind, text in found]  # type: ignore[arg-type]  # kinds as they came
     if shown:
-        shown[0] = Piece(shown[0].kind, shown[0].text.lstrip())
-        shown[-1] = Piece(shown[-1].kind, shown[-1].text.rstrip())
+        shown[0] = TextPiece(shown[0].kind, shown[0].text.lstrip())
+        shown[-1] = TextPiece(shown[-1].kind, shown[-1].text.rstrip())
     return tuple(piece for piece in shown if piece.text)
 
 
-def _shown(text: str) -> str:
+def _show(text: str) -> str:
     return tame(_SPACES.sub(" ", text))
 
 

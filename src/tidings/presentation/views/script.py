@@ -118,13 +118,13 @@ class _Laid:
         """Yield the marks: first what went, then what came."""
         edit = self.edit
         if edit.old_start == edit.old_end:
-            yield from self._inserted()
+            yield from self._list_inserted()
         elif edit.new_start == edit.new_end:
-            yield from self._deleted()
+            yield from self._list_deleted()
         else:
-            yield from self._replaced()
+            yield from self._list_replaced()
 
-    def _replaced(self) -> Iterator[Mark]:
+    def _list_replaced(self) -> Iterator[Mark]:
         edit, old, new = self.edit, self.old, self.new
         left = _gap(old, edit.old_start), _gap(new, edit.new_start)
         right = _gap(old, edit.old_end), _gap(new, edit.new_end)
@@ -143,7 +143,7 @@ class _Laid:
         start, end = _span(self.new, self.edit.new_start, self.edit.new_end, False, False)
         return "\n\n" in self.new.text[start:end]
 
-    def _inserted(self) -> Iterator[Mark]:
+    def _list_inserted(self) -> Iterator[Mark]:
         edit, old, new = self.edit, self.old, self.new
         was, left, right = _gap(old, edit.old_start), _gap(new, edit.new_start), _gap(new, edit.new_end)
         if _parts(was) and _parts(left):
@@ -160,7 +160,7 @@ class _Laid:
             yield Mark("deleted", self.number, came[0], came[0], *at)
         yield from self._came(came)
 
-    def _deleted(self) -> Iterator[Mark]:
+    def _list_deleted(self) -> Iterator[Mark]:
         edit, old, new = self.edit, self.old, self.new
         left, right, now = _gap(old, edit.old_start), _gap(old, edit.old_end), _gap(new, edit.new_start)
         ends = edit.old_end == len(old.tokens)

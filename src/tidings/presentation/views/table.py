@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from tidings.model.observed.change import ChangeSet, Context
+from tidings.model.observed.change import ChangeSet, EditContext
 from tidings.presentation.edits import more
-from tidings.presentation.marks import escaped, thing
+from tidings.presentation.marks import escape, thing
 from tidings.presentation.views.pages import Drawn
-from tidings.presentation.writing import cut, one_line
+from tidings.presentation.writing import cut_text, one_line
 
 MOST_ROWS: Final = 500
 LONGEST: Final = 2_000
@@ -20,10 +20,10 @@ _SORTS: Final = {"links": "link", "images": "image", "keywords": "keyword", "phr
                  "items": "entry", "regex": "match", "body": "body"}  # fmt: skip
 _NUMBER: Final = re.compile(r"[-\u2212]?\d+(?:,\d{3})*(?:\.\d+)?")
 _KEYED: Final = re.compile(r"([^\s:][^:\n]{0,80}): (.+)", re.DOTALL)
-_NOWHERE: Final = Context("", 0)
+_NOWHERE: Final = EditContext("", 0)
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A line of the table. `place` is the heading it stands under, `name` its label or sort; `old` or `new` is empty where there is none."""
 
     place: str
@@ -40,7 +40,7 @@ def table(found: ChangeSet) -> Drawn:
     lines = list(lines_of(found))
     body = "".join(_row(line) for line in lines[:MOST_ROWS])
     left = max(0, len(lines) - MOST_ROWS)
-    rest = f'<p class="small soft">{escaped(more(left, "change"))}</p>' if left else ""
+    rest = f'<p class="small soft">{escape(more(left, "change"))}</p>' if left else ""
     heads = ("where", "what", "was → is", "difference", "unit")
     head = "".join(f'<th scope="col"{_CLASS.get(name, "")}>{name}</th>' for name in heads)
     return Drawn(
@@ -54,7 +54,7 @@ def table(found: ChangeSet) -> Drawn:
 _CLASS: Final = {"difference": ' class="r"'}
 
 
-def lines_of(found: ChangeSet) -> Iterator[Line]:
+def lines_of(found: ChangeSet) -> Iterator[TableLine]:
     """Yield the lines of a change: texts in the order of its lists, then objects that stand in no list."""
     contexts = {(one.of, one.number): one for one in found.contexts}
     rows = {row.object: row for row in found.objects}
@@ -66,12 +66,12 @@ def lines_of(found: ChangeSet) -> Iterator[Line]:
             if row is not None and row.old != row.new:
                 if text not in told:
                     told.add(text)
-                    yield _counted(row.kind, text, row.old, row.new)
+                    yield _write_count(row.kind, text, row.old, row.new)
             else:
                 yield _line(of, text, context)
     for row in found.objects:
         if row.object not in told and row.old != row.new and not _is_told(found, row.kind):
-            yield _counted(row.kind, row.object, row.old, row.new)
+            yield _write_count(row.kind, row.object, row.old, row.new)
 
 
 def _is_told(found: ChangeSet, kind: str) -> bool:
@@ -79,18 +79,18 @@ def _is_told(found: ChangeSet, kind: str) -> bool:
     return kind in {"status", "body"} and bool(found.updated)
 
 
-def _counted(kind: str, name: str, old: int, new: int) -> Line:
+def _write_count(kind: str, name: str, old: int, new: int) -> TableLine:
     sort = _SORTS.get(kind, kind)
     was, now = name if old else "", name if new else ""
     if old and new:
-        return Line("", sort, name, name, f"{old:,} → {new:,}", "times", is_object=True)
+        return TableLine("", sort, name, name, f"{old:,} → {new:,}", "times", is_object=True)
     count = max(old, new)
-    return Line(
+    return TableLine(
         "", sort, was, now, ("new" if new else "gone") + (f", {count:,} times" if count > 1 else ""), is_object=True
     )
 
 
-def _line(of: str, text: str | tuple[str, str], context: Context) -> Line:
+def _line(of: str, text: str | tuple[str, str], context: EditContext) -> TableLine:
     place = context.heading
     name = context.label or context.above
     if isinstance(text, tuple):
@@ -98,17 +98,17 @@ def _line(of: str, text: str | tuple[str, str], context: Context) -> Line:
         if was is not None and now is not None and was[1] == now[1]:  # a value of data, behind its key
             name, text = was[1], (was[2], now[2])
         difference, unit = _difference(*text)
-        return Line(place, name, text[0], text[1], difference, unit or _unit(context))
+        return TableLine(place, name, text[0], text[1], difference, unit or _unit(context))
     match of:
         case "deleted":
-            return Line(place, name, text, "", "gone")
+            return TableLine(place, name, text, "", "gone")
         case "moved":
-            return Line(place, name, "", text, "moved")
+            return TableLine(place, name, "", text, "moved")
         case _:
-            return Line(place, name, "", text, "new")
+            return TableLine(place, name, "", text, "new")
 
 
-def _unit(context: Context) -> str:
+def _unit(context: EditContext) -> str:
     """Return what stands right behind a value, if that is a word like a unit."""
     words = context.after.split()
     return words[0] if words and len(words[0]) <= 4 and not words[0][0].isdigit() and words[0].isupper() else ""
@@ -130,10 +130,12 @@ def _difference(old: str, new: str) -> tuple[str, str]:
     return said.replace("-", "\u2212") + "\u00a0%", beside[0]
 
 
-def _row(line: Line) -> str:
-    old, new = (escaped(cut(one_line(text[: 4 * LONGEST]), LONGEST)) for text in (line.old, line.new))
+def _row(line: TableLine) -> str:
+    old, new = (escape(cut_text(one_line(text[: 4 * LONGEST]), LONGEST)) for text in (line.old, line.new))
     if line.is_object:
-        old, new = (thing(cut(one_line(text[: 4 * LONGEST]), LONGEST), one_line(text)) for text in (line.old, line.new))
+        old, new = (
+            thing(cut_text(one_line(text[: 4 * LONGEST]), LONGEST), one_line(text)) for text in (line.old, line.new)
+        )
     shown: list[str] = []
     if line.is_object and line.old == line.new:
         shown.append(f"<bdi>{new}</bdi>")
@@ -145,9 +147,9 @@ def _row(line: Line) -> str:
                 f'<span class="sr">is: </span><ins>{new}</ins>' if line.difference != "moved" else f"<bdi>{new}</bdi>"
             )
     cells = " → ".join(shown) if len(shown) > 1 else "".join(shown)
-    place, name, unit = (escaped(cut(one_line(text), 200)) for text in (line.place, line.name, line.unit))
+    place, name, unit = (escape(cut_text(one_line(text), 200)) for text in (line.place, line.name, line.unit))
     head = f'<th scope="row" class="b" dir="auto">{place}</th>' if place else "<td></td>"
     return (
         f'<tr>{head}<td dir="auto">{name}</td><td dir="auto">{cells}</td>'
-        f'<td class="r nw">{escaped(line.difference)}</td><td class="soft">{unit}</td></tr>'
+        f'<td class="r nw">{escape(line.difference)}</td><td class="soft">{unit}</td></tr>'
     )

@@ -14,13 +14,13 @@ from tidings.document.document import Document
 from tidings.document.html.walk import BREAK
 from tidings.errors import UsageError
 from tidings.model.observed.change import ChangeSet
-from tidings.presentation.marks import escaped
+from tidings.presentation.marks import escape
 from tidings.presentation.views import pages
 from tidings.presentation.views.jump import jump
 from tidings.presentation.views.rows import Row, rows_of
 from tidings.presentation.views.script import MOST_EDITS, Script, script_of
 from tidings.presentation.views.table import table
-from tidings.presentation.writing import cut, one_line
+from tidings.presentation.writing import cut_text, one_line
 
 ViewName = Literal["only", "page", "two", "table", "rendered"]
 
@@ -98,7 +98,7 @@ def view_of(
         rendered: The frame that shows the rendered page (`frame`); empty if there is none.
     """
     if view and view not in NAMES:
-        message = f'there is no view "{cut(one_line(view), 40)}": choose {", ".join(NAMES)}'
+        message = f'there is no view "{cut_text(one_line(view), 40)}": choose {", ".join(NAMES)}'
         raise UsageError(message)
     script = script_of(change.edits[:MOST_EDITS], old, new)
     rows = rows_of(script, old, new)
@@ -106,12 +106,12 @@ def view_of(
     choices = _choices(change, edited, has_frame=bool(rendered))
     first = _first(change, script, rows, choices, (old, new))
     chosen: ViewName = next((name for name in NAMES if name == view), first)
-    drawn = _drawn(chosen, change, rows, captions, ignore, rendered)
+    drawn = _draw(chosen, change, rows, captions, ignore, rendered)
     why_not = next(choice.why_not for choice in choices if choice.view == chosen)
     html = (
-        f'<p class="soft">{escaped(why_not)}</p>'
+        f'<p class="soft">{escape(why_not)}</p>'
         if why_not
-        else drawn.html + (_ignored(change) if chosen != "table" else "")
+        else drawn.html + (_describe_ignored(change) if chosen != "table" else "")
     )
     notices = (
         ["The page was rewritten: more than half of its words are others."]
@@ -208,7 +208,7 @@ def _choices(change: ChangeSet, edited: int, *, has_frame: bool) -> tuple[Choice
     return tuple(Choice(view, name, why[view]) for view, name in NAMES.items())
 
 
-def _drawn(
+def _draw(
     view: ViewName, change: ChangeSet, rows: Sequence[Row], captions: tuple[str, str], ignore: str, rendered: str
 ) -> pages.Drawn:
     match view:
@@ -224,12 +224,12 @@ def _drawn(
             return pages.Drawn(rendered)
 
 
-def _ignored(change: ChangeSet) -> str:
+def _describe_ignored(change: ChangeSet) -> str:
     """Return what was left out as noise, with the mask that says so."""
     if not change.masked:
         return ""
     shown = "; ".join(
-        f"“<s>{escaped(cut(one_line(one.old[:400]), 80))}</s> {escaped(cut(one_line(one.new[:400]), 80))}”, {escaped(cut(one_line(one.mask), 60))}"
+        f"“<s>{escape(cut_text(one_line(one.old[:400]), 80))}</s> {escape(cut_text(one_line(one.new[:400]), 80))}”, {escape(cut_text(one_line(one.mask), 60))}"
         for one in change.masked[:_MOST_MASKED]
     )
     rest = len(change.masked) - _MOST_MASKED

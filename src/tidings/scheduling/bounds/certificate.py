@@ -16,7 +16,7 @@ import numpy as np
 
 from tidings.model.interval import DAY, Duration
 from tidings.scheduling.bounds.dual import Backlog, Program
-from tidings.scheduling.bounds.lookback import Kept, Misfit, WindowPolls, kept, misfits
+from tidings.scheduling.bounds.lookback import Kept, Misfit, WindowPolls, measure_kept, misfits
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.population import Floats, Mask, Rows
 
@@ -127,7 +127,7 @@ def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
     return CertifiedPages(
         steady.size,
         looks,
-        float(earned(window, looks.page, looks.at).sum()),
+        float(measure_earnings(window, looks.page, looks.at).sum()),
         float(steady.cost[looks.page].sum()),
         buy,
         float((steady.most / steady.cost).max(initial=0.0)),
@@ -152,7 +152,7 @@ def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, 
     value += float(credit(begins, instants)[place, np.arange(len(cost))].sum())
 
     def buy(price: float) -> tuple[float, float]:
-        found = program.bound(np.zeros(instants), np.full(instants, price))
+        found = program.compute_bound(np.zeros(instants), np.full(instants, price))
         return found.bound, float(found.spend.sum())
 
     dearest = float((backlog(np.zeros(1, np.int64), instants) / cost).max(initial=0.0))
@@ -162,7 +162,7 @@ def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, 
 def certify(*parts: CertifiedPages, polls: WindowPolls | None = None) -> Certificate:
     """Return the certificate of all polls together: one price for all of them. `polls` are the same for looking back."""
     cost = sum(part.cost for part in parts)
-    bound, price = _bound(parts, cost)
+    bound, price = _find_least_bound(parts, cost)
     return Certificate(
         sum(part.pages for part in parts),
         sum(len(part.looks.at) for part in parts),
@@ -173,25 +173,25 @@ def certify(*parts: CertifiedPages, polls: WindowPolls | None = None) -> Certifi
         float(sum(part.looks.chance.sum() for part in parts)),
         int(sum(part.looks.changed.sum() for part in parts)),
         () if polls is None else misfits(polls),
-        None if polls is None else kept(polls),
+        None if polls is None else measure_kept(polls),
     )
 
 
-def earned(window: Backlogs, page: Rows, at: Floats) -> Floats:
+def measure_earnings(window: Backlogs, page: Rows, at: Floats) -> Floats:
     """Return what each page earned by polls `at` so many µs after the start, page by page in time, with what is left at the end."""
     last = -window.age
     begins = np.where(np.diff(page, prepend=-1) != 0, last[page], np.concatenate([[0.0], at[:-1]])) if len(at) else at
-    gains = np.bincount(page, window.steady.gathered(at - begins, page), minlength=window.steady.size)
+    gains = np.bincount(page, window.steady.gather(at - begins, page), minlength=window.steady.size)
     last[page] = at  # of several the last, since they are in order
-    return gains + window.steady.left(window.length - last)
+    return gains + window.steady.appraise_age(window.length - last)
 
 
-def needed(gaps: Floats) -> Duration:
+def measure_window(gaps: Floats) -> Duration:
     """Return how long a window must be for pages that are polled at such gaps (µs)."""
     return max(LEAST_WINDOW, int(LEAST_GAPS * np.median(gaps)) if len(gaps) else 0)
 
 
-def _bound(parts: Sequence[CertifiedPages], cost: float) -> tuple[float, float]:
+def _find_least_bound(parts: Sequence[CertifiedPages], cost: float) -> tuple[float, float]:
     """Return the least bound for polls of that cost, and the price that proves it: where the pages would buy as much, or less."""
     low, high = 0.0, max(part.dearest for part in parts)
     least, proof = np.inf, 0.0

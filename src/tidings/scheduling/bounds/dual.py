@@ -52,7 +52,7 @@ class Program:
         if credit is not None:
             self._left = credit(np.arange(instants + 1), instants)
 
-    def bound(self, budget: Floats, prices: Floats) -> Dual:
+    def compute_bound(self, budget: Floats, prices: Floats) -> Dual:
         """Return the bound where instant j + 1 may spend `budget[j]` and charges `prices[j]`."""
         pages = len(self._cost)
         best = np.zeros((self._instants + 1, pages))
@@ -87,12 +87,12 @@ class Program:
         places = np.zeros(len(budget), dtype=np.int64) if cycle is None else np.arange(len(budget)) % cycle
         given = np.bincount(places, weights=budget)
         level = np.full(len(given), price)
-        found = best = self.bound(budget, level[places])
+        found = best = self.compute_bound(budget, level[places])
         step = 0.5
         for _ in range(rounds):
             off = (np.bincount(places, weights=found.spend) - given) / np.maximum(given, 1e-12)
             level = np.maximum(level * np.exp(np.clip(step * off, -1, 1)), 1e-12)
             step = max(step * 0.93, 0.01)
-            found = self.bound(budget, level[places])
+            found = self.compute_bound(budget, level[places])
             best = min(best, found, key=lambda dual: dual.bound)
         return best

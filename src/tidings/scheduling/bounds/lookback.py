@@ -78,7 +78,7 @@ class Misfit:
     why: str
 
 
-def kept(polls: WindowPolls) -> Kept | None:
+def measure_kept(polls: WindowPolls) -> Kept | None:
     """Return the share of the value of found changes that was kept; None if none was found."""
     found = polls.of(polls.changed)
     if not len(found.at):

@@ -29,25 +29,25 @@ class Steady:
         """Return the number of pages."""
         return len(self.most)
 
-    def gathered(self, age: Floats, rows: Rows | slice = slice(None)) -> Floats:
+    def gather(self, age: Floats, rows: Rows | slice = slice(None)) -> Floats:
         """Return G of some pages (rows may come again) at an age (µs)."""
         return np.asarray(self.most[rows] * -np.expm1(-self.kappa[rows] * age))
 
-    def left(self, age: Floats) -> Floats:
+    def appraise_age(self, age: Floats) -> Floats:
         """Return h: what a backlog of that age (µs) is worth at the end."""
         due = self.waits(self.level)
         with np.errstate(invalid="ignore"):
             reward = np.where(np.isfinite(due), self.most * self.kappa * np.exp(-self.kappa * due), 0.0)
-        return np.where(age < due, reward * age, self.gathered(age) - self.cost * self.level)
+        return np.where(age < due, reward * age, self.gather(age) - self.cost * self.level)
 
-    def left_of(self, backlog: Floats) -> Floats:
+    def appraise_backlog(self, backlog: Floats) -> Floats:
         """Return h of a backlog, however it gathered: one that is ripe is worth a poll, another one the time that it saves."""
         due = self.waits(self.level)
         share = np.minimum(backlog / np.maximum(self.most, 1e-300), 1 - 1e-12)
         age = np.minimum(-np.log1p(-share) / self.kappa, np.where(np.isfinite(due), due, 0.0))
         reward = self.most * self.kappa * np.exp(-self.kappa * np.where(np.isfinite(due), due, 0.0))
         ripe = backlog - self.cost * self.level
-        is_ripe = backlog >= self.gathered(np.where(np.isfinite(due), due, 0.0))
+        is_ripe = backlog >= self.gather(np.where(np.isfinite(due), due, 0.0))
         return np.where(np.isfinite(due), np.where(is_ripe, ripe, reward * age), np.maximum(ripe, 0.0))
 
     def waits(self, price: float) -> Floats:
@@ -61,7 +61,7 @@ class Steady:
 
         `age` is that of its backlog at the start.
         """
-        value, looks = self.left(age + length), np.zeros(self.size)
+        value, looks = self.appraise_age(age + length), np.zeros(self.size)
         for due in (self.waits(price), self.waits(self.level)):
             near = np.floor(np.where(age > due, 1 + length / due, (age + length) / due))
             for step in (-1, 0, 1):
@@ -75,10 +75,10 @@ class Steady:
         """Return the most that each page gathers with so many polls, at least one, and what is then left."""
         whole, gap = self._evenly(looks, age + length)
         rest, _ = self._evenly(looks - 1, length)
-        return np.where(gap >= age, whole, self.gathered(age) + rest)
+        return np.where(gap >= age, whole, self.gather(age) + rest)
 
     def _evenly(self, looks: Floats, length: Floats) -> tuple[Floats, Floats]:
         """Return what even gaps in so long a time bring, with what is left after the last of them, and the gap."""
         due = self.waits(self.level)
         gap = np.clip(due, length / (looks + 1), length / np.maximum(looks, 1))
-        return looks * self.gathered(gap) + self.left(np.maximum(length - looks * gap, 0.0)), gap
+        return looks * self.gather(gap) + self.appraise_age(np.maximum(length - looks * gap, 0.0)), gap

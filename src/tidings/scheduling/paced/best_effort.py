@@ -370,10 +370,10 @@ class _Pages:
     def put(self, state: BestEffortState, population: Population, *, learned: bool) -> BestEffortState:
         """Return the state with these pages' values; histories are copied only if something was `learned`."""
         names = _QUIET + _CHANGED if learned else _QUIET
-        joined: dict[str, Any] = {name: self._joined(getattr(state, name), getattr(self, name)) for name in names}
+        joined: dict[str, Any] = {name: self._join(getattr(state, name), getattr(self, name)) for name in names}
         return replace(state, population=population, **joined)
 
-    def _joined(self, column: Column, values: Column) -> Column:
+    def _join(self, column: Column, values: Column) -> Column:
         joined = column.copy()
         joined[self._rows] = values
         return _freeze(joined)

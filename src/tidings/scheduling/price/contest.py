@@ -37,7 +37,7 @@ class GuardedWic(Wic):
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:
         """Return what changes of some pages are worth, rare urgent ones taken for less urgent."""
         own = Wic.worth(self, state, price, rows)
-        return replace(own, decay=own.heeded(self.level))
+        return replace(own, decay=own.compute_effective_price(self.level))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Field:
     def of(cls, policy: Price, state: PriceState, rows: Rows, price: float) -> Field:
         """Return some pages as they are worth a poll at a price."""
         worth = policy.worth(state, price, rows)
-        kappa = worth.heeded(price) + worth.overwritten
+        kappa = worth.compute_effective_price(price) + worth.overwritten
         population = state.population
         least = population["shortest"][rows].astype(np.float64)
         most = np.maximum(np.minimum(population["longest"][rows], policy.oldest), least).astype(np.float64)
@@ -113,7 +113,7 @@ class Field:
 
     def backlog(self, age: Floats) -> Floats:
         """Return what WIC bids."""
-        return self.steady.gathered(age) / self.steady.cost
+        return self.steady.gather(age) / self.steady.cost
 
     def run(
         self, bids: Callable[[Floats], Floats], price: float, age: Floats, length: Duration, *, steps: int = STEPS
@@ -131,11 +131,11 @@ class Field:
             ripe = np.flatnonzero(wished >= price)
             best = ripe[np.argsort(-wished[ripe], kind="stable")]
             best = best[np.cumsum(cost[best]) <= saved]
-            gathered += float(self.steady.gathered(age[best], best).sum())
+            gathered += float(self.steady.gather(age[best], best).sum())
             age[best] = 0.0
             saved -= float(cost[best].sum())
             spent += float(cost[best].sum())
-        return Run(gathered, gathered + float(self.steady.left(age).sum()) - self.steady.level * spent)
+        return Run(gathered, gathered + float(self.steady.appraise_age(age).sum()) - self.steady.level * spent)
 
 
 def _sample(state: PriceState) -> Rows:

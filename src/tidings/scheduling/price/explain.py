@@ -50,10 +50,10 @@ def explain(policy: Price, state: PriceState, now: Instant, price: float) -> lis
     worth = policy.worth(state, level, everything)
     last = population["last_polled"]
     age = np.where(last == UNPOLLED, 0.0, policy.age(population, now, everything))
-    decay = worth.heeded(level)
+    decay = worth.compute_effective_price(level)
     kappa = decay + worth.overwritten
     gathered = worth.inflow / kappa * -np.expm1(-kappa * age)
-    index, waits, gaps = policy.gathered(worth, age, level), policy.waits(worth, level), policy.gaps(state, level)
+    index, waits, gaps = policy.gather(worth, age, level), policy.waits(worth, level), policy.gaps(state, level)
     rules = _rules(policy, state, waits, gaps)
     return [
         BidParts(

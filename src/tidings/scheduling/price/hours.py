@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import SECOND, Duration
-from tidings.scheduling.beside import widened
+from tidings.scheduling.beside import widen
 from tidings.scheduling.policy import (
     UNPOLLED,
     Column,
@@ -174,28 +174,28 @@ class PriceHours(Price):
     def begin(self, population: Population, rng: np.random.Generator) -> HoursState:
         """Return the state in which each page has the policy's own profile, if there is one."""
         weights = np.empty((0, HOURS)) if self.profile is None else np.array([self.profile], dtype=np.float64)
-        state = _timed(Price.begin(self, population, rng), weights, np.empty(0, dtype=np.int64), {})
-        return _timed(state, weights, self._unknown(population.size), {})
+        state = _add_profiles(Price.begin(self, population, rng), weights, np.empty(0, dtype=np.int64), {})
+        return _add_profiles(state, weights, self._unknown(population.size), {})
 
     def on_hours(self, state: HoursState, weights: Floats, which: Ids) -> HoursState:
         """Return the state with other profiles, each of mean 1, shape (profiles, 168); `which` is that of each page, −1 for none."""
-        return _timed(state, weights, which, state._known)  # noqa: SLF001 - one of our own
+        return _add_profiles(state, weights, which, state._known)  # noqa: SLF001 - one of our own
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> HoursState:
         """Return the state with other pages or values; a new page has the policy's own profile until it is told another one."""
         before = _own(state)
         after = Price.on_update(self, state, ids, columns)
         if after.population.ids is state.population.ids:
-            return _timed(after, before.weights, before.which, before._known)  # noqa: SLF001 - one of our own
+            return _add_profiles(after, before.weights, before.which, before._known)  # noqa: SLF001 - one of our own
         places, here = state.population.present(after.population.ids)
         which = self._unknown(after.population.size)
         which[here] = before.which[places]
-        return _timed(after, before.weights, which, before._known)  # noqa: SLF001 - one of our own
+        return _add_profiles(after, before.weights, which, before._known)  # noqa: SLF001 - one of our own
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> HoursState:
         """Return the state after polls."""
         before = _own(state)
-        return _timed(Price.on_poll(self, state, ids, observation), before.weights, before.which, before._known)  # noqa: SLF001 - one of our own
+        return _add_profiles(Price.on_poll(self, state, ids, observation), before.weights, before.which, before._known)  # noqa: SLF001 - one of our own
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
@@ -205,7 +205,10 @@ class PriceHours(Price):
         hours = _own(state)
         last = state.population["last_polled"][rows]
         planned = (
-            (hours.which[rows] >= 0) & ~state.saturated[rows] & (last != UNPOLLED) & ~_heard_of(state.population, rows)
+            (hours.which[rows] >= 0)
+            & ~state.saturated[rows]
+            & (last != UNPOLLED)
+            & ~_find_announced(state.population, rows)
         )
         if not planned.any():
             return flat
@@ -245,7 +248,7 @@ class PriceHours(Price):
             "least": least,
             "most": np.maximum(np.minimum(population["longest"][rows], self.oldest), least),
             "inflow": worth.inflow,
-            "decay": worth.heeded(level),
+            "decay": worth.compute_effective_price(level),
             "overwritten": worth.overwritten,
             "cost": worth.cost,
         }
@@ -265,7 +268,7 @@ class PriceHours(Price):
         return waits
 
 
-def _heard_of(population: Population, rows: Rows | slice) -> Mask:
+def _find_announced(population: Population, rows: Rows | slice) -> Mask:
     """Return of which pages a hint waits or a source tells: these are polled by their effective age."""
     return np.asarray((population["hinted"][rows] > 0) | (population["unheard"][rows] < 1))
 
@@ -277,7 +280,7 @@ def _own(state: PriceState) -> HoursState:
     return state
 
 
-def _timed(state: PriceState, weights: Floats, which: Ids, known: dict[Hashable, int]) -> HoursState:
+def _add_profiles(state: PriceState, weights: Floats, which: Ids, known: dict[Hashable, int]) -> HoursState:
     weights.setflags(write=False)
     which.setflags(write=False)
-    return widened(HoursState, state, weights=weights, which=which, _known=known)
+    return widen(HoursState, state, weights=weights, which=which, _known=known)

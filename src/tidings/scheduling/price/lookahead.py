@@ -145,7 +145,7 @@ def plan(
     values = _values(mean, offsets, then, end, shortest)
     there = backlog(seen, then)
     waits = np.where(offsets > 0, there - cost * price + values, -np.inf)
-    never = mean.left(backlog(seen, end))
+    never = mean.appraise(backlog(seen, end))
     best = waits.max(axis=0)
     rest = np.maximum(never, best)
     chosen = np.take_along_axis(offsets, waits.argmax(axis=0)[None, :], axis=0)[0]
@@ -172,7 +172,7 @@ class _Mean:
             is_worth_it, self._most * -np.expm1(-self._kappa * np.minimum(self.wait, longest)), np.inf
         )
 
-    def left(self, backlog: Floats) -> Floats:
+    def appraise(self, backlog: Floats) -> Floats:
         """Return h(g): a backlog that is ripe is worth a poll, another one the time that it saves."""
         with np.errstate(divide="ignore", invalid="ignore"):
             age = -np.log1p(-np.minimum(backlog / self._most, 1 - 1e-12)) / self._kappa
@@ -187,7 +187,7 @@ def _values(
     mean: _Mean, offsets: Ticks, then: tuple[Floats, Floats], end: tuple[Floats, Floats], shortest: int | Ticks
 ) -> Floats:
     """Return V[x] for each instant of the plan: the best of waiting to the horizon after a poll at x, or of the next poll at a y > x."""
-    values = mean.left(backlog(then, end))
+    values = mean.appraise(backlog(then, end))
     for place, earned in _sum_earned(offsets, then, shortest):
         np.maximum(values[place], (earned + values[place + 1 :]).max(axis=0) - mean.due, out=values[place])
     return values

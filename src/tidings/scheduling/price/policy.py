@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import DAY, HOUR, MINUTE, NEVER, SECOND, Duration, Instant
 from tidings.scheduling import effective
-from tidings.scheduling.beside import Beside, carried, frozen, recalled
+from tidings.scheduling.beside import Beside, carry_over, freeze, recall
 from tidings.scheduling.paced.lateness import FIRST, TURNS, due_after
 from tidings.scheduling.policy import (
     UNPOLLED,
@@ -110,7 +110,7 @@ class Price:
         """Return how long after a poll the next one is worth its price (µs), inf if it never is."""
         return worth.gaps(price)
 
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:
         """Return what a poll after `age` (µs) is worth per unit of cost: the price when the wait is over."""
         return worth.bids(age, price)
 
@@ -167,7 +167,7 @@ class Price:
         """Return that price alone."""
         return self.market(state, budget).price
 
-    def stretched(self, factor: float) -> Price:
+    def stretch(self, factor: float) -> Price:
         """Return the policy under which pages may wait so many times as long."""
         return replace(self, longest=round(self.longest * factor))
 
@@ -184,7 +184,7 @@ class Price:
         where: Rows | slice = slice(None) if rows is None else rows
         population, level = state.population, max(price, self.floor)
         worth = self.worth(state, level, where)
-        gathered = self.gathered(worth, self.age(population, now, where), level)
+        gathered = self.gather(worth, self.age(population, now, where), level)
         bids = np.maximum(gathered, level)
         if (new := population["last_polled"][where] == UNPOLLED).any():
             waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
@@ -205,7 +205,7 @@ class Price:
         population = state.population.update(ids, columns)
         if population.ids is state.population.ids:
             return replace(state, population=population)
-        return carried(state, _fresh(population))
+        return carry_over(state, _fresh(population))
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> PriceState:
         """Return the state after polls: who always differs is found out, and who differs no more (guard 6)."""
@@ -222,7 +222,7 @@ class Price:
             return replace(state, population=population)
         suspicion, steady = state.suspicion.copy(), state.steady.copy()
         suspicion[rows], steady[rows] = _suspect(state, rows, changed, is_soon, gap)
-        return frozen(replace(state, population=population, suspicion=suspicion, steady=steady))
+        return freeze(replace(state, population=population, suspicion=suspicion, steady=steady))
 
     def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:
         """Return the state in which the pages are older by what the hints are worth, until somebody looks at them."""
@@ -247,7 +247,7 @@ class Price:
 
     def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
         """Return the state in which pages know this again; unreadable memories are passed over."""
-        return recalled(state, memories, ("suspicion", "steady"), _is_readable)
+        return recall(state, memories, ("suspicion", "steady"), _is_readable)
 
 
 def without_hints(state: P) -> P:
@@ -283,4 +283,4 @@ def _is_readable(memory: Mapping[str, Any]) -> bool:
 
 def _fresh(population: Population) -> PriceState:
     size = population.size
-    return frozen(PriceState(population, np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint16)))
+    return freeze(PriceState(population, np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint16)))

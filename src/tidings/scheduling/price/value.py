@@ -51,7 +51,7 @@ class Values:
         """Return W·μ: what comes in per µs."""
         return self.importance * self.rate
 
-    def heeded(self, price: float) -> Floats:
+    def compute_effective_price(self, price: float) -> Floats:
         """Return θ_eff: pages that are urgent and rare decay so slowly that they are worth a poll now and then (guard 5)."""
         if not self.guarded:
             return self.decay
@@ -60,13 +60,13 @@ class Values:
 
     def gaps(self, price: float) -> Floats:
         """Return T*(price) in µs: how long after a poll the next one is worth its price, inf if it never is."""
-        kappa = self.heeded(price) + self.overwritten
+        kappa = self.compute_effective_price(price) + self.overwritten
         share = self.cost * price * kappa / np.maximum(self.inflow, NOTHING)
         return np.where(share < 1, wait(share) / kappa, np.inf)
 
     def bids(self, age: Floats, price: float) -> Floats:
         """Return the index of each page at an age (µs), per unit of cost."""
-        kappa = self.heeded(price) + self.overwritten
+        kappa = self.compute_effective_price(price) + self.overwritten
         return np.asarray(self.inflow / (kappa * self.cost) * worth(kappa * np.maximum(age, 0.0)))
 
 

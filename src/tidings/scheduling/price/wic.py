@@ -41,7 +41,7 @@ class Wic(Other):
         share = worth.cost * price * kappa / np.maximum(worth.inflow, NOTHING)
         return np.where(share < 1, -np.log1p(-np.minimum(share, 1 - 1e-16)) / kappa, np.inf)
 
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what has gathered has gathered
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what has gathered has gathered
         """Return G(age)/c."""
         kappa = worth.decay + worth.overwritten
         return np.asarray(worth.inflow / kappa * -np.expm1(-kappa * np.maximum(age, 0.0)) / worth.cost)

@@ -60,7 +60,7 @@ class Ledger:
         weight = np.cumsum(1.0 / count[place[order]])
         return float(self.delay[order][np.searchsorted(weight, share * weight[-1] * (1 - 1e-12))])
 
-    def spent_within(self, length: Duration) -> float:
+    def find_most_spent(self, length: Duration) -> float:
         """Return the most that was spent in any `length` (µs), both ends included; for tests of a budget."""
         if not len(self.polls.at):
             return 0.0

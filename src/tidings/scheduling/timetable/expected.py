@@ -16,7 +16,7 @@ RATE: Final = "rate"
 """The column that tells a policy the rates of its pages, and the name of what is known of one in what is remembered of its page."""
 
 
-def learned_interval(intervals: Sequence[float]) -> Duration | None:
+def learn_interval(intervals: Sequence[float]) -> Duration | None:
     """Return how far apart changes are (µs), given the intervals (s) at which they were seen; None while none was.
 
     It is the median, which one long silence does not move.

@@ -54,7 +54,7 @@ class FixedInterval:
         """Return whether a check at that instant (None: there was none) serves the tick without another request."""
         return checked_at is not None and checked_at >= tick - self.slack
 
-    def owed(self, tick: Instant, now: Instant) -> Instant:
+    def get_owed_tick(self, tick: Instant, now: Instant) -> Instant:
         """Return the tick to be served when `tick` has not been yet: itself, or the newest that has passed since.
 
         After ten ticks of silence one is owed, not ten.

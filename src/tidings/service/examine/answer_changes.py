@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tidings.detection.ask.headers import evaluate_headers, header_names, kept_of
+from tidings.detection.ask.headers import evaluate_headers, header_names, keep_headers
 from tidings.detection.ask.summary import summary
 from tidings.detection.kinds.states import OK, evaluate_states, state_of, watches_state
 from tidings.document.text.canonical import RULES_VERSION
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.outcome import Unchanged
     from tidings.model.observed.unit import CursorMove, Event
     from tidings.service.examine.poll_result import PollResult
-    from tidings.service.watch.composite_parts import Asked
+    from tidings.service.watch.composite_parts import AskedComparison
     from tidings.service.watch.watchlist import Subscription, WatchedPage
     from tidings.storage.db.instance import DatabaseInstance
 
@@ -75,7 +75,7 @@ def changes_of_headers(
             continue
         known = Remembered.of(sub.row.remembered)
         wanted = [name for name in names if name not in SECRET_HEADERS]
-        new = kept_of(wanted, answer.headers, known.headers, whole=isinstance(answer, Fetched))
+        new = keep_headers(wanted, answer.headers, known.headers, whole=isinstance(answer, Fetched))
         if new == dict(known.headers):
             continue
         moves.append(replace(standing_still(sub), remembered=replace(known, headers=new).text))
@@ -86,7 +86,13 @@ def changes_of_headers(
 
 
 def _row(
-    result: PollResult, sub: Subscription, found: ChangeSet, instance: DatabaseInstance, *, asked: Asked, of: str
+    result: PollResult,
+    sub: Subscription,
+    found: ChangeSet,
+    instance: DatabaseInstance,
+    *,
+    asked: AskedComparison,
+    of: str,
 ) -> ChangeRow:
     """Return a change of what a page was answered with; `of` says what, in the place of an extraction."""
     state, at = result.page.state, result.at

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.detection.ask.summary import summary
-from tidings.detection.find.marks import remembered
+from tidings.detection.find.marks import remember
 from tidings.detection.find.window import is_partial
 from tidings.detection.job.contract import Absent, Examination, Found, FramedJob, Job, Wanted
 from tidings.detection.job.run import examine, examine_framed
@@ -26,14 +26,14 @@ from tidings.model.observed.unit import ChangeRow, ComparisonRow, CursorMove, Ev
 from tidings.service.examine.extremes import with_extremes
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.composite_parts import PART
-from tidings.service.watch.cursors import is_doubtful, reference, standing_still, taken, window_of
+from tidings.service.watch.cursors import is_doubtful, reference, standing_still, take, window_of
 from tidings.service.watch.subscription_memory import Remembered
 
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Instant
-    from tidings.service.examine.look import Look
-    from tidings.service.watch.composite_parts import Asked
+    from tidings.service.examine.look import PolledVersion
+    from tidings.service.watch.composite_parts import AskedComparison
     from tidings.service.watch.watchlist import Subscription
     from tidings.storage.db.instance import DatabaseInstance
 
@@ -70,7 +70,7 @@ class Detector:
         self._seconds = seconds
         self._attempts = attempts
 
-    async def examine(self, look: Look, *, attempts: Mapping[int, int]) -> Compared:
+    async def examine(self, look: PolledVersion, *, attempts: Mapping[int, int]) -> Compared:
         """Compare the newest version with what each taker last saw.
 
         `attempts` counts, by subscription, how often this comparison has died before.
@@ -83,9 +83,9 @@ class Detector:
             return await self._runner.run(examine_framed, job, seconds=self._seconds)
         return await self._runner.run(examine, job, seconds=self._seconds)
 
-    def job_of(self, look: Look) -> Job | FramedJob:
+    def job_of(self, look: PolledVersion) -> Job | FramedJob:
         """Return the job that makes all comparisons of a look."""
-        state, wanted = look.page.state, tuple(_wanted(look, heals=self._heals))
+        state, wanted = look.page.state, tuple(_list_wanted(look, heals=self._heals))
         if look.parts:
             return FramedJob(
                 new=look.parts[look.seq],
@@ -115,17 +115,17 @@ class Detector:
             noise=look.noise,
         )
 
-    def read(self, look: Look, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Compared:
+    def read(self, look: PolledVersion, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Compared:
         """Return what the answer to a look's job says, for each of its takers."""
         match answer:
             case Done(value):
                 if value.problem:
-                    return self._given_up(look, value.problem, value)
-                return self._found(look, value)
+                    return self._give_up(look, value.problem, value)
+                return self._add_found(look, value)
             case Died(reason=reason):
-                return self._owed(look, reason, attempts)
+                return self._owe(look, reason, attempts)
 
-    def _found(self, look: Look, examination: Examination) -> Compared:
+    def _add_found(self, look: PolledVersion, examination: Examination) -> Compared:
         found = {(f.key, f.number): f for f in examination.found}
         changes, events = [], []
         for sub in look.takers:
@@ -141,21 +141,23 @@ class Detector:
             if (reason := look.lost.get(reference(s)) or refused.get(s.row.id))
         }
         lost |= {s.row.id: refused[s.row.id] for s in look.beginning() if s.row.id in refused}
-        rows = tuple(self._given_up_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
-        events.extend(_given_up_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
+        rows = tuple(self._make_failed_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
+        events.extend(_make_failed_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         absent = _absent(look, examination)
         moves = tuple(
-            _remembering(s, _seen(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost), examination)
+            _remembering(s, _move_cursor(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost), examination)
             for s in look.takers
         )
         for sub, move in zip(look.takers, moves, strict=True):
             is_told = any(row.subscription_id == sub.row.id for row in changes)
             events.extend(_absences(sub, look, move, is_told=is_told))
-            events.extend(_mended(sub, look, examination))
+            events.extend(_list_mended(sub, look, examination))
         seen = tuple(_values(look, examination))
         return Compared(examination, moves, rows, tuple(changes), tuple(events), values=seen)
 
-    def _change(self, look: Look, sub: Subscription, found: Found, asked: Asked, *, healed: str = "") -> ChangeRow:
+    def _change(
+        self, look: PolledVersion, sub: Subscription, found: Found, asked: AskedComparison, *, healed: str = ""
+    ) -> ChangeRow:
         state = look.page.state
         compare = sub.owner.sentinel.compare
         return ChangeRow(
@@ -179,7 +181,7 @@ class Detector:
             partial=is_partial(compare, window_of(sub)),
         )
 
-    def _change_id(self, sub: Subscription, look: Look, found: Found, asked: Asked) -> str:
+    def _change_id(self, sub: Subscription, look: PolledVersion, found: Found, asked: AskedComparison) -> str:
         parts = (
             self._instance.id,
             self._instance.restore_epoch,
@@ -193,10 +195,10 @@ class Detector:
         )
         return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32]
 
-    def _owed(self, look: Look, reason: str, attempts: Mapping[int, int]) -> Compared:
+    def _owe(self, look: PolledVersion, reason: str, attempts: Mapping[int, int]) -> Compared:
         worst = max((attempts.get(s.row.id, 0) for s in look.takers), default=0) + 1
         if worst >= self._attempts:
-            return self._given_up(look, reason, None)
+            return self._give_up(look, reason, None)
         owed = look.comparing()
         first = [s for s in look.takers if s not in owed]
         rows = tuple(
@@ -212,15 +214,15 @@ class Detector:
             )
             for s in owed
         )
-        events = tuple(_given_up_event(s, look, reason) for s in look.beginning())  # nobody tries these again
-        return Compared(None, tuple(taken(s, look.seq) for s in first), rows, (), events, reason)
+        events = tuple(_make_failed_event(s, look, reason) for s in look.beginning())  # nobody tries these again
+        return Compared(None, tuple(take(s, look.seq) for s in first), rows, (), events, reason)
 
-    def _given_up(self, look: Look, reason: str, examination: Examination | None) -> Compared:
-        rows = tuple(self._given_up_row(s, look, reason) for s in look.comparing())
-        events = tuple(_given_up_event(s, look, reason) for s in (*look.beginning(), *look.comparing()))
-        return Compared(examination, tuple(taken(s, look.seq) for s in look.takers), rows, (), events, reason)
+    def _give_up(self, look: PolledVersion, reason: str, examination: Examination | None) -> Compared:
+        rows = tuple(self._make_failed_row(s, look, reason) for s in look.comparing())
+        events = tuple(_make_failed_event(s, look, reason) for s in (*look.beginning(), *look.comparing()))
+        return Compared(examination, tuple(take(s, look.seq) for s in look.takers), rows, (), events, reason)
 
-    def _given_up_row(self, sub: Subscription, look: Look, reason: str) -> ComparisonRow:
+    def _make_failed_row(self, sub: Subscription, look: PolledVersion, reason: str) -> ComparisonRow:
         return ComparisonRow(
             subscription_id=sub.row.id,
             page_id=sub.row.page_id,
@@ -240,7 +242,7 @@ def _summary(found: Found) -> str:
     return f"{', '.join(values)}: already so at the first check"
 
 
-def _values(look: Look, examination: Examination) -> Iterator[ValueRow]:
+def _values(look: PolledVersion, examination: Examination) -> Iterator[ValueRow]:
     """Yield the single values that takers see in a version."""
     owners = {sub.row.id: sub.row.sentinel_id for sub in look.takers}
     for seen in examination.readings:
@@ -265,7 +267,7 @@ def _across(sub: Subscription, checked_at: Instant | None) -> str:
     return f" (across a pause of {spell_gap(sub.row.paused)})"
 
 
-def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:
+def _make_failed_event(sub: Subscription, look: PolledVersion, reason: str) -> Event:
     return Event(
         type=EventType.COMPARISON_GIVEN_UP,
         at=look.at,
@@ -275,7 +277,7 @@ def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:
     )
 
 
-def _wanted(look: Look, *, heals: bool) -> Iterator[Wanted]:
+def _list_wanted(look: PolledVersion, *, heals: bool) -> Iterator[Wanted]:
     """Yield what the takers want: a comparison, or to know whether what they look at is there."""
     for sub in look.takers:
         sentinel = sub.owner.sentinel
@@ -303,7 +305,7 @@ def _wanted(look: Look, *, heals: bool) -> Iterator[Wanted]:
             )
 
 
-def _absent(look: Look, examination: Examination) -> dict[int, Absent]:
+def _absent(look: PolledVersion, examination: Examination) -> dict[int, Absent]:
     """Return what is missing, by subscription: all of it only if each of its comparisons lacks all that it looks at."""
     found: dict[int, list[Absent]] = {}
     for absence in examination.absent:
@@ -319,10 +321,10 @@ def _absent(look: Look, examination: Examination) -> dict[int, Absent]:
     }
 
 
-def _seen(sub: Subscription, look: Look, absent: Absent | None, *, is_lost: bool) -> CursorMove:
+def _move_cursor(sub: Subscription, look: PolledVersion, absent: Absent | None, *, is_lost: bool) -> CursorMove:
     """Return the cursor after a look: where all that is looked at is missing it stays, so that what comes back is compared with what went."""
     is_again = sub.row.seen == look.seq and bool(sub.row.taken)
-    move = replace(standing_still(sub), missing=None) if is_again else taken(sub, look.seq, anew=is_lost)
+    move = replace(standing_still(sub), missing=None) if is_again else take(sub, look.seq, anew=is_lost)
     if absent is None:
         return move
     known = sub.missing
@@ -347,7 +349,7 @@ def _remembering(sub: Subscription, move: CursorMove, examination: Examination) 
     known = kept = Remembered.of(sub.row.remembered)
     marks = [mark for found in examination.marks if found.key == sub.row.id for mark in found.marks]
     if marks:
-        kept = replace(kept, marks=remembered(known.marks, tuple(dict.fromkeys(marks))))
+        kept = replace(kept, marks=remember(known.marks, tuple(dict.fromkeys(marks))))
     targets = [target for found in examination.targets if found.key == sub.row.id for target in found.targets]
     if any(found.key == sub.row.id for found in examination.targets):
         kept = replace(kept, targets=tuple({target.selector: target for target in targets}.values()))
@@ -361,7 +363,7 @@ def _stand_ins(sub: Subscription, examination: Examination) -> str:
     return "".join(f' (selector healed: {one.language} "{one.text}")' for one in used)
 
 
-def _mended(sub: Subscription, look: Look, examination: Examination) -> Iterator[Event]:
+def _list_mended(sub: Subscription, look: PolledVersion, examination: Examination) -> Iterator[Event]:
     """Yield for each selector of a subscription that was mended what stands in for it, once."""
     every = (one for found in examination.targets if found.key == sub.row.id for one in found.mended)
     for mended in {one.selector: one for one in every}.values():
@@ -381,7 +383,7 @@ def _mended(sub: Subscription, look: Look, examination: Examination) -> Iterator
         )
 
 
-def _absences(sub: Subscription, look: Look, move: CursorMove, *, is_told: bool) -> Iterator[Event]:
+def _absences(sub: Subscription, look: PolledVersion, move: CursorMove, *, is_told: bool) -> Iterator[Event]:
     """Yield what happened to parts of the page: gone, there again, or there for the first time; each is said once, once it is beyond doubt.
 
     What stands in a part that is there for the first time is a change from nothing. Only where that tells nothing, though all changes are

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.detection.kinds.interests import interests_of, looks_through
 from tidings.model.watch.sentinel import FetchOnDemand
-from tidings.service.watch.cursors import is_unconfirmed, standing_still, unconfirmed
+from tidings.service.watch.cursors import is_unconfirmed, standing_still, wait_for_second
 from tidings.service.watch.subscription_memory import Held, Remembered
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.observed.unit import CursorMove
     from tidings.service.examine.detect import Compared
-    from tidings.service.examine.look import Look
+    from tidings.service.examine.look import PolledVersion
     from tidings.service.watch.watchlist import Subscription
 
 FIRST_POLLS: Final = 5
 """In so many polls after a page's baseline a change waits for a second poll that confirms it."""
 
 
-def waiting(compared: Compared, look: Look, eager: Collection[int]) -> Compared:
+def waiting(compared: Compared, look: PolledVersion, eager: Collection[int]) -> Compared:
     """Return what was found without the changes that wait for a second poll; the cursors of these subscriptions stand still until then.
 
     The second poll compares with what the first one was compared with: what is back as it was is no change, all else is notified. The sentinels
@@ -40,7 +40,7 @@ def waiting(compared: Compared, look: Look, eager: Collection[int]) -> Compared:
     return replace(
         compared,
         cursors=tuple(
-            unconfirmed(waits[move.subscription_id], look.at) if move.subscription_id in waits else move
+            wait_for_second(waits[move.subscription_id], look.at) if move.subscription_id in waits else move
             for move in compared.cursors
         ),
         changes=tuple(row for row in compared.changes if row.id not in held),
@@ -48,7 +48,7 @@ def waiting(compared: Compared, look: Look, eager: Collection[int]) -> Compared:
     )
 
 
-def held_back(compared: Compared, look: Look) -> Compared:
+def hold_back(compared: Compared, look: PolledVersion) -> Compared:
     """Return what was found without changes that must stay before they are news (`for at least`).
 
     The cursors of these subscriptions stand still, so that the next check compares with the same
@@ -64,7 +64,7 @@ def held_back(compared: Compared, look: Look) -> Compared:
             moves.append(move)
             continue
         before = Remembered.of(sub.row.remembered)
-        held = _held(sub, before.held, look.at) if sub.row.id in news else None
+        held = _measure_held(sub, before.held, look.at) if sub.row.id in news else None
         if held is not None:
             waits[sub.row.id] = held
             moves.append(_waiting(sub, move, held))
@@ -89,7 +89,7 @@ def _waiting(sub: Subscription, move: CursorMove, held: Held) -> CursorMove:
     return replace(move, remembered=replace(known, held=held).text)
 
 
-def _held(sub: Subscription, before: Held | None, at: Instant) -> Held | None:
+def _measure_held(sub: Subscription, before: Held | None, at: Instant) -> Held | None:
     """Return how long a change was there that a check at `at` finds; None once it is news."""
     lasting = sub.owner.sentinel.lasting
     if lasting is None:

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _NEVER: Final = float("inf")
 
 
-class Asked(NamedTuple):
+class AskedSeries(NamedTuple):
     """A series by its label, and how far back it counts (µs; 0: all of it)."""
 
     label: str
     span: Duration
 
 
-Extremes = Mapping[Asked, tuple[float, float]]
+Extremes = Mapping[AskedSeries, tuple[float, float]]
 """The lowest and the highest value of each series that is asked for; none without values."""
 
 
@@ -40,7 +40,7 @@ def read(connection: Connection, takers: Sequence[Subscription], before: int, at
     """
     found: dict[int, Extremes] = {}
     for sub in takers:
-        asked = {one for part in sub.asked for one in _asked_in(part.expression)}
+        asked = {one for part in sub.asked for one in _list_asked(part.expression)}
         if asked:
             since = {one: at - one.span if one.span else None for one in asked}
             known = {
@@ -55,7 +55,7 @@ def read(connection: Connection, takers: Sequence[Subscription], before: int, at
 
 def are_asked(takers: Sequence[Subscription]) -> bool:
     """Return whether a subscription asks for the lowest or highest value."""
-    return any(any(_asked_in(part.expression)) for sub in takers for part in sub.asked)
+    return any(any(_list_asked(part.expression)) for sub in takers for part in sub.asked)
 
 
 def with_extremes(expression: Expression, known: Extremes) -> Expression:
@@ -81,14 +81,14 @@ def _each(parts: Sequence[Expression], known: Extremes) -> tuple[Expression, ...
 def _number(condition: Condition, label: str, known: Extremes) -> Condition:
     if condition.measure not in EXTREMES:
         return condition
-    lowest, highest = known.get(Asked(label, condition.span), (-_NEVER, _NEVER))
+    lowest, highest = known.get(AskedSeries(label, condition.span), (-_NEVER, _NEVER))
     if condition.measure == "lowest":
         return Condition("value", "<", lowest)
     return Condition("value", ">", highest)
 
 
-def _asked_in(expression: Expression) -> Iterator[Asked]:
+def _list_asked(expression: Expression) -> Iterator[AskedSeries]:
     for interest in interests_of(expression):
         for condition in interest.where:
             if condition.measure in EXTREMES:
-                yield Asked(label_of(interest), condition.span)
+                yield AskedSeries(label_of(interest), condition.span)

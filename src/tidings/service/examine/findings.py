@@ -22,8 +22,8 @@ from tidings.service.examine.detect import Compared
 from tidings.service.show.records import PARTIAL
 from tidings.service.sources import signals, websub
 from tidings.service.watch import noise
-from tidings.service.watch.cursors import tick_all, ticked
-from tidings.service.watch.page_schedule import promised_interval
+from tidings.service.watch.cursors import pass_tick, tick_all
+from tidings.service.watch.page_schedule import find_promised_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.unit import ChangeRow, CursorMove, Estimate, FrameRow, PollRecord
     from tidings.model.observed.version import Digest, Member
     from tidings.service.examine.framed_page import FramedPage
-    from tidings.service.examine.look import Look
+    from tidings.service.examine.look import PolledVersion
     from tidings.service.examine.poll_result import PollResult, Turn
     from tidings.service.examine.stored_versions import Stored
     from tidings.storage.db.instance import DatabaseInstance
@@ -85,11 +85,11 @@ def of_failure(result: PollResult, failure: Failed, instance: DatabaseInstance) 
     reason = failure.reason
     events: tuple[Event, ...] = ()
     if result.ours:
-        state, reason = page_state.frozen(before, at), f"our own network: {failure.reason}"
+        state, reason = page_state.freeze(before, at), f"our own network: {failure.reason}"
     elif failure.kind == "disk":
         state = page_state.unkept(before, failure, at)
     else:
-        state, events = page_state.after_failure(before, failure, at, interval=promised_interval(result.page))
+        state, events = page_state.after_failure(before, failure, at, interval=find_promised_interval(result.page))
     return Findings(
         turn=result,
         state=state,
@@ -161,7 +161,7 @@ def of_no_change(
 def of_version(
     result: PollResult,
     answer: Unchanged | Fetched,
-    look: Look,
+    look: PolledVersion,
     compared: Compared,
     stored: Stored,
     *,
@@ -175,7 +175,7 @@ def of_version(
     `memory` is what is known of the page's noise if that is to be written, `floor` the least time between two polls of a page.
     """
     before, at, seen = result.page.state, result.at, compared.examination
-    body = frames.body if frames is not None else _fetched(answer)
+    body = frames.body if frames is not None else _get_fetched(answer)
     own_sha256 = hashlib.sha256(body.body).hexdigest() if body is not None else ""
     text_changed = seen is not None and seen.text_changed
     is_first = page_state.knows_no_body(before)
@@ -239,21 +239,21 @@ def of_stored(
     )
 
 
-def _tick(compared: Compared, look: Look) -> Compared:
+def _tick(compared: Compared, look: PolledVersion) -> Compared:
     """Return what was found in a new version with the ticks of all takers advanced, also of those that have still to compare."""
     moved = {c.subscription_id for c in compared.cursors}
-    idle = tuple(ticked(s, look.at) for s in look.takers if s.interval is not None and s.row.id not in moved)
+    idle = tuple(pass_tick(s, look.at) for s in look.takers if s.interval is not None and s.row.id not in moved)
     return replace(compared, cursors=(*tick_all(compared.cursors, look.page, look.at), *idle))
 
 
-def _digests_of(look: Look, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
+def _digests_of(look: PolledVersion, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
     """Return the digests of a new version and of its parts that are to be kept."""
     if seen is None or seen.problem:
         return ()
     return tuple((look.seq, digest) for digest in (seen.digest, *seen.parts))
 
 
-def _fetched(answer: Unchanged | Fetched) -> Fetched | None:
+def _get_fetched(answer: Unchanged | Fetched) -> Fetched | None:
     return answer if isinstance(answer, Fetched) else None
 
 
@@ -280,7 +280,7 @@ def _new_bodies(
 
 
 def _version(
-    look: Look,
+    look: PolledVersion,
     body: Fetched | None,
     sha256: str,
     seen: Examination | None,
@@ -314,7 +314,9 @@ def _version(
     )
 
 
-def _version_of(look: Look, fetched: Fetched, sha256: str, seen: Examination | None, *, text_changed: bool) -> Version:
+def _version_of(
+    look: PolledVersion, fetched: Fetched, sha256: str, seen: Examination | None, *, text_changed: bool
+) -> Version:
     return Version(
         page_id=look.page.state.page_id,
         seq=look.seq,

@@ -32,17 +32,17 @@ MOST_FRAMES: Final = 8
 """Frames of one page that are followed, the first ones."""
 
 
-def followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> list[PageIdentity]:
+def list_followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> list[PageIdentity]:
     """Return the frames that are followed, of those that a page names: the first ones of its own site, each once, never itself.
 
     They are asked for as the page is, by GET; what is meant for the page's origin goes to no other one. Those of a file are not followed.
     """
     if address.is_local(final_url):
         return []
-    return list(_followed(holder, final_url, addresses))[:MOST_FRAMES]
+    return list(_list_followed(holder, final_url, addresses))[:MOST_FRAMES]
 
 
-def _followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> Iterator[PageIdentity]:
+def _list_followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> Iterator[PageIdentity]:
     site, seen = address.host_of(final_url), {holder.url, final_url}
     for named in addresses:
         try:

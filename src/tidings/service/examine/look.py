@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PolledVersion:
     """The newest version of a page as its subscriptions are about to see it."""
 
     page: WatchedPage
@@ -64,11 +64,11 @@ class Look:
         return tuple(s for s in self.takers if s.row.seen != self.seq and not reference(s))
 
 
-def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[Subscription, ...]) -> Look:
+def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[Subscription, ...]) -> PolledVersion:
     """Return the look at a new body; of a page with frames nobody takes it, which is compared when they are there."""
     page, at, before = result.page, result.at, result.page.state
     seq = before.last_seq + 1
-    return Look(
+    return PolledVersion(
         page=page,
         seq=seq,
         body=Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url),
@@ -77,7 +77,7 @@ def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[
         known_parts=stored.digests_of_parts,
         takers=takers if not stored.parts else (),
         at=at,
-        modified_at=modified_at(fetched, before.checked_at, at),
+        modified_at=find_modified(fetched, before.checked_at, at),
         lost=stored.lost,
         status=fetched.status,
         is_unframed=fetched.framing == "unframed",
@@ -88,7 +88,7 @@ def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[
 
 def of_frames(
     result: PollResult, framed: FramedPage, stored: Stored, frames: tuple[Part, ...], takers: tuple[Subscription, ...]
-) -> Look:
+) -> PolledVersion:
     """Return the look at a page with its frames, one of which or which itself is new."""
     page, at, own, holder = result.page, result.at, framed.body, framed.holder
     if own is not None:
@@ -98,7 +98,7 @@ def of_frames(
         body = stored.bodies[page.state.last_seq]
     identity, seq = page.identity, page.state.last_seq + 1
     base = Part(key=identity.key, url=identity.url, sha256=framed.made_of[0].sha256, body=body)
-    return Look(
+    return PolledVersion(
         page=page,
         seq=seq,
         body=body,
@@ -114,10 +114,10 @@ def of_frames(
     )
 
 
-def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple[Subscription, ...]) -> Look:
+def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple[Subscription, ...]) -> PolledVersion:
     """Return the look at the newest stored `version` of a page."""
     newest = turn.page.state.last_seq
-    return Look(
+    return PolledVersion(
         page=turn.page,
         seq=newest,
         body=stored.bodies[newest],
@@ -133,7 +133,7 @@ def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple
     )
 
 
-def modified_at(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
+def find_modified(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
     """Return Last-Modified, clamped to [last check, now] (sentinels §5.2)."""
     try:
         said = parsedate_to_datetime(fetched.headers.get("last-modified", ""))
@@ -154,5 +154,5 @@ def _newest_date(result: PollResult, framed: FramedPage, stored: Stored) -> Inst
         and before.get(frame.member.key) != frame.member.sha256
     ]
     if framed.body is not None:
-        said.append(modified_at(framed.body, result.page.state.checked_at, result.at))
+        said.append(find_modified(framed.body, result.page.state.checked_at, result.at))
     return max((at for at in said if at is not None), default=None)

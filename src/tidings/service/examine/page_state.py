@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
-from tidings.estimation.saturation import looked
+from tidings.estimation.saturation import add_poll
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, Unchanged
 from tidings.model.observed.page import MOVED_SIGHTS
 from tidings.model.observed.unit import Event
 from tidings.service.examine.judge import xxh3
-from tidings.service.plan.jitter import lengthened
+from tidings.service.plan.jitter import lengthen
 
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination
@@ -165,7 +165,7 @@ def after_suspicion(
         reason=why,
         failures=failures,
         failing_since=before.failing_since if before.failing_since is not None else at,
-        retry_at=at + (lengthened(grown, before.page_id, failures) if in_error else CONFIRM_AFTER),
+        retry_at=at + (lengthen(grown, before.page_id, failures) if in_error else CONFIRM_AFTER),
         suspect_kind=kind,
         suspect_sha256=sha256,
         suspect_at=first,
@@ -176,15 +176,15 @@ def after_suspicion(
     return state, _news_of(before, state, data, at)
 
 
-def frozen(before: PageState, at: Instant) -> PageState:
+def freeze(before: PageState, at: Instant) -> PageState:
     """Return the state after a failure that is our own network's: asked again in a minute, and nothing is held against the page."""
-    again = lengthened(MINUTE, before.page_id, before.polls)
+    again = lengthen(MINUTE, before.page_id, before.polls)
     return replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
 
 
 def unkept(before: PageState, failed: Failed, at: Instant) -> PageState:
     """Return the state after a look that the data directory did not take: said, asked again soon, and nothing is held against the page."""
-    again = lengthened(AGAIN_AFTER, before.page_id, before.polls)
+    again = lengthen(AGAIN_AFTER, before.page_id, before.polls)
     state = replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
     return state if before.health == "error" else replace(state, health="shaky", kind=failed.kind, reason=failed.reason)
 
@@ -201,12 +201,12 @@ def wait(failed: Failed, failures: int, *, page_id: int, own: Duration = HOUR) -
         return failed.retry_after
     if failed.status == TOO_MANY:
         further = min(own * 2 ** min(failures - 1, 16), max(DAY, own))
-        return max(failed.retry_after or 0, lengthened(further, page_id, failures))
+        return max(failed.retry_after or 0, lengthen(further, page_id, failures))
     manner = MANNERS[failed.kind]
     if failed.kind == "410" and failures > GONE_DAILY:
-        return lengthened(WEEK, page_id, failures)
+        return lengthen(WEEK, page_id, failures)
     grown: Duration = manner.first * manner.factor ** min(failures - 1, 16)
-    return lengthened(min(manner.longest, grown), page_id, failures)
+    return lengthen(min(manner.longest, grown), page_id, failures)
 
 
 MOVED_AT_LEAST: Final[Duration] = DAY
@@ -246,7 +246,7 @@ def after_look(
     if sights == MOVED_SIGHTS and state.moved_sights < MOVED_SIGHTS:
         data = {"to": moved, "since": since}
         events = (*events, Event(type=EventType.PAGE_MOVED, at=at, page_id=state.page_id, data=data))
-    saturation = looked(state.saturation, at=at, last=state.checked_at, differs=differs, floor=floor)
+    saturation = add_poll(state.saturation, at=at, last=state.checked_at, differs=differs, floor=floor)
     if saturation.since is not None and state.saturation.since is None:
         events = (*events, Event(type=SATURATED, at=at, page_id=state.page_id, data={"looks": saturation.looks}))
     validators, streak, audit_in, audited_at = _validators(state, answer, changed=changed, at=at)

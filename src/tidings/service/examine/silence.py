@@ -14,7 +14,7 @@ from tidings.clock import DAY
 from tidings.detection.ask.summary import summary
 from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.unit import Event
-from tidings.presentation.writing import cut
+from tidings.presentation.writing import cut_text
 from tidings.service.examine.detect import event_of
 from tidings.service.show.records import SILENCED
 from tidings.service.watch.noise import read
@@ -79,7 +79,7 @@ class Silence:
                 memory = replace(memory, said={**memory.said, found.key: tuple(sorted(masks))})
         rows: Sequence[ChangeRow] = ()
         if memory.settled:
-            rows = await self._store.read(settled_rows, page, memory.settled, at)
+            rows = await self._store.read(settle_rows, page, memory.settled, at)
         return replace(
             compared,
             changes=(*compared.changes, *rows),
@@ -89,7 +89,7 @@ class Silence:
     async def _notice(self, sub: Subscription, masked: Sequence[Masked], at: Instant) -> Event | None:
         """Return the event that its owner is notified of, None if a recipient was notified of silence less than a day ago."""
         if self._notified is None:
-            self._notified = await self._store.read(_notified, at - DAY)
+            self._notified = await self._store.read(_find_last_notified, at - DAY)
         owner = sub.owner
         targets = owner.error_targets() if owner.sentinel.errors else owner.everybody()
         endpoints = [target.endpoint_id for target in targets]
@@ -109,7 +109,7 @@ class Silence:
         )
 
 
-def _notified(connection: Connection, since: Instant) -> dict[int, Instant]:
+def _find_last_notified(connection: Connection, since: Instant) -> dict[int, Instant]:
     return {
         endpoint: event.at
         for event in events.since(connection, SILENCED, since)
@@ -117,7 +117,7 @@ def _notified(connection: Connection, since: Instant) -> dict[int, Instant]:
     }
 
 
-def settled_rows(connection: Connection, page: WatchedPage, masks: Collection[str], at: Instant) -> list[ChangeRow]:
+def settle_rows(connection: Connection, page: WatchedPage, masks: Collection[str], at: Instant) -> list[ChangeRow]:
     """Return the changes that were left out by masks and have settled since, the newest of each subscription and mask."""
     kept = read(connection, page.state.page_id).kept
     wanted = {
@@ -133,12 +133,12 @@ def settled_rows(connection: Connection, page: WatchedPage, masks: Collection[st
         for mask in dict.fromkeys(one.mask for one in row.found.masked):
             if (row.subscription_id, mask) in wanted:
                 wanted.discard((row.subscription_id, mask))
-                rows.append(_settled(row, mask, at))
+                rows.append(_settle(row, mask, at))
     return rows
 
 
-def _settled(row: ChangeRow, mask: str, at: Instant) -> ChangeRow:
-    found = _found(row.found, [one for one in row.found.masked if one.mask == mask])
+def _settle(row: ChangeRow, mask: str, at: Instant) -> ChangeRow:
+    found = _subtract_mask(row.found, [one for one in row.found.masked if one.mask == mask])
     return replace(
         row,
         id=hashlib.sha256(f"{row.id}\x00{mask}\x00{at}".encode()).hexdigest()[:32],
@@ -151,7 +151,7 @@ def _settled(row: ChangeRow, mask: str, at: Instant) -> ChangeRow:
     )
 
 
-def _found(whole: ChangeSet, masked: Iterable[Masked]) -> ChangeSet:
+def _subtract_mask(whole: ChangeSet, masked: Iterable[Masked]) -> ChangeSet:
     """Return what a mask left out of a change, as a change."""
     masked = list(masked)
     return replace(
@@ -180,4 +180,4 @@ def evidence(connection: Connection, page_id: int, memory: Memory | None) -> dic
     for stored in changes.listing(connection, page_id=page_id, limit=1):
         found = stored.row.found
         old, new = (*found.updated, (next(iter(found.deleted), ""), next(iter(found.inserted), "")))[0]
-    return {"showed": cut(old, LONGEST), "shows": cut(new, LONGEST), "mask": ""}
+    return {"showed": cut_text(old, LONGEST), "shows": cut_text(new, LONGEST), "mask": ""}

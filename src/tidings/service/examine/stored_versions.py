@@ -56,7 +56,7 @@ class Bodies:
         self._store = store
         self._archive = archive
 
-    async def stored(self, page_id: int, seqs: set[int], *, is_framed: bool = False) -> Stored:
+    async def load(self, page_id: int, seqs: set[int], *, is_framed: bool = False) -> Stored:
         """Return these versions of a page with the digests that are known of them; `is_framed`: it names frames now."""
         return await self._store.read(self._read, page_id, seqs, is_framed) if seqs else Stored({}, {}, {})
 

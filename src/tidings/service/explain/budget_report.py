@@ -58,7 +58,7 @@ class Purse:
 
 def purse_of(connection: Connection, settings: Settings, name: str, *, now: Instant) -> Purse:
     """Return how the budget of a class stands; one that no process has used yet is full."""
-    wanted = settings.budget.named().get(name)
+    wanted = settings.budget.map_names().get(name)
     if wanted is None and name != WHOLE:
         return Purse(name, "")
     allows = f"{settings.budget.polls_per_day:,.10g} per day" if wanted is None else str(wanted)
@@ -74,11 +74,11 @@ def purse_of(connection: Connection, settings: Settings, name: str, *, now: Inst
 
 def purses(connection: Connection, settings: Settings, *, now: Instant) -> list[Purse]:
     """Return all budgets: that of all polls, then the classes, the most generous first."""
-    return [purse_of(connection, settings, name, now=now) for name in (WHOLE, *settings.budget.named())]
+    return [purse_of(connection, settings, name, now=now) for name in (WHOLE, *settings.budget.map_names())]
 
 
 def render_cost(settings: Settings, budget: str = WHOLE) -> float:
     """Return what a rendered poll costs a budget: what is set, but never more than the budget of all polls, and its class, can save up."""
     dear = min(settings.fetch.browser_cost, settings.budget.burst)
-    paying = settings.budget.named().get(budget)
+    paying = settings.budget.map_names().get(budget)
     return dear if paying is None else min(dear, paying.burst)

@@ -126,7 +126,7 @@ class Book:
         age = np.array([0 if i in start else self.begin - self.before.get(i, self.begin) for i in ids], np.float64)
         known = start.keys() | self.before.keys()
         length = np.array([self.end - start.get(i, self.begin) if i in known else 0 for i in ids], np.float64)
-        found = self._found(ids, lambda page_id, at: float(at - start.get(page_id, self.begin)))
+        found = self._find_polls(ids, lambda page_id, at: float(at - start.get(page_id, self.begin)))
         return Backlogs(steady, age, length), found
 
     def by_hours(self, weights: Sequence[float], ids: Sequence[int]) -> CertifiedPages:
@@ -136,16 +136,16 @@ class Book:
         gathering = Gathering.of(profile, worth.inflow * TICK, worth.decay * TICK, worth.overwritten * TICK)
         first, last = self.begin // TICK, np.array([self.before[i] // TICK for i in ids])
 
-        def gathered(begins: Ticks, end: int) -> Floats:
+        def gather(begins: Ticks, end: int) -> Floats:
             at = np.where(begins[:, None] == 0, last, first + begins[:, None])
             return backlog(gathering.read(at), gathering.read(np.full(len(ids), first + end)))
 
         def credit(begins: Ticks, end: int) -> Floats:
-            return steady.left_of(gathered(begins, end))
+            return steady.appraise_backlog(gather(begins, end))
 
-        looks = self._found(ids, lambda _, at: float(max(-(-at // TICK) - first, 1)))
+        looks = self._find_polls(ids, lambda _, at: float(max(-(-at // TICK) - first, 1)))
         instants = max(-(-self.end // TICK) - first, 1)
-        return by_instants(gathered, credit, worth.cost, instants, looks)
+        return by_instants(gather, credit, worth.cost, instants, looks)
 
     def _worth(self, ids: Sequence[int]) -> tuple[Values, Steady]:
         """Return what changes of pages are worth at the rates that are believed now."""
@@ -158,7 +158,7 @@ class Book:
     def _posterior(self, ids: Sequence[int]) -> Gamma:
         return Gamma.of([self.rates[i]["shape"] for i in ids], [self.rates[i]["scale"] for i in ids])
 
-    def _found(self, ids: Sequence[int], place: Callable[[int, Instant], float]) -> Looks:
+    def _find_polls(self, ids: Sequence[int], place: Callable[[int, Instant], float]) -> Looks:
         """Return the polls of pages after their first one, each at its place in time, with how likely it was to find a change."""
         row = {page_id: number for number, page_id in enumerate(ids)}
         last: dict[int, Instant] = dict(self.before)

@@ -101,7 +101,7 @@ def outlook(
         begin is not None and begin <= now
     ):  # at the service's next step it has begun
         known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
-        for page in pages.expected(connection, sentinel_id=row.id) if expected is None else expected:
+        for page in pages.list_expected(connection, sentinel_id=row.id) if expected is None else expected:
             memory = known.get(page.page_id, {})
             at, why, every = _look(asker, page, memory, (turns or {}).get(page.page_id))
             if at is not None and end is not None and at >= end:
@@ -142,7 +142,7 @@ def _look(
 def _next(
     asker: _Asker, page: Expected, fetch: Fetch, learned: Any, turn: Instant | None
 ) -> tuple[Instant | None, str]:
-    said, name, now = _said(fetch), asker.row.name, asker.now
+    said, name, now = _write_fetch(fetch), asker.row.name, asker.now
     if page.retry_at is not None and page.retry_at > now:
         return _open(asker, page.retry_at), _why_again(page)
     least = max(now, (page.polled_at or 0) + round(asker.settings.fetch.page_floor_seconds * SECOND))
@@ -166,7 +166,7 @@ def _next(
 
 
 @lru_cache(maxsize=1024)
-def _said(fetch: Fetch) -> str:
+def _write_fetch(fetch: Fetch) -> str:
     """Return a Fetch clause as the language writes it."""
     return clause_lines("fetch", fetch)[0]
 

@@ -53,7 +53,7 @@ def not_relevant(text: str, edit: EditLine) -> Proposal | None:
         return None
     sentinel = meaning(text)
     after = replace(sentinel, exclude=(*sentinel.exclude, Pattern(found)))
-    return Proposal(printer.to_text(after), f"Exclude regex {expressions.quoted(found)}")
+    return Proposal(printer.to_text(after), f"Exclude regex {expressions.quote(found)}")
 
 
 def quiet_until_more(text: str, sizes: Sequence[int]) -> Proposal | None:

@@ -39,20 +39,20 @@ def captures(connection: Connection, held: WatchedSentinel, *, now: Instant) -> 
     rows = subscriptions.listing(connection, sentinel_id=held.row.id)
     subs = [sub for row in rows if not (sub := Subscription(row, held)).is_only_shown]
     if isinstance(fetch, FetchEvery) and held.row.started_at is not None and subs:
-        found["interval"] = _counted(_ticks(connection, subs, held.row.started_at, held.row.ended_at or now))
+        found["interval"] = _count(_ticks(connection, subs, held.row.started_at, held.row.ended_at or now))
     elif isinstance(fetch, FetchOnChange) and fetch.within is not None:
-        found["expected"] = _counted(_list_expected(connection, subs, now - SINCE))
+        found["expected"] = _count(_list_expected(connection, subs, now - SINCE))
     if held.sentinel.then:
         verdicts = (
             c.row.composite.verdict
             for c in changes.listing(connection, sentinel=held.row.name, since=now - SINCE)
             if c.row.composite
         )
-        found["then"] = _counted("captured" if verdict == "complete" else verdict for verdict in verdicts)
+        found["then"] = _count("captured" if verdict == "complete" else verdict for verdict in verdicts)
     return found
 
 
-def _counted(verdicts: Iterator[str]) -> Counts:
+def _count(verdicts: Iterator[str]) -> Counts:
     return {"captured": 0, "partial": 0, "missed": 0, **Counter(verdicts)}
 
 

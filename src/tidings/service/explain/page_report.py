@@ -44,7 +44,7 @@ DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class CheckPace:
     """So many checks a day, with the median delay of a change (µs) and the share that is hidden."""
 
     a_day: float
@@ -69,13 +69,13 @@ class PageReport:
     rate: float | None
     low: float
     high: float
-    paces: Sequence[Pace]
+    paces: Sequence[CheckPace]
     hours: Mapping[tuple[int, int], int]
     when: str
     masked: Sequence[str]
 
     @property
-    def now(self) -> Pace | None:
+    def now(self) -> CheckPace | None:
         """Return the pace of now, None where no rate is learned or no check comes by time."""
         return next((pace for pace in self.paces if pace.is_now), None)
 
@@ -164,7 +164,7 @@ def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *
     return found
 
 
-def paces(rate: float, a_day: float) -> Iterator[Pace]:
+def paces(rate: float, a_day: float) -> Iterator[CheckPace]:
     """Yield what fewer, as many and more checks a day bring.
 
     By one, or by half where there are fewer than two; and twice as many.
@@ -176,7 +176,7 @@ def paces(rate: float, a_day: float) -> Iterator[Pace]:
     step = 1.0 if a_day >= 2 else a_day / 2
     for checks in sorted({a_day - step, a_day, a_day + step, 2 * a_day}):
         gap = 1 / checks
-        yield Pace(checks, round(gap * DAY / 2), 1 + math.expm1(-rate * gap) / (rate * gap), checks == a_day)
+        yield CheckPace(checks, round(gap * DAY / 2), 1 + math.expm1(-rate * gap) / (rate * gap), checks == a_day)
 
 
 def when(hours: Mapping[tuple[int, int], int]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tidings.clock import DAY, SECOND
-from tidings.scheduling.bounds.certificate import Certificate, needed
+from tidings.scheduling.bounds.certificate import Certificate, measure_window
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.price.explain import BidParts, explain
 from tidings.scheduling.price.policy import Price
@@ -100,7 +100,7 @@ class Appraisal:
             "planned": self.planned,
             "spent": self.spent,
         }
-        return [price, {"record": "plan", "kind": "certificate", "days": round(self.days, 3), **self._certified()}]
+        return [price, {"record": "plan", "kind": "certificate", "days": round(self.days, 3), **self._certify()}]
 
     def lines(self) -> list[str]:
         """Return the same for people who know the words."""
@@ -118,7 +118,7 @@ class Appraisal:
             ),
         ]
 
-    def _certified(self) -> dict[str, Any]:
+    def _certify(self) -> dict[str, Any]:
         found = self.certificate
         if found is None:
             return {"share": None, "reason": self.why_not}
@@ -152,7 +152,7 @@ def appraise(
         planner.pricing.stretch,
         budget,
         planner.pricing.promised * DAY,
-        polls.spent(connection, now - DAY),
+        polls.sum_costs(connection, now - DAY),
         _bids(planner, needs, now),
         certificate,
         why_not,
@@ -208,7 +208,7 @@ def _certificate(connection: Connection, planner: Planner, now: Instant) -> tupl
     if inner is None or not rates:
         return None, "none: no rates are learned under this policy", 0.0
     policy, state = inner
-    window = needed(policy.gaps(state, planner.proposals.price).astype(np.float64))
+    window = measure_window(policy.gaps(state, planner.proposals.price).astype(np.float64))
     book = Book.of(connection, state, rates, planner.proposals.price, now - window, now)
     days = window / DAY
     if not book.before.keys() & rates.keys():

@@ -77,7 +77,7 @@ def agenda(
     learned = estimates.load_all(connection, settings.schedule.policy)
     find = by_name.lives(connection, dropped=True)
     expected: dict[int, list[Expected]] = {}
-    for page in pages.expected(connection, sentinel_id=rows[0].id if len(rows) == 1 else None):
+    for page in pages.list_expected(connection, sentinel_id=rows[0].id if len(rows) == 1 else None):
         expected.setdefault(page.sentinel_id, []).append(page)
     taught = {
         (page.sentinel_id, page.page_id): page.learned for own in expected.values() for page in own if page.learned

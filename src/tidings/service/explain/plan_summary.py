@@ -82,7 +82,7 @@ def outline(connection: Connection, settings: Settings, looks: Sequence[ComingPo
     """Return the outline of all polls that come."""
     asked, stretch = _a_day(looks), 1.0
     wished = asked
-    if (priced := priced_lately(connection, now)) is not None:
+    if (priced := get_last_prices(connection, now)) is not None:
         asked, wished, stretch = priced
     return Outline(
         asked,
@@ -96,7 +96,7 @@ def outline(connection: Connection, settings: Settings, looks: Sequence[ComingPo
 
 def findings(connection: Connection, *, now: Instant) -> Iterator[Finding]:
     """Yield whether the budget limits looks, and whether it is too small for what pages may wait at most."""
-    if (priced := priced_lately(connection, now)) is None:
+    if (priced := get_last_prices(connection, now)) is None:
         yield ok("budget", "the pace is what limits checks, not the budget")
         return
     asked, wished, stretch = priced
@@ -106,7 +106,7 @@ def findings(connection: Connection, *, now: Instant) -> Iterator[Finding]:
     yield ok("budget", f"it allows {asked / max(wished, 1e-9):.0%} of the checks that the pace asks for (tidings plan)")
 
 
-def priced_lately(connection: Connection, now: Instant) -> tuple[float, float, float] | None:
+def get_last_prices(connection: Connection, now: Instant) -> tuple[float, float, float] | None:
     """Return what was asked and wished for a day, and by how much waits were stretched, if the budget was what limits within the last hours."""
     event = events.newest(connection, PRICED)
     if event is None or now - event.at > FRESH:

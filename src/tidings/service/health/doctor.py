@@ -30,9 +30,9 @@ from tidings.model.interval import Instant
 from tidings.model.observed.version import Blob
 from tidings.service.explain import plan_summary
 from tidings.service.health import browser, machine, promises, sources
-from tidings.service.health.machine import Usage, Version, quoted
+from tidings.service.health.machine import Usage, Version, quote
 from tidings.service.secrets import kept_secrets
-from tidings.service.show.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
+from tidings.service.show.finding import Finding, fail, ok, shorten, spell_count, spell_since, warn
 from tidings.service.sources import websub
 from tidings.settings import Settings
 from tidings.storage.db import leases
@@ -51,7 +51,7 @@ UNREADABLE = (TidingsError, ValueError, TypeError, LookupError, ArithmeticError,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """The versions that are used: Python, SQLite and its mode, libxml2, the libraries with a floor (`machine.installed`)."""
+    """The versions that are used: Python, SQLite and its mode, libxml2, the libraries with a floor (`machine.list_installed`)."""
 
     python: Version
     sqlite: Version
@@ -60,7 +60,7 @@ class Installed:
     libraries: Mapping[str, Version]
 
 
-def installed() -> Installed:
+def get_installed() -> Installed:
     """Return what this process runs on."""
     version, single_writer = sqlite_in_use()
     return Installed(
@@ -68,7 +68,7 @@ def installed() -> Installed:
         sqlite=version,
         single_writer=single_writer,
         libxml2=etree.LIBXML_VERSION,
-        libraries=machine.installed(),
+        libraries=machine.list_installed(),
     )
 
 
@@ -118,7 +118,7 @@ def examine(
     holder, finding = machine.lock_holder(settings.data)
     yield finding
     if database is None:
-        yield refused(settings, refusal)
+        yield explain_refusal(settings, refusal)
         return
     ward = _Ward(
         settings=settings, database=database, now=now, polling=_is_polling(database, holder, now), restore=restore
@@ -126,7 +126,7 @@ def examine(
     if database.dialect == "sqlite":
         yield ok("database", f"{database.where}, schema {REVISIONS[-1]}")
     for what, check in CHECKS.items():
-        yield from _guarded(what, check, ward)
+        yield from _guard(what, check, ward)
 
 
 def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
@@ -140,7 +140,7 @@ def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
     return lease is not None and bool(lease.holder) and lease.until >= now
 
 
-def refused(settings: Settings, refusal: Exception | None) -> Finding:
+def explain_refusal(settings: Settings, refusal: Exception | None) -> Finding:
     """Return why the database cannot be opened, and what mends that."""
     data = settings.data
     if isinstance(refusal, StoreMissingError) and _is_unused(data):
@@ -156,7 +156,7 @@ def refused(settings: Settings, refusal: Exception | None) -> Finding:
         case StoreMissingError() | StoreDamagedError():
             pass
         case StoreError() | OSError():
-            mend = f"ls -la {quoted(data)}; df -h {quoted(data)}"
+            mend = f"ls -la {quote(data)}; df -h {quote(data)}"
     return fail("database", _spell(refusal), mend)
 
 
@@ -171,7 +171,7 @@ def put_back(settings: Settings) -> str:
     """Return how a backup is put back in place of the database."""
     if settings.store.url:
         return "put back the server's own backup: pg_restore --clean --dbname=…"
-    path = quoted(settings.data / "tidings.db")
+    path = quote(settings.data / "tidings.db")
     return f"with Tidings stopped: cp BACKUP {path} && rm -f {path}-wal {path}-shm"
 
 
@@ -185,7 +185,7 @@ def _is_unused(data: Path) -> bool:
         return False
 
 
-def _guarded(what: str, check: Callable[[_Ward], Iterator[Finding]], ward: _Ward) -> Iterator[Finding]:
+def _guard(what: str, check: Callable[[_Ward], Iterator[Finding]], ward: _Ward) -> Iterator[Finding]:
     try:
         yield from check(ward)
     except StoreBusyError as error:
@@ -200,13 +200,13 @@ def _guarded(what: str, check: Callable[[_Ward], Iterator[Finding]], ward: _Ward
 def _whole(ward: _Ward) -> Iterator[Finding]:
     mend = put_back(ward.settings)
     faults = [fail("quick check", fault, mend) for text in quick_check(ward.database) for fault in text.splitlines()]
-    yield from shortened(faults, mend=mend)
+    yield from shorten(faults, mend=mend)
     if not faults:
         yield ok("quick check", "the database finds no fault in itself")
 
 
 def _bodies(ward: _Ward) -> Iterator[Finding]:
-    kept, named = ward.database.read(_kept_and_named)
+    kept, named = ward.database.read(_list_bodies)
     lost = [
         fail("blob", f"the body {sha256} is named and not kept", put_back(ward.settings))
         for sha256 in sorted(named - kept.keys())
@@ -218,7 +218,7 @@ def _bodies(ward: _Ward) -> Iterator[Finding]:
     files = sum(1 for blob in kept.values() if blob.file is not None)
     if not lost and ward.restore is not None:
         lost = _not_restored(ward, kept, ward.restore)
-    yield from shortened(lost, mend=put_back(ward.settings))
+    yield from shorten(lost, mend=put_back(ward.settings))
     if not lost:
         verified = "restored and verified by its hash" if ward.restore is not None else "there (--deep verifies them)"
         yield ok(
@@ -227,21 +227,21 @@ def _bodies(ward: _Ward) -> Iterator[Finding]:
         )
 
 
-def _kept_and_named(c: Connection) -> tuple[dict[str, Blob], set[str]]:
-    return {blob.sha256: blob for blob in versions.blobs(c)}, versions.referenced(c)
+def _list_bodies(c: Connection) -> tuple[dict[str, Blob], set[str]]:
+    return {blob.sha256: blob for blob in versions.blobs(c)}, versions.list_referenced(c)
 
 
 def _put_back_blob(ward: _Ward, blob: Blob) -> str:
     if blob.file is None or not is_file_name(blob.file):
         return put_back(ward.settings)
-    return f"cp BACKUP/blobs/{blob.file} {quoted(ward.settings.data / 'blobs' / blob.file)}"
+    return f"cp BACKUP/blobs/{blob.file} {quote(ward.settings.data / 'blobs' / blob.file)}"
 
 
 def _without_file(ward: _Ward, kept: Mapping[str, Blob]) -> list[Blob]:
     """Return the blobs whose file is gone; a poller may have replaced rows and files meanwhile, so rows are read again."""
     if all(_has_file(ward, blob) for blob in kept.values()):
         return []
-    again, _ = ward.database.read(_kept_and_named)
+    again, _ = ward.database.read(_list_bodies)
     return [blob for blob in again.values() if not _has_file(ward, blob)]
 
 
@@ -304,7 +304,7 @@ def _lease(ward: _Ward) -> Iterator[Finding]:
 def _invariants(ward: _Ward) -> Iterator[Finding]:
     mend = put_back(ward.settings)
     faults = [fail("invariant", fault, mend) for fault in ward.database.read(invariants.check)]
-    yield from shortened(faults, mend=mend)
+    yield from shorten(faults, mend=mend)
     if not faults:
         yield ok("invariants", "all hold")
 

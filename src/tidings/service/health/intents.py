@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from tidings.errors import StoreDamagedError
 from tidings.service.sources import outside_events
 from tidings.service.watch.composite_parts import joint_of
-from tidings.service.watch.subscription_memory import healed_parts
-from tidings.service.watch.watchlist import meaning, told_channels
+from tidings.service.watch.subscription_memory import list_healed
+from tidings.service.watch.watchlist import list_channels, meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,14 +38,14 @@ def notifying(owners: Iterable[SentinelRow], kind: str, address: str) -> tuple[s
     return tuple(
         name
         for name, sentinel in meant
-        if sentinel is not None and any(c.endpoint == (kind, address) for c in told_channels(sentinel))
+        if sentinel is not None and any(c.endpoint == (kind, address) for c in list_channels(sentinel))
     )
 
 
-def healed(owner: SentinelRow, sub: SubscriptionRow) -> list[tuple[str, str]]:
+def describe_healed(owner: SentinelRow, sub: SubscriptionRow) -> list[tuple[str, str]]:
     """Return the selectors that find nothing any more, each with what is watched instead, in words of the language."""
     sentinel = meaning_of(owner)
-    parts = [] if sentinel is None else healed_parts(sub.remembered, sentinel)
+    parts = [] if sentinel is None else list_healed(sub.remembered, sentinel)
     return [(part["selector"], part["stand_in"]) for part in parts]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidings.model.interval import Duration, Instant
-    from tidings.service.health.reading import Reading
+    from tidings.service.health.reading import HealthReading
     from tidings.service.health.trouble import Severity
 
 RECENT: Final[Duration] = 7 * DAY
@@ -27,7 +27,7 @@ RECENT: Final[Duration] = 7 * DAY
 SET_CLOCK: Final = "date -u; timedatectl set-ntp true"
 
 
-def clock(reading: Reading) -> Iterator[Trouble]:
+def clock(reading: HealthReading) -> Iterator[Trouble]:
     """Yield that the machine's clock is wrong, or was."""
     last, newest, now = instants.latest(reading.c), events.newest(reading.c, CLOCK_WRONG), reading.now
     if now < PLAUSIBLE:
@@ -43,7 +43,7 @@ def clock(reading: Reading) -> Iterator[Trouble]:
         yield _over("clock", newest.data["summary"], SET_CLOCK, newest.at, now)
 
 
-def stalls(reading: Reading) -> Iterator[Trouble]:
+def stalls(reading: HealthReading) -> Iterator[Trouble]:
     """Yield that nothing could be stored for a while."""
     now = reading.now
     if found := events.since(reading.c, STALLED, now - RECENT + 1):
@@ -53,7 +53,7 @@ def stalls(reading: Reading) -> Iterator[Trouble]:
         yield _over("stalled", words, "df -h; ulimit -a  # as the user that runs Tidings", last.at, now)
 
 
-def outages(reading: Reading) -> Iterator[Trouble]:
+def outages(reading: HealthReading) -> Iterator[Trouble]:
     """Yield that the database was away, as far as the running service has seen it."""
     now = reading.now
     if found := events.since(reading.c, OUTAGE, now - RECENT + 1):
@@ -68,7 +68,7 @@ def _over(brief: str, words: str, mend: str, at: Instant, now: Instant) -> Troub
     return Trouble(brief=brief, words=words, mend=mend, severity=severity, since=at, is_general=True)
 
 
-def silenced(reading: Reading) -> Iterator[Trouble]:
+def list_silenced(reading: HealthReading) -> Iterator[Trouble]:
     """Note the sentinels of which all that they would have told lately was left out as noise, while one of these masks is on."""
     newest = {
         (event.sentinel_id, event.page_id): event

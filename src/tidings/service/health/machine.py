@@ -59,7 +59,7 @@ def python(version: Version) -> Finding:
     return ok("python", spell(version))
 
 
-def installed(names: Iterator[str] | tuple[str, ...] = (*LIBRARY_FLOORS, *BORROWED_FLOORS)) -> dict[str, Version]:
+def list_installed(names: Iterator[str] | tuple[str, ...] = (*LIBRARY_FLOORS, *BORROWED_FLOORS)) -> dict[str, Version]:
     """Return the versions of the libraries that are installed, out of those that have a floor."""
     found: dict[str, Version] = {}
     for name in names:
@@ -111,11 +111,11 @@ def space(data: Path, usage: Callable[[Path], Usage]) -> Finding:
         left = usage(place)
     except OSError as error:
         return warn(
-            "space", f"{place} does not say how much is free: {error.strerror or error}", f"df -h {quoted(place)}"
+            "space", f"{place} does not say how much is free: {error.strerror or error}", f"df -h {quote(place)}"
         )
     share = left.free / left.total if left.total else 0.0
     detail = f"{spell_bytes(left.free)} free at {place} ({share:.0%})"
-    mend = f"df -h {quoted(place)}; make room, or take another directory with --data"
+    mend = f"df -h {quote(place)}; make room, or take another directory with --data"
     if left.free < LEAST_FREE_BYTES:
         return fail("space", detail, mend)
     if left.free < LOW_FREE_BYTES or share < LOW_FREE_SHARE:
@@ -130,7 +130,7 @@ def lock_holder(data: Path) -> tuple[int | None, Finding]:
         holder = PollerLock(data).holder()
     except OSError as error:
         return None, warn(
-            "lock", f"{path} cannot be opened: {error.strerror or error}", f"ls -l {quoted(path)}  # whose is it?"
+            "lock", f"{path} cannot be opened: {error.strerror or error}", f"ls -l {quote(path)}  # whose is it?"
         )
     if holder is None:
         return None, ok("lock", "free: no process polls now")
@@ -138,12 +138,12 @@ def lock_holder(data: Path) -> tuple[int | None, Finding]:
         return holder, ok("lock", "a process is just taking it")
     if said := PollerLock(data).trouble():
         return holder, fail(
-            "lock", f"process {holder} polls and stands still: {said}", f"df -h {quoted(data)}; ls -la {quoted(data)}"
+            "lock", f"process {holder} polls and stands still: {said}", f"df -h {quote(data)}; ls -la {quote(data)}"
         )
     if is_alive(holder):
         return holder, ok("lock", f"process {holder} polls and delivers")
     detail = f"held, but process {holder}, which took it, is not to be seen: it left a child behind, or runs in another container"
-    return holder, warn("lock", detail, f"fuser -v {quoted(path)}  # then stop what it names")
+    return holder, warn("lock", detail, f"fuser -v {quote(path)}  # then stop what it names")
 
 
 def is_alive(pid: int) -> bool:
@@ -168,6 +168,6 @@ def spell(version: Version) -> str:
     return ".".join(map(str, version))
 
 
-def quoted(path: Path) -> str:
+def quote(path: Path) -> str:
     """Return a path as a shell takes it."""
     return shlex.quote(str(path))

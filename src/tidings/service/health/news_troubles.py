@@ -10,7 +10,7 @@ from tidings.clock import DAY, MINUTE
 from tidings.model.event_type import EventType
 from tidings.model.watch.telling import secret_of
 from tidings.model.watch.weight import WHOLE
-from tidings.notification.addresses import shown
+from tidings.notification.addresses import mask_address
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_since
 from tidings.service.show.records import class_of
@@ -19,7 +19,7 @@ from tidings.storage.watches import outside as sources
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
-    from tidings.service.health.reading import Reading
+    from tidings.service.health.reading import HealthReading
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.watches.endpoints import EndpointRow
 
@@ -28,7 +28,7 @@ RECENT: Final[Duration] = 7 * DAY
 MANY: Final = 100
 
 
-def undelivered(reading: Reading) -> Iterator[Trouble]:
+def list_undelivered(reading: HealthReading) -> Iterator[Trouble]:
     """Yield whose news could not be delivered, or waits although it is due (F-28)."""
     dead = deliveries.listing(reading.c, dead=True, limit=MANY + 1)
     for name, rows in _by_sentinel(dead).items():
@@ -62,7 +62,7 @@ def _by_sentinel(rows: list[DeliveryRow]) -> dict[str, list[DeliveryRow]]:
     return found
 
 
-def failing_endpoints(reading: Reading) -> Iterator[Trouble]:
+def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the receivers that were switched off or only fail, with the sentinels that notify them."""
     failing = [row for row in endpoints.listing(reading.c) if not row.enabled or row.failing_since is not None]
     if not failing:
@@ -85,13 +85,13 @@ def failing_endpoints(reading: Reading) -> Iterator[Trouble]:
 def spell_endpoint(row: EndpointRow) -> str:
     """Return a name that can be pasted into a report: addresses of channels hold tokens, so only their secret's name is shown, or a web host."""
     if secret_of(row.address) is not None:
-        return f"{row.kind} {shown(row.kind, row.address)}"
+        return f"{row.kind} {mask_address(row.kind, row.address)}"
     parts = urlsplit(row.address)
     place = f" at {parts.hostname}" if parts.scheme in {"http", "https"} and parts.hostname else ""
     return f"{row.kind} {row.id}{place}"
 
 
-def impossible_events(reading: Reading) -> Iterator[Trouble]:
+def impossible_events(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the events that cannot happen, since their file or command cannot be read, with the sentinels that name them."""
     failing = [row for row in sources.listing(reading.c) if row.problem]
     if not failing:
@@ -108,9 +108,9 @@ def impossible_events(reading: Reading) -> Iterator[Trouble]:
         )
 
 
-def lost_classes(reading: Reading) -> Iterator[Trouble]:
+def list_lost_classes(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the sentinels that name a budget class which is not set up (any more)."""
-    named = reading.settings.budget.named()
+    named = reading.settings.budget.map_names()
     for owner in sentinels.saying(reading.c, "Class "):
         if (name := class_of(owner.text)) not in {WHOLE, *named}:
             yield Trouble(
@@ -121,7 +121,7 @@ def lost_classes(reading: Reading) -> Iterator[Trouble]:
             )
 
 
-def unstored(reading: Reading) -> Iterator[Trouble]:
+def list_unstored(reading: HealthReading) -> Iterator[Trouble]:
     """Yield what could not be written in the last days (events `problem.unit`)."""
     found = [e for e in events.listing(reading.c, types=(EventType.PROBLEM_UNIT,)) if reading.now - e.at < RECENT]
     if not found:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.page import PageState
     from tidings.model.watch.sentinel import Sentinel
-    from tidings.service.health.reading import Reading
+    from tidings.service.health.reading import HealthReading
     from tidings.settings import Settings
     from tidings.storage.watches.subscriptions import SubscriptionRow
 
 PATIENCE_INTERVALS: Final = 2
 
 
-def overdue(reading: Reading) -> Iterator[Trouble]:
+def overdue(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the pages that are overdue, the longest overdue first, each with why if that is known."""
     late = sorted(_overdue(reading), key=lambda found: found[0])
     known = charge.budgets(reading.c) if late else {}
@@ -44,7 +44,7 @@ def overdue(reading: Reading) -> Iterator[Trouble]:
         yield Trouble(brief="overdue", words=words, mend=mend, since=since, sentinels=names)
 
 
-def on_time(reading: Reading) -> str:
+def on_time(reading: HealthReading) -> str:
     """Return what is said while no page is overdue."""
     count = pages.count(reading.c)
     if not count:
@@ -60,7 +60,7 @@ def on_time(reading: Reading) -> str:
     return f"no process polls; {checked}; {detail}"
 
 
-def _overdue(reading: Reading) -> Iterator[tuple[Instant, int]]:
+def _overdue(reading: HealthReading) -> Iterator[tuple[Instant, int]]:
     """Yield since when, and which page, for each page that is overdue."""
     before = reading.now - round(reading.settings.fetch.page_floor_seconds * SECOND)
     late = pages.late(reading.c, before=before, now=reading.now)
@@ -86,7 +86,7 @@ def _overdue(reading: Reading) -> Iterator[tuple[Instant, int]]:
 
 
 def _late_since(
-    reading: Reading, sub: SubscriptionRow, state: PageState, *, held: Instant, pace: Duration
+    reading: HealthReading, sub: SubscriptionRow, state: PageState, *, held: Instant, pace: Duration
 ) -> Instant | None:
     """Return since when a check for this subscription has been due, None if that is not long ago; a back-off counts as a check."""
     owner, now = reading.owners[sub.sentinel_id], reading.now

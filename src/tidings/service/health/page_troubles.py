@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration
     from tidings.model.observed.page import HostState
     from tidings.model.observed.unit import ComparisonRow
-    from tidings.service.health.reading import Reading
+    from tidings.service.health.reading import HealthReading
     from tidings.storage.watches.subscriptions import SubscriptionRow
 
 RECENT: Final[Duration] = 7 * DAY
@@ -31,7 +31,7 @@ KIND_MENDS: Final[Mapping[str, str]] = {
 """What mends an error of that kind; `tidings check NAME` checks again for all others."""
 
 
-def failing(reading: Reading) -> Iterator[Trouble]:
+def failing(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the watched pages that are in error, with their kind and since when; those that failed just now are noted."""
     for identity, state in reading.ailing:
         if state.health == "ok":
@@ -51,12 +51,12 @@ def failing(reading: Reading) -> Iterator[Trouble]:
         )
 
 
-def none_fails(reading: Reading) -> str:
+def none_fails(reading: HealthReading) -> str:
     """Return what is said while no page is in error."""
     return f"{spell_count(pages.count(reading.c), 'page')} watched, none in error"
 
 
-def moved(reading: Reading) -> Iterator[Trouble]:
+def list_moved(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the pages that have moved for good."""
     for identity, state in reading.ailing:
         if state.moved_sights >= MOVED_SIGHTS:
@@ -65,7 +65,7 @@ def moved(reading: Reading) -> Iterator[Trouble]:
             yield Trouble(brief="moved", words=words, severity="note", since=state.moved_at, sentinels=names)
 
 
-def incomparable(reading: Reading) -> Iterator[Trouble]:
+def incomparable(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the pages whose newest version cannot be compared: nothing can be told of them while they are so."""
     for identity, state in reading.ailing:
         if state.problem:
@@ -80,9 +80,9 @@ def incomparable(reading: Reading) -> Iterator[Trouble]:
             )
 
 
-def partial(reading: Reading) -> Iterator[Trouble]:
+def partial(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the frames of watched pages that cannot be read."""
-    framed = members.framed_pages(reading.c)
+    framed = members.list_framed_pages(reading.c)
     for page_id in sorted(framed & reading.identities.keys()) if framed else ():
         for frame in members.frames(reading.c, page_id):
             if frame.state.health == "error":
@@ -95,7 +95,7 @@ def partial(reading: Reading) -> Iterator[Trouble]:
                 )
 
 
-def missing_parts(reading: Reading) -> Iterator[Trouble]:
+def missing_parts(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the parts that sentinels want and that their page does not have: nothing can be told of them."""
     for sub in reading.remarkable:
         names = sub.missing.names if sub.missing is not None and sub.missing.revision == sub.revision else ()
@@ -110,7 +110,7 @@ def missing_parts(reading: Reading) -> Iterator[Trouble]:
             )
 
 
-def unconfirmed(reading: Reading) -> Iterator[Trouble]:
+def list_unconfirmed(reading: HealthReading) -> Iterator[Trouble]:
     """Note the changes that wait for a second check, so that noise is not told before it is known as that."""
     for sub in reading.remarkable:
         if sub.missing is None or not sub.missing.is_unconfirmed or sub.missing.revision != sub.revision:
@@ -125,16 +125,16 @@ def unconfirmed(reading: Reading) -> Iterator[Trouble]:
         )
 
 
-def healed_selectors(reading: Reading) -> Iterator[Trouble]:
+def list_healed_selectors(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the selectors that find nothing any more, and what is watched instead."""
     remembering = [sub for sub in reading.remarkable if '"targets"' in sub.remembered]
     if not remembering:
         return
-    from tidings.service.health.intents import healed  # it brings the grammar, and most have no such selector
+    from tidings.service.health.intents import describe_healed  # it brings the grammar, and most have no such selector
 
     for sub in remembering:
         owner = reading.owners[sub.sentinel_id]
-        for selector, stand_in in healed(owner, sub):
+        for selector, stand_in in describe_healed(owner, sub):
             yield Trouble(
                 brief="healed",
                 words=f"selector healed: {selector} finds nothing, {stand_in} is watched: {reading.identities[sub.page_id].given}",
@@ -144,7 +144,7 @@ def healed_selectors(reading: Reading) -> Iterator[Trouble]:
             )
 
 
-def restless(reading: Reading) -> Iterator[Trouble]:
+def restless(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the watched pages that look different each time: what they tell is likely no news (`estimation.saturation`)."""
     for identity, state in reading.ailing:
         if state.saturation.since is not None:
@@ -158,7 +158,7 @@ def restless(reading: Reading) -> Iterator[Trouble]:
             )
 
 
-def failing_hosts(reading: Reading) -> Iterator[Trouble]:
+def failing_hosts(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the watched hosts that fail or that asked to be left alone for a while."""
     failing = {host.name: host for host in hosts.states(reading.c) if host.failures or _is_paused(host, reading)}
     watched: dict[str, dict[str, None]] = {}
@@ -176,7 +176,7 @@ def failing_hosts(reading: Reading) -> Iterator[Trouble]:
             )
 
 
-def _is_paused(host: HostState, reading: Reading) -> bool:
+def _is_paused(host: HostState, reading: HealthReading) -> bool:
     return (host.paused_until or 0) > reading.now
 
 
@@ -187,7 +187,7 @@ def _spell_host(host: HostState, *, is_paused: bool) -> str:
     return f"{host.name}: {', '.join(parts)}"
 
 
-def no_host_fails(reading: Reading) -> str:
+def no_host_fails(reading: HealthReading) -> str:
     """Return what is said while no host fails."""
     return f"{spell_count(len({identity.host for identity, _ in reading.population}), 'host')} watched, none fails"
 
@@ -195,9 +195,9 @@ def no_host_fails(reading: Reading) -> str:
 # -- comparisons -------------------------------------------------------------------------------------------------------------------
 
 
-def comparisons_owed(reading: Reading) -> Iterator[Trouble]:
+def comparisons_owed(reading: HealthReading) -> Iterator[Trouble]:
     """Yield comparisons that are owed or were given up (contracts §1); one that later versions have overtaken is noted for a week."""
-    owed, given_up = comparisons.pending(reading.c), comparisons.given_up(reading.c)
+    owed, given_up = comparisons.pending(reading.c), comparisons.list_given_up(reading.c)
     if not owed and not given_up:
         return
     subs = {sub.id: sub for sub in reading.subscriptions}
@@ -213,7 +213,7 @@ def comparisons_owed(reading: Reading) -> Iterator[Trouble]:
             mend="tidings check  # or a running service makes them",
             sentinels=(name,),
         )
-    recent = {_key(row) for row in comparisons.given_up(reading.c, since=reading.now - RECENT)}
+    recent = {_key(row) for row in comparisons.list_given_up(reading.c, since=reading.now - RECENT)}
     problems = {state.page_id for _, state in reading.ailing if state.problem}
     for row in given_up:
         sub = subs.get(row.subscription_id)
@@ -221,10 +221,10 @@ def comparisons_owed(reading: Reading) -> Iterator[Trouble]:
             continue
         is_now = row.to_seq >= sub.seen and row.revision == sub.revision
         if (is_now and row.page_id not in problems) or (not is_now and _key(row) in recent):
-            yield _given_up(reading, sub, row, is_now=is_now)
+            yield _make_trouble(reading, sub, row, is_now=is_now)
 
 
-def _given_up(reading: Reading, sub: SubscriptionRow, row: ComparisonRow, *, is_now: bool) -> Trouble:
+def _make_trouble(reading: HealthReading, sub: SubscriptionRow, row: ComparisonRow, *, is_now: bool) -> Trouble:
     name, url = _owner(reading, sub), reading.identities[row.page_id].given
     what = f"versions {row.from_seq} and {row.to_seq}" if row.from_seq else f"version {row.to_seq}"
     return Trouble(
@@ -236,7 +236,7 @@ def _given_up(reading: Reading, sub: SubscriptionRow, row: ComparisonRow, *, is_
     )
 
 
-def _owner(reading: Reading, sub: SubscriptionRow) -> str:
+def _owner(reading: HealthReading, sub: SubscriptionRow) -> str:
     return reading.owners[sub.sentinel_id].name
 
 

@@ -10,7 +10,7 @@ from tidings.model.watch.sentinel import FetchEvery
 from tidings.model.watch.weight import WHOLE
 from tidings.service.explain.budget_report import purses, render_cost
 from tidings.service.health.intents import meaning_of
-from tidings.service.show.finding import Finding, ok, shortened, spell_count, spell_length, warn
+from tidings.service.show.finding import Finding, ok, shorten, spell_count, spell_length, warn
 from tidings.service.watch.watchlist import Subscription, WatchedSentinel
 from tidings.storage.observed import pages
 from tidings.storage.watches import sentinels, subscriptions
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
     """Yield whether all polls at fixed intervals can be made in time: within the budget, and within what each host may be asked."""
-    asked = list(_promised(c, settings))
+    asked = list(_list_promised(c, settings))
     if not asked:
         yield ok("intervals", "no page is looked at at a fixed interval")
         return
@@ -36,20 +36,20 @@ def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
         for where, mend, admission in admissions
         if not admission.holds
     ]
-    yield from shortened(found, mend="tidings plan")
+    yield from shorten(found, mend="tidings plan")
     if not found:
         whole = admissions[0][2]
         yield ok("intervals", f"all can be kept: {spell_count(len(asked), 'page')}, {whole.load:.0%} of the budget")
 
 
-def _promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration, float]]:
+def _list_promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration, float]]:
     """Yield host, interval and cost of each page with a fixed interval, its shortest."""
     owners = {row.id: row for row in sentinels.listing(c)}
     identities = {state.page_id: identity for identity, state in pages.population(c)}
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     shortest: dict[int, Duration] = {}
     for sub in subscriptions.listing(c, active=True):
-        held = _held(sub, owners[sub.sentinel_id])
+        held = _load(sub, owners[sub.sentinel_id])
         if held is not None and isinstance(held.interval, FetchEvery) and sub.page_id in identities:
             interval = max(held.interval.interval, floor)
             shortest[sub.page_id] = min(interval, shortest.get(sub.page_id, interval))
@@ -98,11 +98,11 @@ def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Find
     for purse in purses(c, settings, now=now):
         if purse.name != WHOLE:
             yield ok("class", f"{purse.name}: {purse}")
-    if not settings.budget.named():
+    if not settings.budget.map_names():
         yield ok("class", "none is set up: all polls share one budget")
 
 
-def _held(sub: SubscriptionRow, owner: SentinelRow) -> Subscription | None:
+def _load(sub: SubscriptionRow, owner: SentinelRow) -> Subscription | None:
     """Return a subscription with what its sentinel says, None where its text cannot be read."""
     sentinel = meaning_of(owner)
     return None if sentinel is None else Subscription(sub, WatchedSentinel(owner, sentinel, {}))

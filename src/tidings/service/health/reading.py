@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class HealthReading:
     """One unmoving state of the database. `now` is wall time in µs, `is_polled` whether a process polls now."""
 
     c: Connection

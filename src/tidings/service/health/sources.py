@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidings.service.health import interruptions, news_troubles, overdue, page_troubles
-from tidings.service.health.reading import Reading
+from tidings.service.health.reading import HealthReading
 from tidings.service.health.trouble import Health, Trouble
 from tidings.service.secrets import kept_secrets
-from tidings.service.show.finding import Finding, shortened, spell_since
+from tidings.service.show.finding import Finding, shorten, spell_since
 from tidings.storage.db import leases
 from tidings.storage.db.lock import PollerLock
 from tidings.storage.secrets.vault import Vault
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 class Source:
     """Where troubles of one kind are found, and what `doctor` says while there are none."""
 
-    find: Callable[[Reading], Iterator[Trouble]]
-    well: Callable[[Reading], str]
+    find: Callable[[HealthReading], Iterator[Trouble]]
+    well: Callable[[HealthReading], str]
 
 
 def health_of(c: Connection, settings: Settings, *, now: Instant, is_polled: bool) -> Health:
     """Return the health of all that is watched. `now` is wall time in µs, `is_polled` whether a process polls now."""
-    reading = Reading(c=c, settings=settings, now=now, is_polled=is_polled)
+    reading = HealthReading(c=c, settings=settings, now=now, is_polled=is_polled)
     return Health.of_all([trouble for source in SOURCES.values() for trouble in source.find(reading)])
 
 
@@ -49,9 +49,9 @@ def findings(c: Connection, name: str, settings: Settings, *, now: Instant, is_p
         now: Wall time (µs).
         is_polled: Whether a process polls now.
     """
-    source, reading = SOURCES[name], Reading(c=c, settings=settings, now=now, is_polled=is_polled)
+    source, reading = SOURCES[name], HealthReading(c=c, settings=settings, now=now, is_polled=is_polled)
     found = [_finding(name, trouble) for trouble in Health.of_all([*source.find(reading)]).troubles]
-    yield from shortened(found, mend="tidings list")
+    yield from shorten(found, mend="tidings list")
     if not found:
         yield Finding("ok", name, source.well(reading))
 
@@ -69,7 +69,7 @@ def is_polled(settings: Settings, database: Database, *, now: Instant) -> bool:
     return lease is not None and bool(lease.holder) and lease.until >= now
 
 
-def _stopped_poller(reading: Reading) -> Iterator[Trouble]:
+def _find_stopped_poller(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the process that holds the lock but not a lease that runs: it was stopped, it hangs, or the machine slept."""
     lease = leases.current(reading.c, leases.POLLER)
     if lease is None or not lease.holder or not reading.is_polled or lease.until >= reading.now:
@@ -84,7 +84,7 @@ def _stopped_poller(reading: Reading) -> Iterator[Trouble]:
     )
 
 
-def _unopened_secrets(reading: Reading) -> Iterator[Trouble]:
+def _find_unopened_secrets(reading: HealthReading) -> Iterator[Trouble]:
     """Yield what keeps secrets from being opened: nothing that needs one is asked or sent meanwhile."""
     for finding in kept_secrets.findings(reading.c, Vault(reading.settings.data)):
         if finding.status != "ok":
@@ -93,7 +93,7 @@ def _unopened_secrets(reading: Reading) -> Iterator[Trouble]:
             )
 
 
-def _spell_lease(reading: Reading) -> str:
+def _spell_lease(reading: HealthReading) -> str:
     """Return whose the lease is."""
     lease = leases.current(reading.c, leases.POLLER)
     if lease is None:
@@ -103,22 +103,22 @@ def _spell_lease(reading: Reading) -> str:
     return f"{lease.holder}, epoch {lease.epoch}, until {spell_since(lease.until, reading.now)}"
 
 
-def _constant(text: str) -> Callable[[Reading], str]:
+def _constant(text: str) -> Callable[[HealthReading], str]:
     return lambda reading: text  # noqa: ARG005 - it says the same of all
 
 
-def _spell_endpoints(reading: Reading) -> str:
+def _spell_endpoints(reading: HealthReading) -> str:
     return f"{len(endpoints.listing(reading.c))} known, none fails"
 
 
-def _spell_events(reading: Reading) -> str:
+def _spell_events(reading: HealthReading) -> str:
     count = len(outside.listing(reading.c))
     return f"{count} known, each can happen" if count else "none known"
 
 
 SOURCES: Final[Mapping[str, Source]] = {
-    "lease": Source(_stopped_poller, _spell_lease),
-    "secrets": Source(_unopened_secrets, _constant("each opens")),
+    "lease": Source(_find_stopped_poller, _spell_lease),
+    "secrets": Source(_find_unopened_secrets, _constant("each opens")),
     "clock": Source(interruptions.clock, _constant("no record is later than now")),
     "stalls": Source(
         interruptions.stalls, _constant("what looks brought could be stored at all times in the last 7 days")
@@ -129,17 +129,17 @@ SOURCES: Final[Mapping[str, Source]] = {
     "comparable pages": Source(page_troubles.incomparable, _constant("every page can be compared")),
     "frames": Source(page_troubles.partial, _constant("every frame can be read")),
     "parts": Source(page_troubles.missing_parts, _constant("all selectors match")),
-    "second checks": Source(page_troubles.unconfirmed, _constant("no change waits for a second check")),
-    "healed parts": Source(page_troubles.healed_selectors, _constant("no selector was healed")),
-    "masks": Source(interruptions.silenced, _constant("no sentinel is silenced by what is left out as noise")),
+    "second checks": Source(page_troubles.list_unconfirmed, _constant("no change waits for a second check")),
+    "healed parts": Source(page_troubles.list_healed_selectors, _constant("no selector was healed")),
+    "masks": Source(interruptions.list_silenced, _constant("no sentinel is silenced by what is left out as noise")),
     "restless pages": Source(page_troubles.restless, _constant("no page looks different each time")),
-    "moved pages": Source(page_troubles.moved, _constant("no page has moved for good")),
+    "moved pages": Source(page_troubles.list_moved, _constant("no page has moved for good")),
     "hosts": Source(page_troubles.failing_hosts, page_troubles.no_host_fails),
-    "deliveries": Source(news_troubles.undelivered, _constant("none is dead, none waits longer than it should")),
+    "deliveries": Source(news_troubles.list_undelivered, _constant("none is dead, none waits longer than it should")),
     "endpoints": Source(news_troubles.failing_endpoints, _spell_endpoints),
     "events": Source(news_troubles.impossible_events, _spell_events),
-    "classes": Source(news_troubles.lost_classes, _constant("every class that is named is set up")),
+    "classes": Source(news_troubles.list_lost_classes, _constant("every class that is named is set up")),
     "comparisons": Source(page_troubles.comparisons_owed, _constant("none is owed, none was given up")),
-    "problems": Source(news_troubles.unstored, _constant("none was recorded in the last 7 days")),
+    "problems": Source(news_troubles.list_unstored, _constant("none was recorded in the last 7 days")),
 }
 """Every kind of trouble there is, in the order in which `doctor` tells them."""

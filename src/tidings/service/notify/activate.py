@@ -31,14 +31,14 @@ _END, _START, _WAIT = range(3)
 """the order of steps at one instant"""
 
 
-class Course(NamedTuple):
+class DueSteps(NamedTuple):
     """The steps that are due, in order, and the next instant after them at which time alone brings one (None: there is none)."""
 
     moves: tuple[SentinelMove, ...]
     next_at: Instant | None
 
 
-def course(lives: Iterable[Life], *, now: Instant) -> Course:
+def course(lives: Iterable[Life], *, now: Instant) -> DueSteps:
     """Return the steps that `lives`, all sentinels that there are and were, take until `now`. They are left as they will be then."""
     return _Play(lives, now).run()
 
@@ -72,7 +72,7 @@ class _Play:
                 for name in life.awaits():
                     self._waiting.setdefault(name, []).append(life)
 
-    def run(self) -> Course:
+    def run(self) -> DueSteps:
         moves: list[SentinelMove] = []
         for life in self._lives.values():
             if life.state != "ended":
@@ -81,7 +81,7 @@ class _Play:
             step = heapq.heappop(self._due)
             if step.number == self._numbers[step.sentinel_id]:
                 moves += self._take(self._lives[step.sentinel_id], step)
-        return Course(
+        return DueSteps(
             tuple(moves), min((s.at for s in self._due if s.number == self._numbers[s.sentinel_id]), default=None)
         )
 
@@ -158,7 +158,7 @@ def first_report(
     ending = [sentinel_id for sentinel_id, owner in owners.items() if ends_with_a_report(owner.sentinel)]
     for sentinel_id in ending:
         owners[sentinel_id].has_reported = True
-    return tuple(ended_with_a_report(sentinel_id, at) for sentinel_id in ending)
+    return tuple(end_with_report(sentinel_id, at) for sentinel_id in ending)
 
 
 def ends_with_a_report(sentinel: Sentinel) -> bool:
@@ -166,7 +166,7 @@ def ends_with_a_report(sentinel: Sentinel) -> bool:
     return sentinel.end is not None and sentinel.end.base == "change"
 
 
-def ended_with_a_report(sentinel_id: int, at: Instant) -> SentinelMove:
+def end_with_report(sentinel_id: int, at: Instant) -> SentinelMove:
     """Return the end of a sentinel whose first change is told."""
     return SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tidings.model.observed.unit import Unit
 from tidings.service.notify.news import draft, draft_for
 from tidings.service.show.records import bulletin_record
-from tidings.service.watch.watchlist import Target
+from tidings.service.watch.watchlist import NotifyTarget
 from tidings.storage.watches import deliveries, sentinels
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Bulletins:
         *,
         epoch: int,
         concerned: Collection[int] | None = None,
-        unread: Iterable[tuple[SentinelRow, Sequence[Target]]] = (),
+        unread: Iterable[tuple[SentinelRow, Sequence[NotifyTarget]]] = (),
     ) -> Unit:
         """Return what stores an event of the whole service (`records.BULLETINS`) and notifies each recipient of it.
 
@@ -76,12 +76,12 @@ class Bulletins:
 
 def recipients_before(
     connection: Connection, sentinel_ids: Iterable[int]
-) -> list[tuple[SentinelRow, tuple[Target, ...]]]:
+) -> list[tuple[SentinelRow, tuple[NotifyTarget, ...]]]:
     """Return sentinels with the endpoints that each has sent to."""
     return [
         (
             sentinels.get(connection, id_),
-            tuple(Target(kind, at, scheme) for at, kind, scheme in deliveries.endpoints_of(connection, id_)),
+            tuple(NotifyTarget(kind, at, scheme) for at, kind, scheme in deliveries.endpoints_of(connection, id_)),
         )
         for id_ in sorted(sentinel_ids)
     ]

@@ -15,7 +15,7 @@ from tidings.clock import DAY
 from tidings.errors import SecretError
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryResult, Event, Unit
-from tidings.notification.addresses import shown
+from tidings.notification.addresses import mask_address
 from tidings.notification.channel import Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
 from tidings.service.notify.receivers import Receivers
@@ -137,9 +137,9 @@ class Deliverer:
         move, notices, drafts = self._receivers.judge(delivery, move, is_dead=is_dead, place=len(told), at=now)
         told += notices
         if result.status != "waiting":
-            told += self._done(delivery, now)
+            told += self._note_done(delivery, now)
         if result.status == "delivered":
-            told += tuple(_streamed(delivery, now))
+            told += tuple(_stream(delivery, now))
         return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told, deliveries=drafts)
 
     def _result(self, tried: Attempt) -> DeliveryResult:
@@ -164,7 +164,7 @@ class Deliverer:
             holds=answer.holds,
         )
 
-    def _done(self, delivery: DeliveryRow, now: Instant) -> tuple[Event, ...]:
+    def _note_done(self, delivery: DeliveryRow, now: Instant) -> tuple[Event, ...]:
         """Return the event that lets news go on that waited for a message under way; few wait so."""
         if not self._awaits(delivery.sentinel_id, delivery.endpoint_id):
             return ()
@@ -173,12 +173,12 @@ class Deliverer:
 
 
 def _dead_letter(delivery: DeliveryRow, result: DeliveryResult, now: Instant) -> Event:
-    address = shown(delivery.kind, delivery.address)
+    address = mask_address(delivery.kind, delivery.address)
     data = {"delivery": delivery.id, "endpoint": delivery.endpoint_id, "address": address, "reason": result.error}
     return Event(type=EventType.DELIVERY_DEAD, at=now, sentinel_id=delivery.sentinel_id, data=data)
 
 
-def _streamed(delivery: DeliveryRow, now: Instant) -> Iterator[Event]:
+def _stream(delivery: DeliveryRow, now: Instant) -> Iterator[Event]:
     """Yield an event for each record that is laid out on the stream: its number is the place there, in the order of commits."""
     if delivery.kind == "stream":
         for line in range(delivery.body.count(b"\n")):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.observed.unit import ChangeRow, Event
     from tidings.model.watch.sentinel import Presentation
-    from tidings.service.watch.watchlist import Target, WatchedPage, WatchedSentinel
+    from tidings.service.watch.watchlist import NotifyTarget, WatchedPage, WatchedSentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
 
@@ -92,13 +92,15 @@ def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[
                     yield draft(target, owner, [record], at, events=(place,))
 
 
-def draft(target: Target, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any) -> DeliveryDraft:
+def draft(
+    target: NotifyTarget, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any
+) -> DeliveryDraft:
     """Return a message to one recipient, made at `at` and due then if `more` does not say otherwise."""
     return draft_for(target, held.row, records, at, presentation=held.sentinel.presentation, zone=held.zone, **more)
 
 
 def draft_for(
-    target: Target,
+    target: NotifyTarget,
     row: SentinelRow,
     records: Sequence[Record],
     at: Instant,
@@ -139,7 +141,7 @@ def draft_for(
     )
 
 
-def gathered(
+def gather(
     connection: Connection,
     held: WatchedSentinel,
     after: int,

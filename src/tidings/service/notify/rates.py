@@ -20,7 +20,16 @@ from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Timer
 from tidings.model.watch.telling import Rate
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, closed, heard, opened, own
+from tidings.service.behaviour import (
+    NO_DEEDS,
+    Arrangement,
+    Deeds,
+    WantedRule,
+    name_closing,
+    name_logged,
+    name_opening,
+    own,
+)
 from tidings.service.notify import news, quiet_hours
 from tidings.service.show.records import NOTICES
 from tidings.storage.watches import timers
@@ -30,7 +39,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.watch.telling import Notify
     from tidings.service.behaviour import Moment
-    from tidings.service.watch.watchlist import Target, WatchedSentinel
+    from tidings.service.watch.watchlist import NotifyTarget, WatchedSentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
 
@@ -43,12 +52,12 @@ FAR: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RateLine:
     """A Notify clause that is told by rules; best effort has a line for each recipient."""
 
     key: str
     clause: Notify
-    targets: tuple[Target, ...]
+    targets: tuple[NotifyTarget, ...]
 
     @property
     def is_at_once(self) -> bool:
@@ -81,7 +90,7 @@ class NotifyBehaviour:
         """Say whether news for a recipient wait until what is under way to him is done."""
         return endpoint_id in self._under_way.get(sentinel_id, ())
 
-    def lines(self, held: WatchedSentinel) -> dict[str, Line]:
+    def lines(self, held: WatchedSentinel) -> dict[str, RateLine]:
         """Return the lines of a sentinel by their keys: the clause's place and, for best effort, the recipient."""
         return {line.key: line for line in self._lines(held)}
 
@@ -89,7 +98,7 @@ class NotifyBehaviour:
         """Say whether some clause needs rules."""
         return any(True for _ in self._lines(held))
 
-    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+    def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Note which recipients a sentinel waits for."""
         lines = memory["lines"].values() if memory else ()
         flying = {m["flight"][0] for m in lines if "flight" in m}
@@ -117,25 +126,25 @@ class NotifyBehaviour:
         if is_new:
             done += await self._inherit(lines, moment)
         done += [await self._try(line, kept[key], moment) for key, line in lines.items() if kept[key]["is_due"]]
-        return Arrangement(tuple(self._make_rules(lines, moment)), _joined(done))
+        return Arrangement(tuple(self._make_rules(lines, moment)), _join(done))
 
-    def _lines(self, held: WatchedSentinel) -> Iterator[Line]:
+    def _lines(self, held: WatchedSentinel) -> Iterator[RateLine]:
         for place, clause, targets in held.clauses():
             if clause.rate.mode == "interactive" or not targets or (clause.is_plain and not held.gathers_noise):
                 continue
             if clause.rate.mode == "best_effort":
                 for target in targets:
-                    yield Line(f"{place}:{target.endpoint_id}", clause, (target,))
+                    yield RateLine(f"{place}:{target.endpoint_id}", clause, (target,))
             else:
-                yield Line(str(place), clause, targets)
+                yield RateLine(str(place), clause, targets)
 
-    def _make_rules(self, lines: Mapping[str, Line], moment: Moment) -> Iterator[WantedRule]:
+    def _make_rules(self, lines: Mapping[str, RateLine], moment: Moment) -> Iterator[WantedRule]:
         held, number = moment.held, moment.held.row.id
         if any(line.is_at_once or line.clause.rate.changes for line in lines.values()):
-            found = Or(tuple(heard(kind, number) for kind in (CHANGE, *news.notices_of(held))))
+            found = Or(tuple(name_logged(kind, number) for kind in (CHANGE, *news.notices_of(held))))
             yield _make_rule("telling.found", found)
         if any(line.clause.rate.mode == "best_effort" for line in lines.values()):
-            yield _make_rule("telling.done", heard(DONE, number))
+            yield _make_rule("telling.done", name_logged(DONE, number))
         if self._noise.changes and any(line.is_at_once for line in lines.values()):
             calm = Plus(own("noisy", number), self._noise.span)
             yield _make_rule("telling.calm", calm, span=self._noise.span)
@@ -148,10 +157,10 @@ class NotifyBehaviour:
                 freed = Plus(own(f"told {key}", number), clause.cap.per)
                 yield _make_rule(f"telling.freed.{key}", freed, Context.CHRONICLE, per=clause.cap.per)
 
-    async def _inherit(self, lines: Mapping[str, Line], moment: Moment) -> list[Deeds]:
+    async def _inherit(self, lines: Mapping[str, RateLine], moment: Moment) -> list[Deeds]:
         """Take over what timers of older versions of Tidings gather (`digest.PLACE`); nothing that they had is lost."""
         done: list[Deeds] = []
-        for timer in await self._store.read(_inherited, moment.held.row.id):
+        for timer in await self._store.read(_list_inherited, moment.held.row.id):
             key = timer.kind.partition(".")[2]
             gone = Deeds(timers=(Timer(kind=timer.kind, ref=timer.ref, due_at=None),))
             after, is_over = int(timer.data["after"]), timer.due_at is not None and timer.due_at <= moment.at
@@ -177,7 +186,7 @@ class NotifyBehaviour:
                 landed = [key for key, m in kept.items() if m.get("flight") == flown]
                 for key in landed:
                     del kept[key]["flight"]
-                return _joined([await self._try(lines[key], kept[key], moment) for key in landed if key in lines])
+                return _join([await self._try(lines[key], kept[key], moment) for key in landed if key in lines])
             case "calm":
                 return await self._calm(moment)
             case _ if key not in lines:
@@ -192,7 +201,7 @@ class NotifyBehaviour:
         for key, line in self.lines(moment.held).items():
             if (m := moment.memory["lines"].get(key)) is not None:
                 done.append(await self._tell(line, m, moment))
-        return _joined(done)
+        return _join(done)
 
     async def _hear(self, moment: Moment, kind: str, params: Mapping[str, Any]) -> Deeds:
         """Hear of a change or of something beside changes: lines that wait for nothing or for so many changes are due."""
@@ -206,19 +215,19 @@ class NotifyBehaviour:
             if (line.is_at_once and is_calm) or (wanted and m["count"] >= wanted):
                 m["is_due"] = True
                 done.append(await self._try(line, m, moment))
-        return _joined(done)
+        return _join(done)
 
-    async def _try(self, line: Line, m: dict[str, Any], moment: Moment) -> Deeds:
+    async def _try(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Deeds:
         """Tell if the line is due and nothing holds it; what holds it brings it back here."""
         is_held = quiet_hours.free_at(line.clause, moment.at, sent=m["sent"], zone=moment.held.zone) > moment.at
         if not m["is_due"] or is_held or "flight" in m:
             return NO_DEEDS
         return await self._tell(line, m, moment)
 
-    async def _tell(self, line: Line, m: dict[str, Any], moment: Moment) -> Deeds:
+    async def _tell(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Deeds:
         """Tell what has gathered, in one message to each recipient, due when the line is free."""
         held, clause = moment.held, line.clause
-        found = await self._store.read(news.gathered, held, m["after"], moment.upto, moment.pauses)
+        found = await self._store.read(news.gather, held, m["after"], moment.upto, moment.pauses)
         m |= {"after": max(moment.upto, m["after"]), "count": 0, "is_due": False}
         if not found:
             return NO_DEEDS
@@ -260,7 +269,7 @@ class NotifyBehaviour:
             done.append(Deeds(raised=(Raised(own("noisy", moment.held.row.id).name),)))
         else:
             done.append(Deeds(events=(self._event(EventType.SENTINEL_CALM, moment),)))
-        return _joined(done)
+        return _join(done)
 
     def _event(self, kind: EventType, moment: Moment) -> Event:
         data = {"changes": self._noise.changes, "span": self._noise.span}
@@ -268,17 +277,17 @@ class NotifyBehaviour:
         return Event(type=kind, at=moment.at, sentinel_id=moment.held.row.id, page_id=page_id, data=data)
 
 
-def _everybody(key: str, held: WatchedSentinel) -> Line:
+def _everybody(key: str, held: WatchedSentinel) -> RateLine:
     """Return the line that tells all who are told at all what gathered for a clause that is another one now."""
-    return Line(key, held.sentinel.notify[0], held.everybody())
+    return RateLine(key, held.sentinel.notify[0], held.everybody())
 
 
-def inherited(connection: Connection) -> list[int]:
+def list_inherited(connection: Connection) -> list[int]:
     """Return the sentinels for which timers of older versions of Tidings gather news."""
     return sorted({timer.ref for timer in timers.due(connection, FAR) if timer.kind.startswith("digest.")})
 
 
-def _inherited(connection: Connection, sentinel_id: int) -> list[Timer]:
+def _list_inherited(connection: Connection, sentinel_id: int) -> list[Timer]:
     return [t for t in timers.due(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
 
 
@@ -301,7 +310,7 @@ def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[Wa
         "zone": str(zone),
     }
     number = moment.held.row.id
-    event = Periodic(opened(name, number), first - moment.at, closed(number))
+    event = Periodic(name_opening(name, number), first - moment.at, name_closing(number))
     yield WantedRule(Rule(name=name, event=event, action="telling.tick", data=data), is_opened=True)
 
 
@@ -317,7 +326,7 @@ def _retune(firing: Firing) -> Iterator[Retuned]:
     yield Retuned(firing.rule.id, following - at)
 
 
-def _joined(parts: list[Deeds]) -> Deeds:
+def _join(parts: list[Deeds]) -> Deeds:
     return Deeds(
         events=tuple(event for part in parts for event in part.events),
         deliveries=tuple(made for part in parts for made in part.deliveries),

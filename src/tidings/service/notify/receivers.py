@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryDraft, EndpointMove, Event
-from tidings.notification.addresses import shown
+from tidings.notification.addresses import mask_address
 from tidings.notification.retry import SILENT
 from tidings.service.notify.news import draft
 from tidings.service.show.records import problem_record, rfc3339, spell_gap
@@ -22,7 +22,7 @@ from tidings.service.show.records import problem_record, rfc3339, spell_gap
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.service.show.records import NoticeEvent, Record
-    from tidings.service.watch.watchlist import Target, WatchedSentinel
+    from tidings.service.watch.watchlist import NotifyTarget, WatchedSentinel
     from tidings.storage.watches.deliveries import DeliveryRow
 
 log = logging.getLogger("tidings.service")
@@ -89,7 +89,7 @@ class Receivers:
         data = {
             "endpoint": delivery.endpoint_id,
             "channel": delivery.kind,
-            "address": shown(delivery.kind, delivery.address),
+            "address": mask_address(delivery.kind, delivery.address),
             "reason": move.reason,
             "since": move.failing_since if move.failing_since is not None else delivery.failing_since,
             "dead": is_dead,
@@ -112,7 +112,7 @@ class Receivers:
         is_news = is_dead or at - move.failing_since >= SILENT
         return FAILING if is_news and not delivery.noticed else None
 
-    def _others(self, delivery: DeliveryRow) -> Iterable[tuple[WatchedSentinel, Target]]:
+    def _others(self, delivery: DeliveryRow) -> Iterable[tuple[WatchedSentinel, NotifyTarget]]:
         """Yield the other endpoints of the sentinels that use this one, each once, those of the delivery's own sentinel first."""
         users = [held for held in self._sentinels() if delivery.endpoint_id in held.endpoints.values()]
         users.sort(key=lambda held: (held.row.id != delivery.sentinel_id, held.row.id))

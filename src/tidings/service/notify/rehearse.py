@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import SECOND
 from tidings.errors import SecretError
-from tidings.notification.addresses import shown
+from tidings.notification.addresses import mask_address
 from tidings.notification.channel import PULLED, Answer, Message, Refused
 from tidings.notification.rendering import rehearsal
-from tidings.service.watch.watchlist import told_channels
+from tidings.service.watch.watchlist import list_channels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -38,7 +38,7 @@ class Rehearsed:
 def channels_of(sentinel: Sentinel, sendable: frozenset[str]) -> list[Channel]:
     """Return the channels of a sentinel that a test message can go to, each once; the console needs none, nor what is pulled."""
     tested = sendable - PULLED - {"console"}
-    return [channel for channel in dict.fromkeys(told_channels(sentinel)) if channel.kind in tested]
+    return [channel for channel in dict.fromkeys(list_channels(sentinel)) if channel.kind in tested]
 
 
 def wordings_of(sentinel: Sentinel) -> dict[Channel, Wording]:
@@ -76,7 +76,7 @@ async def rehearse(
     wordings = {} if told is None else wordings_of(told)
     tags = () if told is None else told.tags
 
-    async def tested(channel: Channel) -> Answer:
+    async def test(channel: Channel) -> Answer:
         try:
             address = address_of(channel.endpoint[1])
         except SecretError as error:
@@ -85,8 +85,11 @@ async def rehearse(
         content = rehearsal(channel.kind, sentinel, at=now, wording=wordings.get(channel), tags=tags, scheme=scheme)
         return await _test(channel.kind, address, content, senders, sentinel=sentinel, now=now, patience=patience)
 
-    answers = map(tested, channels)
-    return [_tested(channel, answer) for channel, answer in zip(channels, await asyncio.gather(*answers), strict=True)]
+    answers = map(test, channels)
+    return [
+        _make_rehearsed(channel, answer)
+        for channel, answer in zip(channels, await asyncio.gather(*answers), strict=True)
+    ]
 
 
 async def _test(
@@ -116,6 +119,6 @@ async def _test(
         return Refused(reason=f"no answer within {patience / SECOND:.2g} s; it may still arrive")
 
 
-def _tested(channel: Channel, answer: Answer) -> Rehearsed:
+def _make_rehearsed(channel: Channel, answer: Answer) -> Rehearsed:
     reason = answer.reason if isinstance(answer, Refused) else ""
-    return Rehearsed(channel.kind, shown(*channel.endpoint), reason)
+    return Rehearsed(channel.kind, mask_address(*channel.endpoint), reason)

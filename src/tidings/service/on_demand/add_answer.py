@@ -64,7 +64,7 @@ def answer(
         "url": identity.given,
         "title": state.title,
         "monitor": expressions.to_text(sentinel.monitor),
-        "watched": _watched(sentinel, seen),
+        "watched": _describe_watched(sentinel, seen),
         "first_words": seen.get("first_words", ""),
         "now": [record_of(reading) for reading in seen_now.readings],
         "outcome": "ok" if state.last_seq else state.kind or "not checked yet",
@@ -101,12 +101,12 @@ def page_answer(
     ]
 
 
-def _watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
+def _describe_watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
     what = expressions.to_text(sentinel.monitor)
     if not seen:
         return what
     frames = f", {seen['frames']} frame{'' if seen['frames'] == 1 else 's'}" if seen.get("frames") else ""
-    return f"{what} ({seen_text(seen['words'], seen['links'], seen['images'])} now{frames})"
+    return f"{what} ({describe_page(seen['words'], seen['links'], seen['images'])} now{frames})"
 
 
 def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
@@ -160,6 +160,6 @@ def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = 
     return [*found, *filter(None, (problem, note))]
 
 
-def seen_text(words: int, links: int, images: int) -> str:
+def describe_page(words: int, links: int, images: int) -> str:
     """Return how much there is on a page."""
     return f"{spell_count(words, 'word')}, {spell_count(links, 'link')}, {spell_count(images, 'image')}"

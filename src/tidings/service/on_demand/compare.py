@@ -17,7 +17,7 @@ from tidings.model.observed.version import version_id
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.on_demand import draw
 from tidings.service.run.from_settings import open_archive, open_runner
-from tidings.service.show.records import Record, found_record, rfc3339
+from tidings.service.show.records import Record, make_found_record, rfc3339
 from tidings.service.watch.subscription_memory import Remembered
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import pages, versions
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.change import ChangeSet
     from tidings.model.observed.page import PageIdentity
     from tidings.model.observed.version import Version
-    from tidings.presentation.pictures.screenshots import Compared
+    from tidings.presentation.pictures.screenshots import ScreenshotComparison
     from tidings.presentation.safe.merged import Merged
     from tidings.presentation.safe.picker import PagePart
     from tidings.presentation.views.view import View
@@ -66,7 +66,7 @@ class Comparisons:
         sentinel = meaning(row.text)
         expression, extraction = sentinel.monitor, extraction_of(sentinel)
         before, after = await self._both(identity, old, new)
-        healed = await self._read(_healed, row, page_id)
+        healed = await self._read(_find_healed, row, page_id)
         if old.frames or new.frames or identity.frames:
             pair = (before, after, expression, identity.frames, extraction)
             answer = await self._process().run(run.compare_framed, pair)
@@ -90,7 +90,7 @@ class Comparisons:
             "kind": expressions.to_text(expression),
             "from_version": version_id(page_id, old.seq),
             "to_version": version_id(page_id, new.seq),
-            **found_record(found),
+            **make_found_record(found),
             "summary": summary(found) if found else "no difference",
             "quiet": False,
             "modified_at": rfc3339(new.modified_at),
@@ -110,7 +110,7 @@ class Comparisons:
         if old.frames or new.frames or identity.frames:
             return []
         sentinel = meaning(row.text)
-        healed = await self._read(_healed, row, page_id)
+        healed = await self._read(_find_healed, row, page_id)
         (before, *_), (after, *_) = await self._both(identity, old, new)
         job = (before.body, after.body, sentinel.monitor, extraction_of(sentinel), healed)
         answer = await self._process().run(run.merge, job)
@@ -155,7 +155,7 @@ class Comparisons:
             new=after.body,
             expression=sentinel.monitor,
             extraction=extraction_of(sentinel),
-            targets=await self._read(_healed, row, page_id),
+            targets=await self._read(_find_healed, row, page_id),
             view=view,
             captions=captions,
             rendered=rendered,
@@ -168,11 +168,11 @@ class Comparisons:
         drawn: View | None = answer.value
         return drawn
 
-    async def rendered(self, *, page_id: int, old: Version, new: Version) -> Merged:
+    async def render(self, *, page_id: int, old: Version, new: Version) -> Merged:
         """Return two versions of a page as one that renders, with marks. Raises `TidingsError` if the job dies."""
         identity = await self._read(pages.identity, page_id)
         (before, *_), (after, *_) = await self._both(identity, old, new)
-        answer = await self._process().run(draw.rendered, (before.body, after.body))
+        answer = await self._process().run(draw.render, (before.body, after.body))
         if isinstance(answer, Died):
             message = f"versions {old.seq} and {new.seq} could not be rendered: {answer.reason}"
             raise TidingsError(message)
@@ -210,9 +210,11 @@ class Comparisons:
         """Return the picture of a version, as it was taken; empty if none was."""
         return b"" if not version.screenshot else bytes(await self._read(_picture, self._archive, version.screenshot))
 
-    async def screenshots(self, old: Version, new: Version) -> Compared:
+    async def screenshots(self, old: Version, new: Version) -> ScreenshotComparison:
         """Return what differs between the pictures of two versions."""
-        found: Compared = await self._drawn(draw.screenshots, (await self.screenshot(old), await self.screenshot(new)))
+        found: ScreenshotComparison = await self._drawn(
+            draw.screenshots, (await self.screenshot(old), await self.screenshot(new))
+        )
         return found
 
     async def _drawn(self, work: Callable[[Any], Any], given: Any) -> Any:
@@ -239,7 +241,7 @@ class Comparisons:
         return self._runner
 
 
-def _healed(connection: Connection, row: SentinelRow, page_id: int) -> tuple[Target, ...]:
+def _find_healed(connection: Connection, row: SentinelRow, page_id: int) -> tuple[Target, ...]:
     """Return what stands in for the selectors of a sentinel on a page."""
     held = subscriptions.listing(connection, sentinel_id=row.id, page_id=page_id)
     return tuple(target for sub in held for target in Remembered.of(sub.remembered).targets if target.stand_in)

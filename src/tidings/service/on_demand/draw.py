@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tidings.document.select.extraction import Extraction
     from tidings.model.observed.change import ChangeSet
     from tidings.model.watch.sentinel import Expression
-    from tidings.presentation.pictures.screenshots import Compared
+    from tidings.presentation.pictures.screenshots import ScreenshotComparison
     from tidings.presentation.safe.merged import Merged
     from tidings.presentation.safe.picker import PagePart
     from tidings.presentation.views.view import View
@@ -40,12 +40,12 @@ class Drawing:
 
 def view(drawing: Drawing) -> View | None:
     """Return the view; None if the expression looks at several parts of the page, or a version cannot be read."""
-    from tidings.detection.job.merged import seen_pair
+    from tidings.detection.job.merged import compare_bodies
     from tidings.presentation.views.view import view_of
 
     bodies = (drawing.old, drawing.new, drawing.expression, drawing.extraction, drawing.targets)
     for stored in (drawing.found, None):
-        seen = seen_pair(*bodies, stored)
+        seen = compare_bodies(*bodies, stored)
         if seen is None:
             return None
         found, pair = seen
@@ -59,49 +59,49 @@ def view(drawing: Drawing) -> View | None:
     return None
 
 
-def rendered(bodies: tuple[Body, Body]) -> Merged:
+def render(bodies: tuple[Body, Body]) -> Merged:
     """Return two versions as one page that renders, with marks, and that cannot act."""
     from tidings.detection.ask.expression import evaluate
     from tidings.detection.ask.pair import Pair
-    from tidings.detection.job.examiner import parsed
+    from tidings.detection.job.examiner import parse_body
     from tidings.document.select.extraction import WHOLE
     from tidings.model.watch.interest import Interest
-    from tidings.presentation.safe.merged import Merged, merged_page
+    from tidings.presentation.safe.merged import Merged, merge_page
 
-    before, after = (parsed(body, keep_tree=True) for body in bodies)
+    before, after = (parse_body(body, keep_tree=True) for body in bodies)
     if before.problem or after.problem:
         return Merged("", f"A version cannot be read: {before.problem or after.problem}")
     found = evaluate(Interest("words"), Pair(before, after), WHOLE)
-    return merged_page(found.edits, before, after)
+    return merge_page(found.edits, before, after)
 
 
 def text(body: Body) -> str:
     """Return the text of a version; of one that cannot be read, why."""
-    from tidings.detection.job.examiner import parsed
+    from tidings.detection.job.examiner import parse_body
 
-    document = parsed(body)
+    document = parse_body(body)
     return document.problem or "\n".join(document.lines)
 
 
 def page_to_pick(asked: tuple[Body, str]) -> str:
     """Return a page of which each text is a link that names it; empty for what is no such page."""
-    from tidings.detection.job.examiner import parsed
+    from tidings.detection.job.examiner import parse_body
     from tidings.presentation.safe import picker
 
     body, link = asked
-    return picker.page_to_pick(parsed(body, keep_tree=True), link)
+    return picker.page_to_pick(parse_body(body, keep_tree=True), link)
 
 
 def parts_at(asked: tuple[Body, int]) -> list[PagePart]:
     """Return the parts around the text with a number, each with what selects it alone."""
-    from tidings.detection.job.examiner import parsed
+    from tidings.detection.job.examiner import parse_body
     from tidings.presentation.safe import picker
 
     body, number = asked
-    return picker.parts_at(parsed(body, keep_tree=True), number)
+    return picker.parts_at(parse_body(body, keep_tree=True), number)
 
 
-def screenshots(pictures: tuple[bytes, bytes]) -> Compared:
+def screenshots(pictures: tuple[bytes, bytes]) -> ScreenshotComparison:
     """Return what differs between two screenshots."""
     from tidings.presentation.pictures.screenshots import compare_screenshots
 

@@ -12,7 +12,7 @@ from tidings.detection.job.contract import Wanted
 from tidings.document.select.extraction import extraction_of
 from tidings.errors import BlobError
 from tidings.service.examine.stored_versions import read_body, read_parts
-from tidings.service.on_demand.trial_on_stored import examined
+from tidings.service.on_demand.trial_on_stored import examine
 from tidings.service.watch.composite_parts import joint_of
 from tidings.storage.observed import pages, versions
 
@@ -34,7 +34,7 @@ class SeenNow:
     missing: tuple[str, ...] = ()
 
 
-async def seen_now(
+async def read_stored(
     database: Database, archive: Archive, runner: Runner, sentinel: Sentinel, page_id: int, *, label: str = ""
 ) -> SeenNow:
     """Return what a sentinel sees of the newest stored version of a page; nothing if there is none.
@@ -59,9 +59,9 @@ async def seen_now(
             number=one.number,
             shows=True,
         )
-        for one in joint_of(sentinel).asked_of(label)
+        for one in joint_of(sentinel).list_asked(label)
     )
-    answer = await examined(runner, parts, {}, wanted, depth)
+    answer = await examine(runner, parts, {}, wanted, depth)
     if isinstance(answer, str):
         return SeenNow()
     found = dict.fromkeys(reading for seen in answer.readings for reading in seen.readings)

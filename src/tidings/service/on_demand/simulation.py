@@ -33,11 +33,11 @@ from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.budget import TokenBucket, pay
 from tidings.scheduling.simulate.ledger import Ledger, Polls, account
 from tidings.scheduling.simulate.trace import Trace, make_trace
-from tidings.service.plan.learned_worth import learned_again
+from tidings.service.plan.learned_worth import relearn
 from tidings.service.run.from_settings import budgets, open_planner
 from tidings.service.watch.cursors import next_tick, ticks_of
 from tidings.service.watch.needs import Needs
-from tidings.service.watch.watchlist import Subscription, WatchedPage, WatchedSentinel, watched_pages
+from tidings.service.watch.watchlist import Subscription, WatchedPage, WatchedSentinel, load_pages
 from tidings.storage.observed import polls
 from tidings.storage.watches import changes
 from tidings.storage.watches.sentinels import SentinelRow
@@ -72,7 +72,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class PageHistory:
     """What happened to pages from `begin` to `end`.
 
     Who watches them, their changes, the checks before that (`known`), the checks that were `made`
@@ -95,7 +95,7 @@ class History:
         """Return its length in days."""
         return (self.end - self.begin) / DAY
 
-    def part(self, most: int) -> tuple[History, float]:
+    def part(self, most: int) -> tuple[PageHistory, float]:
         """Return the history of at most so many pages, evenly chosen, and which part of all that is."""
         ids = sorted(self.pages)
         kept = set(ids[:: -(-len(ids) // most)] if ids else ())
@@ -163,7 +163,7 @@ class Outcome:
         }
 
 
-def recorded(c: Connection, settings: Settings, *, begin: Instant, end: Instant) -> History:
+def read_history(c: Connection, settings: Settings, *, begin: Instant, end: Instant) -> PageHistory:
     """Return the history of all pages that are watched now.
 
     Args:
@@ -172,7 +172,7 @@ def recorded(c: Connection, settings: Settings, *, begin: Instant, end: Instant)
         begin: The first instant (µs).
         end: The instant after the last (µs).
     """
-    pages = {page: held for page, held in watched_pages(c, zone=settings.serve.zone).items() if held.subscriptions}
+    pages = {page: held for page, held in load_pages(c, zone=settings.serve.zone).items() if held.subscriptions}
     since = {page: max(begin, min(_start(sub) for sub in held.subscriptions.values())) for page, held in pages.items()}
     good = [Check(*look) for look in polls.looks(c, begin - LEARNED_FROM) if look[0] in pages and look[1] < end]
     by_page: dict[int, list[Check]] = defaultdict(list)
@@ -186,22 +186,22 @@ def recorded(c: Connection, settings: Settings, *, begin: Instant, end: Instant)
         ]
         for page, made in by_page.items()
     }
-    charged = [row for row in polls.charged(c, begin) if row.at < end]
+    charged = [row for row in polls.list_charged(c, begin) if row.at < end]
     planned = {(row.page_id, row.finished_at) for row in charged if row.why in _PLANNED}
-    return History(
+    return PageHistory(
         pages,
         since,
         make_trace({page: times.get(page, []) for page in pages}, start=begin, end=end),
         [one for one in good if one.at < begin],
         [one for one in good if one.at >= begin and (one.page, one.at) in planned],
         [(row.at, row.cost) for row in charged if row.why not in _PLANNED],
-        _learned(c, pages, good),
+        _read_learned(c, pages, good),
         begin,
         end,
     )
 
 
-def traced(changes: Mapping[str, Sequence[Instant]], *, end: Instant | None = None) -> History:
+def make_history(changes: Mapping[str, Sequence[Instant]], *, end: Instant | None = None) -> PageHistory:
     """Return the history of a trace: pages, watched on change from the first change of all on.
 
     Args:
@@ -215,14 +215,14 @@ def traced(changes: Mapping[str, Sequence[Instant]], *, end: Instant | None = No
     if len(set(every)) < 2:
         raise UsageError("a trace has changes at two instants at least, so that there is a time between them")
     begin, last = min(every), max(every) + 1 if end is None else end
-    pages = {number: _watched(number, url, begin) for number, url in enumerate(changes, start=1)}
+    pages = {number: _make_page(number, url, begin) for number, url in enumerate(changes, start=1)}
     times = dict(zip(pages, changes.values(), strict=True))
     trace = make_trace(times, start=begin, end=last)
-    return History(pages, dict.fromkeys(pages, begin), trace, (), (), (), {}, begin, last)
+    return PageHistory(pages, dict.fromkeys(pages, begin), trace, (), (), (), {}, begin, last)
 
 
 def simulate(
-    history: History, settings: Settings, *, urgency: Urgency | None = None, progress: Progress | None = None
+    history: PageHistory, settings: Settings, *, urgency: Urgency | None = None, progress: Progress | None = None
 ) -> Outcome:
     """Return what the planner would have checked and found under these settings.
 
@@ -232,7 +232,7 @@ def simulate(
         urgency: How soon a change is stale, for all sentinels; None: as each says.
         progress: Hears from time to time which part is done (0 to 1).
     """
-    run = _Run(history, settings, urgency)
+    run = _ReplayRun(history, settings, urgency)
     now, told = history.begin, history.begin
     while now < history.end:
         now = run.step(now)
@@ -242,10 +242,10 @@ def simulate(
     return history._outcome(run.checks)  # noqa: SLF001 - of this module
 
 
-class _Run:
+class _ReplayRun:
     """The moving parts of one simulation."""
 
-    def __init__(self, history: History, settings: Settings, urgency: Urgency | None) -> None:
+    def __init__(self, history: PageHistory, settings: Settings, urgency: Urgency | None) -> None:
         fetch = settings.fetch
         self._history = history
         self._urgency = urgency
@@ -265,7 +265,7 @@ class _Run:
         for page in known & history.pages.keys():
             self._enter(page)
         for one in history.known:
-            self._looked(one.page, one.at, changed=one.changed)
+            self._note_poll(one.page, one.at, changed=one.changed)
             self._planner.due_pages(one.at)
 
     def step(self, now: Instant) -> Instant:
@@ -317,9 +317,9 @@ class _Run:
         self._gate.forget(grant.host)
         self._gate.start(grant.host)
         self.checks.append((now, grant.page_id, grant.cost))
-        self._looked(grant.page_id, now, changed=changed)
+        self._note_poll(grant.page_id, now, changed=changed)
 
-    def _looked(self, page_id: int, at: Instant, *, changed: bool) -> None:
+    def _note_poll(self, page_id: int, at: Instant, *, changed: bool) -> None:
         page, then = self._pages[page_id], self._history.pages[page_id].state
         first = page.state.checked_at is None
         fresh = None
@@ -384,7 +384,7 @@ def _at_work(owner: WatchedSentinel, urgency: Urgency | None) -> WatchedSentinel
     return replace(owner, row=replace(owner.row, state="enabled"), sentinel=sentinel)
 
 
-def _learned(
+def _read_learned(
     c: Connection, pages: Mapping[int, WatchedPage], made: Sequence[Check]
 ) -> dict[int, list[tuple[Instant, str]]]:
     """Return what each subscription had learned, from when on."""
@@ -397,7 +397,7 @@ def _learned(
         for found in changes.listing(c, sentinel=name, quiet=True):
             by_sub[found.row.subscription_id].setdefault(found.row.polled_at, []).append(found.row)
     return {
-        sub.row.id: learned_again(sub, {**visible[page], **by_sub[sub.row.id]})
+        sub.row.id: relearn(sub, {**visible[page], **by_sub[sub.row.id]})
         for page, held in pages.items()
         for sub in held.subscriptions.values()
         if sub.is_on_change
@@ -409,7 +409,7 @@ def _start(sub: Subscription) -> Instant:
     return row.started_at if row.started_at is not None else row.created_at
 
 
-def _watched(number: int, url: str, at: Instant) -> WatchedPage:
+def _make_page(number: int, url: str, at: Instant) -> WatchedPage:
     """Return a page that a sentinel of its own watches on change."""
     (sentinel,) = parser.parse(f"Create Sentinel s{number} Using {url} Monitor all words Fetch on change").statements
     assert isinstance(sentinel, Sentinel)  # noqa: S101 - for the type checker

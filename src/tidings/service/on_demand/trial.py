@@ -22,12 +22,12 @@ from tidings.language import expressions
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged
 from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.weight import WHOLE
-from tidings.service.examine.framed_page import followed
+from tidings.service.examine.framed_page import list_followed
 from tidings.service.explain.budget_report import render_cost
 from tidings.service.on_demand.add_answer import page_warnings
 from tidings.service.on_demand.seen_now import SeenNow, finds_nothing, record_of
 from tidings.service.on_demand.trial_on_stored import Hindsight, hindsight
-from tidings.service.poll.build_request import Asker, Occasion
+from tidings.service.poll.build_request import Occasion, RequestBuilder
 from tidings.service.poll.sessions import Sessions
 from tidings.service.run.from_settings import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.sentinels import register
@@ -110,7 +110,7 @@ async def trial(
     is tried again after it was added. Raises `SentinelError` with every problem found.
     """
     clock = SystemClock()
-    parsed = database.read(register.understood, file, text, settings=settings, now=clock.now(), anew=True)
+    parsed = database.read(register.understand, file, text, settings=settings, now=clock.now(), anew=True)
     if parsed.problems:
         raise SentinelError(parsed.problems)
     for statement in parsed.statements:
@@ -125,7 +125,7 @@ async def trial(
         vault = Vault(settings.data)
         fetcher = open_fetcher(settings, client, runner, _sessions(database, vault))
         stack.push_async_callback(fetcher.close)
-        asker = Asker(vault, settings.data)
+        asker = RequestBuilder(vault, settings.data)
         looker = _Looker(database, fetcher, gate, runner, clock, asker, settings)
         archive = open_archive(settings, dialect=database.dialect)
         for sentinel in parsed.statements:
@@ -162,7 +162,7 @@ class _Looker:
         gate: HostGate,
         runner: Runner,
         clock: SystemClock,
-        asker: Asker,
+        asker: RequestBuilder,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -174,7 +174,7 @@ class _Looker:
         self._settings = settings
 
     async def look(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
-        budget = sentinel.budget_class if sentinel.budget_class in self._settings.budget.named() else WHOLE
+        budget = sentinel.budget_class if sentinel.budget_class in self._settings.budget.map_names() else WHOLE
         cost = render_cost(self._settings, budget) if identity.render else 1.0
         left = cost - 1
 
@@ -197,21 +197,21 @@ class _Looker:
             outcome = Failed(kind="busy", reason=str(error))
         match outcome:
             case Fetched():
-                return await self._examined(sentinel, identity, outcome)
+                return await self._examine(sentinel, identity, outcome)
             case Failed():
-                return _tried(sentinel, identity, outcome.kind, None, (outcome.reason,))
+                return _make_tried(sentinel, identity, outcome.kind, None, (outcome.reason,))
             case Unchanged():
-                return _tried(
+                return _make_tried(
                     sentinel, identity, "request", None, ("the server says 304 to a request that asked for all",)
                 )
 
-    async def _examined(self, sentinel: Sentinel, identity: PageIdentity, fetched: Fetched) -> Tried:
+    async def _examine(self, sentinel: Sentinel, identity: PageIdentity, fetched: Fetched) -> Tried:
         body = Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url)
         answer = await self._runner.run(
             examine, Job(new=body, references={}, known={}, wanted=(_first_look(sentinel),), depth=identity.frames)
         )
         if isinstance(answer, Died):
-            return _tried(sentinel, identity, "ok", None, (f"the page could not be read: {answer.reason}",))
+            return _make_tried(sentinel, identity, "ok", None, (f"the page could not be read: {answer.reason}",))
         seen = answer.value
         facts = seen.facts
         warnings = page_warnings(
@@ -223,17 +223,17 @@ class _Looker:
         missing = tuple(name for absent in seen.absent for name in absent.names)
         now = SeenNow(tuple(reading for one in seen.readings for reading in one.readings), missing)
         warnings += finds_nothing(now)
-        tried = replace(_tried(sentinel, identity, "ok", seen, tuple(warnings)), seen=now, body=body)
+        tried = replace(_make_tried(sentinel, identity, "ok", seen, tuple(warnings)), seen=now, body=body)
         for selected in seen.selected:
             tried = replace(tried, words=selected.words, first_words=selected.first_words)
-        return replace(tried, frames=tuple(f.url for f in followed(identity, fetched.final_url, seen.frames)))
+        return replace(tried, frames=tuple(f.url for f in list_followed(identity, fetched.final_url, seen.frames)))
 
 
 def _first_look(sentinel: Sentinel) -> Wanted:
     return Wanted(key=0, reference=0, expression=sentinel.monitor, extraction=extraction_of(sentinel), shows=True)
 
 
-def _tried(
+def _make_tried(
     sentinel: Sentinel, identity: PageIdentity, outcome: str, seen: Examination | None, warnings: tuple[str, ...]
 ) -> Tried:
     return Tried(

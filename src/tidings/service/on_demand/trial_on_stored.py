@@ -92,11 +92,11 @@ async def hindsight(
     database: Database, archive: Archive, runner: Runner, sentinel: Sentinel, page: Watched, identity: PageIdentity
 ) -> list[Hindsight]:
     """Return what each option would have told of a page, the sentinel's own first; nothing for a page that has not two versions."""
-    page_id, stored, times = database.read(_stored, archive, identity)
+    page_id, stored, times = database.read(_load_versions, archive, identity)
     if page_id is None or len(stored) < 2:
         return []
     found = [Hindsight(compare, is_own=place == 0) for place, compare in enumerate(_options(sentinel.compare))]
-    asked = joint_of(sentinel).asked_of(page.name or "")
+    asked = joint_of(sentinel).list_asked(page.name or "")
     known = database.read(noise.read, page_id)
     before = 0
     for seq, new in stored.items():
@@ -114,7 +114,7 @@ async def hindsight(
         seqs = {w.reference for w in wanted if w.reference} | ({before} if before and known.is_new else set())
         references = {one: stored[one] for one in seqs}
         masks = noise.of_archive(known, times, before, seq)
-        answer = await examined(runner, new, references, tuple(wanted), identity.frames, masks)
+        answer = await examine(runner, new, references, tuple(wanted), identity.frames, masks)
         if not isinstance(answer, str) and answer.memory is not None:
             known = replace(known, memory=answer.memory)
         before = seq
@@ -128,7 +128,7 @@ def _options(own: Compare) -> list[Compare]:
     return [*dict.fromkeys((own, Compare(), Compare("moving", n), Compare("every", n), Compare("first")))]
 
 
-async def examined(
+async def examine(
     runner: Runner,
     new: tuple[Part, ...],
     references: Mapping[int, tuple[Part, ...]],
@@ -183,7 +183,7 @@ def _take(option: Hindsight, place: int, seq: int, page_id: int, answer: Examina
     option.window = window.after(option.compare, option.window, seq)
 
 
-def _stored(
+def _load_versions(
     connection: Connection, archive: Archive, identity: PageIdentity
 ) -> tuple[int | None, dict[int, tuple[Part, ...]], dict[int, Instant]]:
     """Return a page's id, its newest versions that can be given back, oldest first, and when they were looked at."""

@@ -69,7 +69,7 @@ def opens(row: AccountRow | None, password: str) -> bool:
     return row is not None and bool(row.password)
 
 
-def renewed(row: AccountRow, password: str) -> str | None:
+def renew_hash(row: AccountRow, password: str) -> str | None:
     """Return a password's hash by today's strength, None if the one that is kept has it."""
     return hash_of(password) if _hasher().check_needs_rehash(row.password) else None
 
@@ -100,7 +100,7 @@ def set_role(c: Connection, name: str, role: str) -> None:
     """Give an account another role; its sessions end. Raises `UsageError` if no admin would be
     left.
     """
-    row = accounts.named(c, name)
+    row = accounts.get_by_name(c, name)
     wanted = role_of(role)
     if wanted != "admin":
         check_not_last(c, row)
@@ -110,7 +110,7 @@ def set_role(c: Connection, name: str, role: str) -> None:
 
 def set_password(c: Connection, name: str, password_hash: str) -> None:
     """Give an account another password; its sessions end."""
-    row = accounts.named(c, name)
+    row = accounts.get_by_name(c, name)
     accounts.alter(c, row.id, password=password_hash)
     sessions.end_all(c, row.id)
 

@@ -30,12 +30,12 @@ def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, A
         data: The data directory, in which the log of searches is.
         now: As of when these count (µs).
     """
-    row = accounts.named(c, name)
+    row = accounts.get_by_name(c, name)
     own = _own(c, row)
     found = [one for sentinel in own for one in changes.listing(c, sentinel=sentinel.name, quiet=True)]
     return {
         **accounts_of.record(row),
-        "shared_tags": accounts.shared(c, row.id),
+        "shared_tags": accounts.list_shared_tags(c, row.id),
         "tokens": [tokens_of.record(one, user=row.name) for one in tokens.listing(c, owner_id=row.id)],
         "sentinels": [sentinel_record(one) for one in own],
         "changes": [change_record(one.row, sentinel=one.sentinel, url=one.url) for one in found],
@@ -50,7 +50,7 @@ def remove(c: Connection, name: str, now: Instant) -> int:
     Pages that nobody else watches lose their versions and their addresses; the bodies go with the
     next collection. Raises `UsageError` for the last admin.
     """
-    row = accounts.named(c, name)
+    row = accounts.get_by_name(c, name)
     accounts_of.check_not_last(c, row)
     own = _own(c, row)
     for sentinel in own:

@@ -101,10 +101,10 @@ class Chooser:
         if not len(rows):
             return []
         ready = self._ready(rows, now, gate)
-        needed = self._needed(now, gate, min(limits.tokens, Supply(1.0, self._budget).by(now - empty_at)))
+        needed = self._rank_needed(now, gate, min(limits.tokens, Supply(1.0, self._budget).by(now - empty_at)))
         rows = self._with_places(rows, now, ready, needed)
-        chosen = self._allocated(rows, *self._bids(rows, now, needed), ready, limits)
-        return [self._granted(row, self._reason(row, now)) for row in chosen]
+        chosen = self._allocate(rows, *self._bids(rows, now, needed), ready, limits)
+        return [self._grant(row, self._reason(row, now)) for row in chosen]
 
     def spare(self, now: Instant, gate: HostGate, limits: Limits) -> list[Grant]:
         """Return the grants of the pages that bid most below the price; they are reserved.
@@ -121,8 +121,8 @@ class Chooser:
         if not may.any():
             return []
         tiers = np.full(int(may.sum()), Tier.BID)
-        chosen = self._allocated(rows[may], bids[may], tiers, self._ready(rows[may], now, gate), limits)
-        return [self._granted(row, PollReason(Why.SPARE)) for row in chosen]
+        chosen = self._allocate(rows[may], bids[may], tiers, self._ready(rows[may], now, gate), limits)
+        return [self._grant(row, PollReason(Why.SPARE)) for row in chosen]
 
     def _longest_waiting(self, rows: Rows, now: Instant) -> Rows:
         if len(rows) <= MOST_SPARE:
@@ -135,7 +135,7 @@ class Chooser:
         names = self._roster.names_of(self._roster.host[rows])
         return {code: gate.ready_at(name) <= now for name, code in names}
 
-    def _allocated(self, rows: Rows, bids: Floats, tiers: Ids, ready: Mapping[int, bool], limits: Limits) -> list[int]:
+    def _allocate(self, rows: Rows, bids: Floats, tiers: Ids, ready: Mapping[int, bool], limits: Limits) -> list[int]:
         """Return the rows that are looked at now, best first; ties go by what is due longest, then by page, over restarts too.
 
         A look that somebody asked for is chosen whatever its class may spend: who charges it can say that it must wait.
@@ -163,7 +163,7 @@ class Chooser:
         best: list[int] = rows[chosen].tolist()
         return best
 
-    def _granted(self, row: int, reason: PollReason) -> Grant:
+    def _grant(self, row: int, reason: PollReason) -> Grant:
         """Reserve a page and return the grant of a look at it."""
         roster = self._roster
         page = self._pages[int(roster.ids[row])]
@@ -198,11 +198,11 @@ class Chooser:
             return needed.reason(now)
         return self._dues.why(page_id, ticks=bool(self._roster.tick[row] <= now))
 
-    def _needed(self, now: Instant, gate: HostGate, saved: float) -> dict[int, float]:
+    def _rank_needed(self, now: Instant, gate: HostGate, saved: float) -> dict[int, float]:
         """Return the ranks of the pages that are needed in time now; `saved` is what the budget holds at most."""
         sought = [
             Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left, d.together)
-            for d in self._needs.begun(now)
+            for d in self._needs.list_begun(now)
             if d.page_id in self._roster and d.page_id in self._pages
         ]
         if not sought:
@@ -227,7 +227,7 @@ class Chooser:
         late = ticks <= now
         tiers = np.where(late, Tier.TICK, Tier.BID)
         bids[late] = (now - np.maximum(ticks[late], 0)) / SECOND
-        if (starved := self._starved(rows, late, now)).any():
+        if (starved := self._find_starved(rows, late, now)).any():
             bids[starved], tiers[starved] = (now - self._since(rows[starved], now)) / SECOND, Tier.TICK
         if second := self._dues.second_now(now):
             soon = np.isin(ids, second) & ~late
@@ -239,7 +239,7 @@ class Chooser:
         bids[asked], tiers[asked] = 1.0, Tier.ASKED
         return np.maximum(bids, 1e-9), tiers
 
-    def _starved(self, rows: Rows, late: Mask, now: Instant) -> Mask:
+    def _find_starved(self, rows: Rows, late: Mask, now: Instant) -> Mask:
         """Return which pages that are left to the policy have waited twice as long as it wants, on a host whose ticks come first.
 
         Where the ticks of a host fill its gaps, these pages would wait for ever. `late` marks the rows whose tick is due.
@@ -256,4 +256,4 @@ class Chooser:
     def _since(self, rows: Rows, now: Instant) -> Instants:
         """Return since when pages that are left to the policy are due: one that was never polled since it was added."""
         due = self._roster.due[rows]
-        return np.minimum(np.where(due <= 0, self._proposals.added(self._roster.ids[rows]), due), now)
+        return np.minimum(np.where(due <= 0, self._proposals.get_added_at(self._roster.ids[rows]), due), now)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.model.interval import spell_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import FetchOnChange
-from tidings.scheduling.timetable.expected import RATE, execution_interval, learned_interval, next_update, rate_interval
+from tidings.scheduling.timetable.expected import RATE, execution_interval, learn_interval, next_update, rate_interval
 from tidings.service.watch.cursors import hours_of
 from tidings.service.watch.needs import Deadline
 
@@ -25,10 +25,10 @@ def has_expectations(page: WatchedPage) -> bool:
 def _interval(learned: Mapping[str, Any]) -> Duration | None:
     """Return how far apart changes of a page are, as its policy remembers: the intervals that it saw, or the rate that it learned."""
     rate = learned.get(RATE)
-    return rate_interval(rate) if isinstance(rate, Mapping) else learned_interval(learned.get("intervals") or ())
+    return rate_interval(rate) if isinstance(rate, Mapping) else learn_interval(learned.get("intervals") or ())
 
 
-def expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline]:
+def list_expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline]:
     """Yield the next checks at a page, for each sentinel that asks for them; none before it was seen to change at intervals.
 
     `learned` is what the policy remembers of the page.

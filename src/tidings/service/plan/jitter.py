@@ -18,6 +18,6 @@ def share(key: str | int, turn: int = 0) -> float:
     return xxh3_64_intdigest(f"{key} {turn}".encode()) / 2.0**64
 
 
-def lengthened(duration: Duration, key: str | int, turn: int = 0) -> Duration:
+def lengthen(duration: Duration, key: str | int, turn: int = 0) -> Duration:
     """Return a wait (µs) that is never shorter than it was said to be and up to a fifth longer."""
     return round(duration * (1 + MOST * share(key, turn)))

@@ -18,7 +18,7 @@ from tidings.document.select.extraction import WHOLE, extraction_of
 from tidings.estimation.interest import InterestShare
 from tidings.estimation.life import Block, End, Survival
 from tidings.model.watch.interest import Interest
-from tidings.model.watch.weight import Life
+from tidings.model.watch.weight import ChangeLife
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.subscription_memory import Remembered
 
@@ -37,7 +37,7 @@ class LearnedWorth:
 
     interest: InterestShare = InterestShare()
     survival: Survival = Survival()
-    life: Life | None = None
+    life: ChangeLife | None = None
 
     @staticmethod
     def of(text: str) -> LearnedWorth:
@@ -67,12 +67,14 @@ def _read(text: str) -> LearnedWorth:
         said = json.loads(text)
         blocks = tuple(Block(tuple(key), since, changes) for key, since, changes in said["blocks"])
         survival = Survival(blocks, tuple(End(*end) for end in said["ends"]), said["version"])
-        return LearnedWorth(InterestShare(*said["reports"]), survival, Life(*said["life"]) if said["life"] else None)
+        return LearnedWorth(
+            InterestShare(*said["reports"]), survival, ChangeLife(*said["life"]) if said["life"] else None
+        )
     except (KeyError, TypeError, ValueError):
         return _NOTHING
 
 
-def taught(
+def teach(
     cursors: Sequence[CursorMove],
     page: WatchedPage,
     found: Sequence[ChangeRow],
@@ -83,12 +85,12 @@ def taught(
 ) -> tuple[CursorMove, ...]:
     """Return cursors with what a look has taught of what its changes are worth; `is_visible`: the page's masked text is another one."""
     return tuple(
-        _taught(cursor, page.subscriptions[cursor.subscription_id], found, seen, is_visible=is_visible, at=at)
+        _teach(cursor, page.subscriptions[cursor.subscription_id], found, seen, is_visible=is_visible, at=at)
         for cursor in cursors
     )
 
 
-def _taught(
+def _teach(
     cursor: CursorMove,
     sub: Subscription,
     found: Sequence[ChangeRow],
@@ -128,7 +130,7 @@ def _after(
     return None if after == before else after
 
 
-def learned_again(sub: Subscription, found: Mapping[Instant, Sequence[ChangeRow]]) -> list[tuple[Instant, str]]:
+def relearn(sub: Subscription, found: Mapping[Instant, Sequence[ChangeRow]]) -> list[tuple[Instant, str]]:
     """Return from when on (µs) which text was stored, of a subscription to which these checks with another text brought these changes.
 
     Of a feed, whose entries are not stored, it is the text of now at all times.
@@ -155,7 +157,7 @@ def tells_all(sub: Subscription) -> bool:
     )
 
 
-def spelled(text: str) -> list[str]:
+def spell(text: str) -> list[str]:
     """Return what is learned for a sentinel of the changes of a page, in plain words; nothing where nothing is."""
     learned = LearnedWorth.of(text)
     said = []
@@ -167,7 +169,7 @@ def spelled(text: str) -> list[str]:
     return said
 
 
-def _stays(life: Life) -> str:
+def _stays(life: ChangeLife) -> str:
     match life.mode:
         case "overwrite":
             return "until the next one"

@@ -20,10 +20,10 @@ from tidings.service.watch.page_schedule import (
     Tick,
     bounds,
     closes,
+    find_promised_interval,
     first_open,
     first_open_on_change,
     is_on_change,
-    promised_interval,
     retry_at,
     tick_of,
 )
@@ -47,9 +47,9 @@ LOOK_AGAIN = MINUTE
 """A look that missed a part of a page is made again so soon, the page's floor permitting, before the part is told to be gone."""
 
 
-def confirmed_after(page: WatchedPage) -> Duration:
+def get_confirmation_wait(page: WatchedPage) -> Duration:
     """Return after how long a page is polled again to clear up a doubt, its floor permitting: at most a minute, sooner where it is polled often."""
-    return min(LOOK_AGAIN, max(SOONEST, (promised_interval(page) or HOUR) // PARTS))
+    return min(LOOK_AGAIN, max(SOONEST, (find_promised_interval(page) or HOUR) // PARTS))
 
 
 class Due(NamedTuple):
@@ -87,7 +87,7 @@ class Dues:
         """pages whose tick lies outside its hours and waits for their beginning"""
         self._servable: set[int] = set()
 
-    def looked(self, page_id: int, unit: Unit) -> None:
+    def note_poll(self, page_id: int, unit: Unit) -> None:
         """Hear that a page was looked at, well or not."""
         self._missed.pop(page_id, None)
         self._shut.pop(page_id, None)
@@ -141,7 +141,7 @@ class Dues:
             due = first_open(page, max(due, self._shut.get(page_id, due)))
         due = self._sooner(page, due, retry)
         self._note(page_id, tick)
-        if (needed := self._needed_at(page)) < due:
+        if (needed := self._find_need(page)) < due:
             return Due(needed, tick.at, NEVER)
         return Due(due, tick.at, closes(page, due) if due != NEVER else NEVER)
 
@@ -200,7 +200,7 @@ class Dues:
             return due
         return second
 
-    def _needed_at(self, page: WatchedPage) -> Instant:
+    def _find_need(self, page: WatchedPage) -> Instant:
         """Return when a page is to be looked at for those that need it in time: its floor and back-off hold, its hours are theirs."""
         begins = self._needs.begins(page.state.page_id)
         return NEVER if begins is None else max(begins, self.not_before(page))

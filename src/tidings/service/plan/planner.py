@@ -19,13 +19,13 @@ from tidings.scheduling.needs import BY_DEMAND
 from tidings.scheduling.policy import NEVER, Policy
 from tidings.scheduling.price.dry_run import STEP
 from tidings.service.plan.choose import Chooser, Limits
-from tidings.service.plan.expected import expected, has_expectations
+from tidings.service.plan.expected import has_expectations, list_expected
 from tidings.service.plan.next_poll import Dues
 from tidings.service.plan.page_table import Roster
 from tidings.service.plan.price import Pricing
 from tidings.service.plan.proposals import Proposals
 from tidings.service.watch.needs import Needs
-from tidings.service.watch.page_schedule import budget_class, is_on_change, open_share, promised_interval
+from tidings.service.watch.page_schedule import budget_class, find_promised_interval, is_on_change, open_share
 
 if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
@@ -130,11 +130,11 @@ class Planner:
         self.release(page_id)
         if unit.poll is None:
             return
-        self._dues.looked(page_id, unit)
+        self._dues.note_poll(page_id, unit)
         self.proposals.observe(page_id, unit)
         if (row := self._roster.get(page_id)) is not None:
             cost = max(float(self._roster.cost[row]), float(unit.poll.requests))
-            self.pricing.spent(cost, below_price=page_id in self._filled)
+            self.pricing.note_spent(cost, below_price=page_id in self._filled)
         self._filled.discard(page_id)
 
     def interrupt(self, host: str) -> None:
@@ -158,7 +158,7 @@ class Planner:
         """Give back what `priced` told so long ago, before a restart."""
         self.pricing.recall(memory, age)
 
-    def priced(self) -> dict[str, Any] | None:
+    def dump_prices(self) -> dict[str, Any] | None:
         """Return price and trim as they are now, to be kept over a restart, as plain JSON; None while the budget does not bind."""
         return self.pricing.memory()
 
@@ -368,7 +368,7 @@ class Planner:
         page, row, roster = self._pages[page_id], self._roster[page_id], self._roster
         budget = self.budget(page)
         roster.purse[row], roster.cost[row] = self._purses.index(budget), self.cost(page.identity, budget)
-        interval = promised_interval(page)
+        interval = find_promised_interval(page)
         roster.promised[row], roster.open_share[row] = (
             roster.cost[row] / interval if interval else 0.0,
             open_share(page),
@@ -390,4 +390,4 @@ class Planner:
         """Need a look soon after the page is expected to change, if a sentinel asks for it."""
         page_id = page.state.page_id
         learned = self.proposals.memory(page_id) if has_expectations(page) else None
-        self._needs.settle(EXPECTED, page_id, () if learned is None else expected(page, learned))
+        self._needs.settle(EXPECTED, page_id, () if learned is None else list_expected(page, learned))

@@ -84,7 +84,7 @@ class Pricing:
         """Return when the price is found anew, None if that changes nothing before the next check anyway."""
         return self._renew_at if self.binds else None
 
-    def spent(self, cost: float, *, below_price: bool = False) -> None:
+    def note_spent(self, cost: float, *, below_price: bool = False) -> None:
         """Hear what a look has cost, whoever wanted it."""
         self._spent += self._filled * cost if below_price else cost
 
@@ -93,12 +93,12 @@ class Pricing:
         if now < self._renew_at or not isinstance(self._policy, Prices):
             return False
         self._renew_at = now + STEP
-        before, self.market = self.market, self._found(now)
+        before, self.market = self.market, self._find_market(now)
         if self.market.binds:
             self._step(self.market, now, is_new=before is None or not before.binds)
         else:
             self.trim, self._shape = Trim(), None
-        self._proposals.price = max(_grained(self.market.price * self.trim.factor), self.market.floor)
+        self._proposals.price = max(_round_price(self.market.price * self.trim.factor), self.market.floor)
         told = (self._proposals.price, self.stretch, self.rival is not None)
         if not (_differ(told[0], self._told[0]) or _differ(told[1], self._told[1]) or told[2] != self._told[2]):
             return False
@@ -133,7 +133,7 @@ class Pricing:
         """Return what fixed intervals leave of the budget, per µs."""
         return max(self._budget - self.promised, 0.0)
 
-    def _found(self, now: Instant) -> Market:
+    def _find_market(self, now: Instant) -> Market:
         """Return the market of now, the policy made the one that it is for: stretched, and WIC if that earns more."""
         roster = self._roster
         self._proposals.pass_time(now)
@@ -156,7 +156,7 @@ class Pricing:
         policy = self._policy
         if rival is not None:
             policy = replace(policy, policy=rival) if isinstance(policy, Learned) else rival
-        self._proposals.policy = policy = policy.stretched(self.stretch) if isinstance(policy, Prices) else policy
+        self._proposals.policy = policy = policy.stretch(self.stretch) if isinstance(policy, Prices) else policy
         if not isinstance(policy, Prices):
             return Market(0.0, 0.0, 0.0)
         return policy.market(self._proposals.state, self._left, open_share=shares)
@@ -168,7 +168,7 @@ class Pricing:
             policy, state = policy.policy, state.inner
         if type(policy) is not Price or now < self._epoch_until:
             return
-        found = contest(policy.stretched(self.stretch), state, now, price)
+        found = contest(policy.stretch(self.stretch), state, now, price)
         self._epoch_until = now + found.epoch
         self.rival = replace(found.rival, longest=policy.longest) if found.wic_wins else None
 
@@ -218,6 +218,6 @@ def _pairs(steps: Any) -> Iterator[tuple[float, float]]:
             yield float(step[0]), float(step[1])
 
 
-def _grained(price: float) -> float:
+def _round_price(price: float) -> float:
     """Return a price, rounded so that one which hardly moves stays what it is."""
     return math.exp(round(math.log(price) / GRAIN) * GRAIN) if price > 0 else 0.0

@@ -30,7 +30,7 @@ from tidings.scheduling.policy import (
     Signal,
 )
 from tidings.service.plan.worth import weight, worth
-from tidings.service.sources.signals import updated_in
+from tidings.service.sources.signals import find_updated
 from tidings.service.watch.hints import DATES, UPDATED
 from tidings.service.watch.page_schedule import bounds, is_on_change, retry_at
 
@@ -117,8 +117,10 @@ class Proposals:
             self._interrupted.add(page_id)
             return
         changed, is_interrupted = unit.poll.text_changed, page_id in self._interrupted
-        changes = self._judged(page_id, unit.at, changed=changed, is_interrupted=is_interrupted)
-        self._observed[page_id] = Observed(unit.at, changed, self._dated(page_id, unit), is_interrupted, changes)
+        changes = self._judge(page_id, unit.at, changed=changed, is_interrupted=is_interrupted)
+        self._observed[page_id] = Observed(
+            unit.at, changed, self._find_last_change(page_id, unit), is_interrupted, changes
+        )
         self._interrupted.discard(page_id)
 
     def take_compared(self) -> bool:
@@ -134,17 +136,17 @@ class Proposals:
             self.state = self.policy.on_hosts(before, {code: gap(code) for code in hosts})
         return self.state is not before
 
-    def _dated(self, page_id: int, unit: Unit) -> Instant:
+    def _find_last_change(self, page_id: int, unit: Unit) -> Instant:
         """Return when a page changed last, where its host's dates have proved to say so, else `UNPOLLED`."""
         page = self._pages.get(page_id)
         if unit.version is None or page is None or self._hearing is None:
             return UNPOLLED
-        for kind, dated in ((DATES, unit.version.modified_at), (UPDATED, updated_in(unit))):
+        for kind, dated in ((DATES, unit.version.modified_at), (UPDATED, find_updated(unit))):
             if dated is not None and self._hearing.dates_are_exact(page.identity.host, kind):
                 return min(dated, unit.at)
         return UNPOLLED
 
-    def _judged(self, page_id: int, at: Instant, *, changed: bool, is_interrupted: bool) -> float:
+    def _judge(self, page_id: int, at: Instant, *, changed: bool, is_interrupted: bool) -> float:
         """Return how many changes a look shows, by the hints that came before it; nan where no source speaks of the page, or nothing can be learned."""
         if self._hearing is None:
             return math.nan
@@ -232,7 +234,7 @@ class Proposals:
         last[known] = np.maximum(population["last_polled"][rows], 0)
         return last
 
-    def added(self, page_ids: Ids) -> Instants:
+    def get_added_at(self, page_ids: Ids) -> Instants:
         """Return when pages were added; 0 for those that the policy does not know."""
         rows, known = self.state.population.present(page_ids)
         added = np.zeros(len(page_ids), np.int64)

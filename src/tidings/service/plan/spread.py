@@ -39,7 +39,7 @@ class Crowds:
         self.leave(page_id)
         second = self._second[page_id] = due // SECOND
         self._counts[second] += 1
-        return self._counts[second] > allowed(pages)
+        return self._counts[second] > count_allowed(pages)
 
     def leave(self, page_id: int) -> None:
         """Forget what was noted of a page."""
@@ -50,7 +50,7 @@ class Crowds:
                 del self._counts[second]
 
 
-def allowed(pages: int) -> int:
+def count_allowed(pages: int) -> int:
     """Return how many of so many pages may fall due in a second: a few, or twice what an hour has if they are very many."""
     return max(CROWD, 2 * pages * SECOND // HOUR)
 
@@ -95,7 +95,7 @@ class Apart:
         waits for nobody.
         """
         late = [(page, due) for page, due in missed if page.state.polled_at is not None]
-        if not self._spreads or len(late) <= allowed(pages):
+        if not self._spreads or len(late) <= count_allowed(pages):
             return {}
         late.sort(key=lambda pair: (-(now - max(pair[1], 0)) * importance(pair[0]), pair[0].state.page_id))
         return {

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tidings.model.watch.weight import Life, Urgency
+from tidings.model.watch.weight import ChangeLife, Urgency
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
 from tidings.service.plan.learned_worth import LearnedWorth, tells_all
 
 if TYPE_CHECKING:
     from tidings.service.watch.watchlist import Subscription, WatchedPage
 
-FOREVER: Final = Life("forever")
+FOREVER: Final = ChangeLife("forever")
 
 
 def weight(page: WatchedPage) -> float:
@@ -40,7 +40,7 @@ class Worth(NamedTuple):
     life_scale: int
 
     @classmethod
-    def of(cls, urgency: Urgency, life: Life) -> Worth:
+    def of(cls, urgency: Urgency, life: ChangeLife) -> Worth:
         """Return what an Urgency and a Life say."""
         half_life = HALF_LIFE if urgency.mode == "exponential" else 0
         return cls(

@@ -49,7 +49,7 @@ class Occasion:
     screenshot: bool = False
 
 
-class Asker:
+class RequestBuilder:
     """Builds requests. `vault` has the secrets, in `data` lie files that are named without a folder."""
 
     def __init__(self, vault: Vault, data: Path) -> None:
@@ -63,7 +63,7 @@ class Asker:
 
     def plain(self, identity: PageIdentity, occasion: Occasion) -> FetchRequest:
         """Return the request for a page without secrets."""
-        return self._built(identity, occasion, {})
+        return self._build(identity, occasion, {})
 
     def with_secrets(self, c: Connection, identity: PageIdentity, occasion: Occasion) -> FetchRequest | Failed:
         """Return the request for a page, or why there can be none: a secret that is not set, does not open or does not fit."""
@@ -72,18 +72,18 @@ class Asker:
             for name in secret_names(identity):
                 found = self.vault.open(c, name, owner_id=identity.owner_id or LOCAL)
                 if found is None:
-                    return _refused(f"the secret {name} is not set; `tidings secret set {name}` sets it")
+                    return _make_refusal(f"the secret {name} is not set; `tidings secret set {name}` sets it")
                 opened[name] = found
         except SecretError as error:
-            return _refused(str(error))
-        if fault := _misused(identity, opened):
-            return _refused(fault)
-        request = self._built(identity, occasion, opened)
+            return _make_refusal(str(error))
+        if fault := _explain_misuse(identity, opened):
+            return _make_refusal(fault)
+        request = self._build(identity, occasion, opened)
         if request.cookies and not cookies.fitting(request.cookies, request.url, now=occasion.now):
-            return _refused(_nothing_fits(identity, opened, request.cookies, occasion.now))
+            return _make_refusal(_nothing_fits(identity, opened, request.cookies, occasion.now))
         return request
 
-    def _built(self, identity: PageIdentity, occasion: Occasion, opened: Mapping[str, Opened]) -> FetchRequest:
+    def _build(self, identity: PageIdentity, occasion: Occasion, opened: Mapping[str, Opened]) -> FetchRequest:
         def is_jar(header: Header) -> bool:
             return header.value.is_secret and opened[header.value.text].kind == "cookies"
 
@@ -134,7 +134,7 @@ def _text(value: Value, opened: Mapping[str, Opened]) -> str | Secret:
     return opened[value.text].value if value.is_secret else value.text
 
 
-def _misused(identity: PageIdentity, opened: Mapping[str, Opened]) -> str:
+def _explain_misuse(identity: PageIdentity, opened: Mapping[str, Opened]) -> str:
     """Return why a secret cannot stand where it does, or an empty text."""
     for secret in opened.values():
         if secret.kind == "signing":
@@ -168,5 +168,5 @@ def _nothing_fits(identity: PageIdentity, opened: Mapping[str, Opened], jar: tup
     )
 
 
-def _refused(reason: str) -> Failed:
+def _make_refusal(reason: str) -> Failed:
     return Failed(kind="secret", reason=reason, requests=0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, MINUTE
-from tidings.service.plan.jitter import lengthened
+from tidings.service.plan.jitter import lengthen
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
@@ -42,4 +42,4 @@ class Circuits:
         if failures < TRIPS_AFTER:
             return 0
         pause: Duration = FIRST_PAUSE * 2 ** min(failures - TRIPS_AFTER, 16)
-        return lengthened(min(pause, DAY), host, failures)
+        return lengthen(min(pause, DAY), host, failures)

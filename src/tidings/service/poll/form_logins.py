@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from tidings.clock import SECOND
-from tidings.document.structures.login_form import LoginForm, LoginPage, Question, read
+from tidings.document.structures.login_form import LoginForm, LoginPage, LoginQuestion, read
 from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.fetching.http import redirects
@@ -89,7 +89,7 @@ class _Visit:
                 return await self._keep(seen, session)
         now = self._now
         if session.next_try(now) > now:
-            return self._lost(session, session.reason or "it was tried too often")
+            return self._lose(session, session.reason or "it was tried too often")
         return await self._repair(session)
 
     @property
@@ -102,9 +102,9 @@ class _Visit:
         try:
             session = await self._log_in(session)
         except _LoginError as error:
-            session = session.failed(str(error))
+            session = session.fail(str(error))
             await self._save(session)
-            return self._lost(session, str(error))
+            return self._lose(session, str(error))
         seen = await self._ask(replace(self._request, validators=Validators()), session)
         if isinstance(seen, Failed) and seen.status not in _LOGGED_OUT:
             await self._save(session)  # what is wrong is the page, not the login
@@ -114,9 +114,9 @@ class _Visit:
         why = "the form took the password, but the page still asks to log in"
         if self._login.success:
             why = f"the form took the password, but the page has no {self._login.success}"
-        failed = before.trying(self._now).failed(why)
+        failed = before.trying(self._now).fail(why)
         await self._save(failed)
-        return self._lost(failed, why)
+        return self._lose(failed, why)
 
     async def _log_in(self, session: Session) -> Session:
         """Send the form; raises `_LoginError`. The session has the cookies that came with it."""
@@ -138,9 +138,9 @@ class _Visit:
         )
         page = await self._ask(plain, replace(session, cookies=()))
         if not isinstance(page, Fetched):
-            raise _LoginError(_said("the login page", page))
+            raise _LoginError(_describe("the login page", page))
         form = _usable(await self._read(page), named)
-        cookies = session.renewed(page.cookies, self._now).cookies if page.cookies else ()
+        cookies = session.renew(page.cookies, self._now).cookies if page.cookies else ()
         fields = [*form.fields, (form.user, reveal(login.user)), (form.password, login.password.reveal())]
         sent = {"content-type": "application/x-www-form-urlencoded", "referer": page.final_url}
         sent["origin"] = address.parse(page.final_url).origin
@@ -153,12 +153,12 @@ class _Visit:
         )
         answer = await self._ask(post, replace(session, cookies=cookies))
         if not isinstance(answer, Fetched):
-            raise _LoginError(_said("the form", answer))
+            raise _LoginError(_describe("the form", answer))
         after = await self._read(answer)
         if after.asks_password and not after.is_found:
             human = " and asks for a proof that somebody is human" if after.has_captcha else ""
             raise _LoginError(f"the form came back{human}: the user or the password is wrong, or its token has expired")
-        return session.succeeded(replace(session, cookies=cookies).renewed(answer.cookies, self._now).cookies)
+        return session.succeed(replace(session, cookies=cookies).renew(answer.cookies, self._now).cookies)
 
     async def _ask(self, request: FetchRequest, session: Session) -> Outcome:
         cookies = (*request.cookies, *session.cookies)
@@ -184,7 +184,7 @@ class _Visit:
         return page.is_found if self._login.success else not page.asks_password
 
     async def _read(self, seen: Fetched) -> LoginPage:
-        question = Question(seen.body, seen.content_type, seen.final_url, self._login.success)
+        question = LoginQuestion(seen.body, seen.content_type, seen.final_url, self._login.success)
         done = await self._by.runner.run(read, question)
         return LoginPage(problem=done.reason) if isinstance(done, Died) else done.value
 
@@ -192,7 +192,7 @@ class _Visit:
         """Keep the cookies that the site has renewed."""
         if isinstance(seen, Failed):
             return seen
-        renewed = session.renewed(seen.cookies, self._now)
+        renewed = session.renew(seen.cookies, self._now)
         if is_new or renewed != session:
             await self._save(renewed)
         return seen
@@ -200,7 +200,7 @@ class _Visit:
     async def _save(self, session: Session) -> None:
         await self._by.sessions.save(self._login, session, self._now)
 
-    def _lost(self, session: Session, why: str) -> Failed:
+    def _lose(self, session: Session, why: str) -> Failed:
         now = self._now
         until = session.next_try(now)
         name = address.parse(self._login.url).host
@@ -240,7 +240,7 @@ def _usable(page: LoginPage, named: set[str]) -> LoginForm:
     return form
 
 
-def _said(what: str, outcome: Failed | Unchanged) -> str:
+def _describe(what: str, outcome: Failed | Unchanged) -> str:
     return f"{what} was not answered: {outcome.reason}" if isinstance(outcome, Failed) else f"{what} was not sent"
 
 

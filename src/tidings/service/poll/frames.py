@@ -81,13 +81,13 @@ class Frames:
                 )
             finally:
                 del self._looking[page_id]
-        return await self.stored(frame_ids, unasked)
+        return await self.load(frame_ids, unasked)
 
-    async def stored(self, frame_ids: Sequence[int], unasked: Mapping[int, str] | None = None) -> list[Frame]:
+    async def load(self, frame_ids: Sequence[int], unasked: Mapping[int, str] | None = None) -> list[Frame]:
         """Return frames as they are stored."""
-        return await self._store.read(_seen, frame_ids, unasked or {})
+        return await self._store.read(_load, frame_ids, unasked or {})
 
-    def ended(self, page_id: int) -> None:
+    def note_end(self, page_id: int) -> None:
         """Hear that a look at a page is over."""
         for waiter in self._waiting.pop(page_id, ()):
             if not waiter.done():
@@ -116,7 +116,7 @@ class Frames:
             if is_reserved and not is_asked_for:
                 self._planner.release(frame_id)
             self._asking.discard(frame_id)
-            self.ended(frame_id)
+            self.note_end(frame_id)
 
     def _payer(self, page_id: int) -> str:
         """Return the class that pays for the frames of a page: that of the page."""
@@ -148,7 +148,7 @@ def _longest_ago(connection: Connection, frame_ids: Sequence[int]) -> list[int]:
     return sorted(frame_ids, key=lambda frame_id: pages.state(connection, frame_id).polled_at or 0)
 
 
-def _seen(connection: Connection, frame_ids: Sequence[int], unasked: Mapping[int, str]) -> list[Frame]:
+def _load(connection: Connection, frame_ids: Sequence[int], unasked: Mapping[int, str]) -> list[Frame]:
     found = []
     for frame_id in frame_ids:
         identity, state = _page(connection, frame_id)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.frames import Ask
     from tidings.service.poll.poller import Poller
-    from tidings.service.poll.requests import Asked
+    from tidings.service.poll.requests import PageRequest
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.hints import Hearing
     from tidings.service.watch.needs import Needs
@@ -110,7 +110,7 @@ class Grants:
         self._hosts: dict[str, tuple[Instant | None, Instant | None, Instant | None]] = {}
         """of each host what was last stored: until when it is left alone, as of when its robots.txt is, since when it gets no validators"""
 
-    async def look(self, charged: Charged, page: WatchedPage, asked: Asked, owed: dict[int, int]) -> None:
+    async def look(self, charged: Charged, page: WatchedPage, asked: PageRequest, owed: dict[int, int]) -> None:
         """Look at a page and settle what that brings, for those who asked too; `owed` are comparisons that wait, with their attempt."""
         page_id, host = page.state.page_id, charged.grant.host
         async with self._gate.permit(host, self._further(charged)) as permit:

@@ -52,7 +52,7 @@ class Keeper:
                 await self._keep_files(unit, await self._store.read(self._plan, unit.bodies))
 
     def _plan(self, connection: Connection, bodies: Sequence[NewBody]) -> WritePlan:
-        plans = [planned(connection, self._archive, new) for new in bodies]
+        plans = [plan_write(connection, self._archive, new) for new in bodies]
         return WritePlan(
             blobs=tuple(blob for plan in plans for blob in plan.blobs),
             garbage=tuple(name for plan in plans for name in plan.garbage),
@@ -72,7 +72,7 @@ def keeping(archive: Archive) -> Keep:
     """Return what plans small bodies inside a commit. A file that is garbage then goes at the next start."""
 
     def keep(connection: Connection, new: NewBody) -> tuple[Sequence[Blob], Sequence[str]]:
-        plan = planned(connection, archive, new)
+        plan = plan_write(connection, archive, new)
         if plan.files:
             message = f"the body {new.sha256} needs a file, which is written before the commit"
             raise ValueError(message)
@@ -81,7 +81,7 @@ def keeping(archive: Archive) -> Keep:
     return keep
 
 
-def planned(connection: Connection, archive: Archive, new: NewBody) -> WritePlan:
+def plan_write(connection: Connection, archive: Archive, new: NewBody) -> WritePlan:
     """Return how a new body is kept, beside the one that was the newest until now."""
 
     def row(sha: str) -> Blob | None:

@@ -23,16 +23,16 @@ from tidings.model.observed.version import Member
 from tidings.service.examine import extremes, findings, look, page_state
 from tidings.service.examine.answer_changes import watches_headers
 from tidings.service.examine.detect import Compared
-from tidings.service.examine.doubts import FIRST_POLLS, held_back, waiting
-from tidings.service.examine.framed_page import FramedPage, followed
+from tidings.service.examine.doubts import FIRST_POLLS, hold_back, waiting
+from tidings.service.examine.framed_page import FramedPage, list_followed
 from tidings.service.examine.judge import judge
 from tidings.service.examine.poll_result import Turn
 from tidings.service.examine.silence import evidence
-from tidings.service.plan.next_poll import confirmed_after
+from tidings.service.plan.next_poll import get_confirmation_wait
 from tidings.service.poll import build_request
 from tidings.service.poll.unit import unit_of
 from tidings.service.watch import noise
-from tidings.service.watch.cursors import is_doubtful, references, takers_of, takers_of_stored, tick_all, ticked
+from tidings.service.watch.cursors import is_doubtful, pass_tick, references, takers_of, takers_of_stored, tick_all
 from tidings.service.watch.page_schedule import first_open, robots_ignored
 from tidings.storage.observed import members, versions
 from tidings.storage.write import charge
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import PageIdentity
     from tidings.service.examine.detect import Detector
     from tidings.service.examine.findings import Findings
-    from tidings.service.examine.look import Look
+    from tidings.service.examine.look import PolledVersion
     from tidings.service.examine.poll_result import PollResult
     from tidings.service.examine.silence import Silence
     from tidings.service.examine.stored_versions import Bodies, Stored
-    from tidings.service.poll.build_request import Asker
+    from tidings.service.poll.build_request import RequestBuilder
     from tidings.service.poll.frames import Ask, Frames
     from tidings.service.poll.keep import Keeper
     from tidings.service.watch.watchlist import WatchedPage
@@ -58,13 +58,13 @@ log = logging.getLogger("tidings.service.poll.poller")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PolledPage:
     """What a page shows that is new: the look at it, what its subscriptions found, and what is stored of the page.
 
     `named` are the frames that a new body names, None where nobody knows; `frames` the page with them, once they were looked at.
     """
 
-    look: Look
+    look: PolledVersion
     compared: Compared
     stored: Stored
     named: list[PageIdentity] | None = None
@@ -91,7 +91,7 @@ class Poller:
         detector: Detector,
         frames: Frames,
         instance: DatabaseInstance,
-        asker: Asker,
+        asker: RequestBuilder,
         timeout: Duration,
         floor: Duration,
         silence: Silence,
@@ -162,7 +162,7 @@ class Poller:
         answer = result.outcome
         if isinstance(answer, Failed):
             return findings.of_failure(result, answer, self._instance)
-        shown: Shown | None = None
+        shown: PolledPage | None = None
         if (body := judge(result.page.state, answer, self._instance.hash_seed)) is not None:
             shown = await self._examine_body(result, body)
             if (suspect := findings.of_suspicion(result, body, shown.seen, self._instance)) is not None:
@@ -176,21 +176,21 @@ class Poller:
             return await self._find_unchanged(result, answer, None)
         return await self._find_changed(result, answer, shown)
 
-    async def _examine_body(self, result: PollResult, fetched: Fetched) -> Shown:
+    async def _examine_body(self, result: PollResult, fetched: Fetched) -> PolledPage:
         """Examine a new body; those of a page with frames wait for what the frames show."""
         page, last = result.page, result.page.state.last_seq
         takers = takers_of(page, result.at, result.eager, doubtful=noise.is_second(result.why, result.eager))
-        stored = await self._stored(result, references(takers) | ({last} if last else set()), learns=True)
+        stored = await self._load_stored(result, references(takers) | ({last} if last else set()), learns=True)
         body = look.of_body(result, fetched, stored, takers)
         compared = await self._detect(body, result)
         seen = compared.examination
         if seen is None or seen.problem:
-            return Shown(body, compared, stored)
-        named = followed(page.identity, fetched.final_url, seen.frames) if page.subscriptions else []
-        return Shown(body, compared, stored, named)
+            return PolledPage(body, compared, stored)
+        named = list_followed(page.identity, fetched.final_url, seen.frames) if page.subscriptions else []
+        return PolledPage(body, compared, stored, named)
 
     async def _look_at_frames(
-        self, result: PollResult, answer: Unchanged | Fetched, shown: Shown | None, ask: Ask | None
+        self, result: PollResult, answer: Unchanged | Fetched, shown: PolledPage | None, ask: Ask | None
     ) -> tuple[FramedPage, Stored, PollResult]:
         """Look at the frames of a page that was asked for. Return the page with them, what is stored of it, and its result as of then."""
         page_id = result.page.state.page_id
@@ -210,9 +210,9 @@ class Poller:
             )
             result = replace(result, at=self._frames.now())
         else:
-            seen = await self._frames.stored(ids)
+            seen = await self._frames.load(ids)
         last = result.page.state.last_seq
-        stored = await self._stored(
+        stored = await self._load_stored(
             result,
             references(takers_of(result.page, result.at, result.eager)) | ({last} if last else set()),
             is_framed=True,
@@ -227,21 +227,21 @@ class Poller:
         holder = shown.seen if shown is not None else None
         return FramedPage(answer, body, holder, seen, ask is not None, told, made_of), stored, result
 
-    async def _examine_frames(self, result: PollResult, frames: FramedPage, stored: Stored) -> Shown:
+    async def _examine_frames(self, result: PollResult, frames: FramedPage, stored: Stored) -> PolledPage:
         """Examine a page with its frames, one of which or which itself is new."""
         parts = await self._bodies.frames(frames.made_of[1:])
         whole = look.of_frames(result, frames, stored, parts, takers_of(result.page, result.at, result.eager))
         compared = await self._detect(whole, result)
-        return Shown(whole, compared, stored, frames=frames)
+        return PolledPage(whole, compared, stored, frames=frames)
 
-    async def _detect(self, seen: Look, turn: Turn) -> Compared:
+    async def _detect(self, seen: PolledVersion, turn: Turn) -> Compared:
         """Return what subscriptions find, without changes that must stay before they are news."""
         if extremes.are_asked(seen.takers):
             known = await self._store.read(extremes.read, seen.takers, seen.seq, seen.at)
             seen = replace(seen, extremes=known)
-        return held_back(await self._detector.examine(seen, attempts=turn.owed), seen)
+        return hold_back(await self._detector.examine(seen, attempts=turn.owed), seen)
 
-    async def _stored(
+    async def _load_stored(
         self, result: PollResult, seqs: set[int], *, is_framed: bool = False, learns: bool = False
     ) -> Stored:
         page = result.page
@@ -251,7 +251,7 @@ class Poller:
 
     # -- findings ------------------------------------------------------------------------------------------------------------------
 
-    async def _find_changed(self, result: PollResult, answer: Unchanged | Fetched, shown: Shown) -> Findings:
+    async def _find_changed(self, result: PollResult, answer: Unchanged | Fetched, shown: PolledPage) -> Findings:
         compared, seen = shown.compared, shown.seen
         is_doubted = shown.frames is None and seen is not None and seen.second_look
         if is_doubted and await self._may_confirm(result, shown.stored.noise.memory):
@@ -278,7 +278,7 @@ class Poller:
         memory = None
         if is_second or (frames is None and await self._silence.settles(page)):
             known = await self._store.read(noise.read, page.state.page_id)
-            memory = noise.rested(known, page.state, at, why=result.why)
+            memory = noise.rest(known, page.state, at, why=result.why)
         compared: Compared | None = None
         named: tuple[FrameRow, ...] | None = None
         if is_second and not any(is_doubtful(s, at) for s in page.subscriptions.values()):
@@ -300,11 +300,11 @@ class Poller:
         """
         page, at, newest = turn.page, turn.at, turn.page.state.last_seq
         behind, others = takers_of_stored(page, at, turn.eager, turn.owed, looked_at=looked_at, doubtful=doubtful)
-        idle = Compared(cursors=tuple(ticked(sub, at) for sub in others))
+        idle = Compared(cursors=tuple(pass_tick(sub, at) for sub in others))
         if not behind:
             return idle
         seqs = {newest, *references(behind)}
-        stored = await self._bodies.stored(page.state.page_id, seqs, is_framed=page.is_framed)
+        stored = await self._bodies.load(page.state.page_id, seqs, is_framed=page.is_framed)
         if newest in stored.lost:
             log.error("%s", stored.lost[newest])
             return idle
@@ -320,7 +320,7 @@ class Poller:
 
     async def _may_confirm(self, result: PollResult, known: Memory) -> bool:
         """Return whether a change waits for a second poll: the page's noise is hardly known, and it can be polled, and paid for, within two minutes."""
-        page, after = result.page, result.at + confirmed_after(result.page)
+        page, after = result.page, result.at + get_confirmation_wait(result.page)
         is_new = page.state.polls - known.seconds <= FIRST_POLLS or known.suspects
         if not (self._confirms and is_new and self._floor <= MINUTE and first_open(page, after) == after):
             return False
@@ -331,7 +331,7 @@ class Poller:
         page, seen = turn.page, compared.examination
         if seen is None or not seen.frames or page.is_framed or not page.subscriptions:
             return None
-        named = followed(page.identity, page.state.final_url or page.identity.url, seen.frames)
+        named = list_followed(page.identity, page.state.final_url or page.identity.url, seen.frames)
         ids = await self._store.write(members.ensure, named)
         return tuple(map(FrameRow, ids)) if ids else None
 

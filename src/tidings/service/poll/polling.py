@@ -72,7 +72,7 @@ class Polling:
 
     def end(self, page_id: int) -> list[int]:
         """Hear that the work on a page is over; return the requests that it was to answer."""
-        self._frames.ended(page_id)
+        self._frames.note_end(page_id)
         return self.requests.end(page_id)
 
     def serve(self, now: Instant, spawn: Spawn) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Asked:
+class PageRequest:
     """Who wants a page to be looked at now: rows of `request`, sentinels; `first`: right after `add --url`, before robots.txt;
     `alone`: without its frames.
     """
@@ -38,7 +38,7 @@ class Requests:
         self._watched = watched
         self._planner = planner
         self._hear_again = hear_again
-        self._asked: dict[int, Asked] = {}
+        self._asked: dict[int, PageRequest] = {}
         self._answering: dict[int, list[int]] = {}
         """requests that polls under way will answer, by page"""
         self.refused_by_budget: set[int] = set()
@@ -53,7 +53,7 @@ class Requests:
             if row.page_id not in self._watched:
                 await self.refuse(row.id, "nothing that is enabled watches this page")
                 continue
-            asked = self._asked.setdefault(row.page_id, Asked())
+            asked = self._asked.setdefault(row.page_id, PageRequest())
             if row.id not in asked.requests:
                 asked.requests.append(row.id)
                 asked.sentinels.update(() if row.sentinel_id is None else (row.sentinel_id,))
@@ -61,7 +61,7 @@ class Requests:
 
     def ask(self, page_id: int, *, sentinels: Iterable[int] = (), first: bool = False, alone: bool = False) -> None:
         """Ask for a look now, whatever the schedule says; host limits and budget hold."""
-        asked = self._asked.setdefault(page_id, Asked())
+        asked = self._asked.setdefault(page_id, PageRequest())
         asked.sentinels.update(sentinels)
         asked.first = asked.first or first
         asked.alone = asked.alone or alone
@@ -72,9 +72,9 @@ class Requests:
         self._asked.pop(page_id, None)
         self._planner.unforce(page_id)
 
-    def begin(self, page_id: int) -> Asked:
+    def begin(self, page_id: int) -> PageRequest:
         """Return who asked for a page that is polled now."""
-        asked = self._asked.pop(page_id, None) or Asked()
+        asked = self._asked.pop(page_id, None) or PageRequest()
         self._answering[page_id] = asked.requests
         return asked
 

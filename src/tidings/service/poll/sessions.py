@@ -58,15 +58,15 @@ class Session:
         """Return it with a try that has not succeeded yet: a crash counts as one that failed."""
         return replace(self, failures=self.failures + 1, tried=(*self.tried, now)[-MOST_A_DAY:])
 
-    def failed(self, reason: str) -> Session:
+    def fail(self, reason: str) -> Session:
         """Return it with why the try failed."""
         return replace(self, reason=reason)
 
-    def succeeded(self, cookies: Iterable[Cookie]) -> Session:
+    def succeed(self, cookies: Iterable[Cookie]) -> Session:
         """Return it after a login."""
         return replace(self, cookies=tuple(cookies), failures=0, reason="", was_in=True)
 
-    def renewed(self, cookies: Iterable[Cookie], now: Instant) -> Session:
+    def renew(self, cookies: Iterable[Cookie], now: Instant) -> Session:
         """Return it with the cookies that an answer has set; those that have expired are gone."""
         jar = {(c.name, c.domain, c.path): c for c in (*self.cookies, *cookies)}
         kept = (c for c in jar.values() if c.expires_at is None or c.expires_at > now)

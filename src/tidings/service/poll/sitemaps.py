@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.document.feeds.sitemap_run import read
-from tidings.document.feeds.sitemaps import Question, Sitemap
+from tidings.document.feeds.sitemaps import Sitemap, SitemapQuestion
 from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
@@ -127,7 +127,7 @@ class Sitemaps:
         for host, page_ids in hosts.items():
             is_free = len(self._reading) + len(found) < AT_ONCE and host not in self._reading
             if is_free and self._due_at(host) <= now and (roots := await self._roots(host, page_ids)):
-                found.append((host, roots, self._wanted(page_ids)))
+                found.append((host, roots, self._map_addresses(page_ids)))
         self._reading.update(host for host, *_ in found)
         self._lapse(now - LAPSES)
         return [self._read(*each, now) for each in found]
@@ -167,7 +167,7 @@ class Sitemaps:
         named = [url for given in origins.values() for url in await self._named(given)]
         return list(dict.fromkeys(url for each in named if (url := _own(each, host))))[:MOST_ROOTS]
 
-    def _wanted(self, page_ids: Iterable[int]) -> dict[str, int]:
+    def _map_addresses(self, page_ids: Iterable[int]) -> dict[str, int]:
         """Return the pages by the addresses under which they may be listed."""
         pages = [(i, self._watched[i].identity) for i in page_ids]
         return {**{identity.given: i for i, identity in pages}, **{identity.url: i for i, identity in pages}}
@@ -214,7 +214,7 @@ class Sitemaps:
             return Sitemap({}, {})
         if not isinstance(answered.outcome, Failed):
             self._answered_at[host] = answered.at
-        found = await self._found(answered, wanted)
+        found = await self._read_answer(answered, wanted)
         listed = known.listed if known is not None else None
         if found is not None and not found.problem:
             listed = len(found.pages)
@@ -232,17 +232,17 @@ class Sitemaps:
             lastmod,
         ) in moved.items():  # before the dates count as told: after a crash they are told again rather than never
             await self._tell(i, lastmod, url, answered.at)
-        await self._keep(answered, _unit(answered, state, self._epoch, (_kept(url, file), *kept)))
+        await self._keep(answered, _unit(answered, state, self._epoch, (_estimate(url, file), *kept)))
         self._files[url] = file
         self._forget(url, said, is_whole=found is not None and not found.problem)
         return Sitemap({}, {}) if found is None else found
 
-    async def _found(self, answered: Answered, wanted: Mapping[str, int]) -> Sitemap | None:
+    async def _read_answer(self, answered: Answered, wanted: Mapping[str, int]) -> Sitemap | None:
         """Return what a sitemap says, None if it says nothing new or could not be had."""
         outcome = answered.outcome
         if isinstance(outcome, Failed | Unchanged):
             return None
-        done = await self._runner.run(read, Question(outcome.body, frozenset(wanted)))
+        done = await self._runner.run(read, SitemapQuestion(outcome.body, frozenset(wanted)))
         return Sitemap({}, {}, done.reason) if isinstance(done, Died) else done.value
 
     def _forget(self, url: str, said: Mapping[int, str], *, is_whole: bool) -> None:
@@ -285,7 +285,7 @@ def _page(c: Connection, url: str) -> tuple[int, PageState]:
     return page_id, pages.state(c, page_id)
 
 
-def _kept(url: str, file: File) -> Estimate:
+def _estimate(url: str, file: File) -> Estimate:
     state = {"file": url, "host": file.host, "date": file.date, "listed": file.listed, "read_at": file.read_at}
     return Estimate(page_id=file.page_id, name=KIND, state=state, at=file.read_at)
 
@@ -295,7 +295,7 @@ def _unit(answered: Answered, before: PageState, epoch: int, kept: tuple[Estimat
     outcome, at = answered.outcome, answered.at
     failed = outcome if isinstance(outcome, Failed) else None
     if isinstance(outcome, Failed):
-        state = page_state.frozen(before, at) if answered.ours else page_state.after_failure(before, outcome, at)[0]
+        state = page_state.freeze(before, at) if answered.ours else page_state.after_failure(before, outcome, at)[0]
     else:
         state = replace(page_state.after_look(before, outcome, at)[0], final_url=outcome.final_url)
     record = PollRecord(

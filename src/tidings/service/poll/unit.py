@@ -12,8 +12,8 @@ from tidings.service.examine.detect import event_of
 from tidings.service.examine.poll_result import PollResult
 from tidings.service.notify.activate import first_report, too_late
 from tidings.service.notify.news import drafts
-from tidings.service.plan.learned_worth import taught
-from tidings.service.plan.next_poll import confirmed_after
+from tidings.service.plan.learned_worth import teach
+from tidings.service.plan.next_poll import get_confirmation_wait
 from tidings.service.watch.cursors import reference
 
 if TYPE_CHECKING:
@@ -32,19 +32,19 @@ def unit_of(findings: Findings) -> Unit:
     said = (*findings.events, *map(event_of, answered), *compared.events)
     events = tuple(event for event in said if event.change_id not in late)
     is_visible = findings.record is not None and findings.record.text_changed
-    moves = tuple(_merged((*findings.remembered, *compared.cursors)))
+    moves = tuple(_merge((*findings.remembered, *compared.cursors)))
     return Unit(
         at=at,
         epoch=turn.epoch,
         poll=findings.record,
-        page=_settled(findings),
+        page=_settle(findings),
         hosts=turn.hosts if isinstance(turn, PollResult) else (),
         version=findings.version,
         members=findings.members,
         frames=findings.frames,
         digests=findings.digests,
-        cursors=taught(moves, page, rows, compared.examination, is_visible=is_visible, at=at),
-        comparisons=(*compared.comparisons, *_done(findings)),
+        cursors=teach(moves, page, rows, compared.examination, is_visible=is_visible, at=at),
+        comparisons=(*compared.comparisons, *_list_done(findings)),
         quarantined=findings.quarantined,
         bodies=findings.bodies,
         changes=rows,
@@ -57,7 +57,7 @@ def unit_of(findings: Findings) -> Unit:
     )
 
 
-def _done(findings: Findings) -> Iterator[ComparisonRow]:
+def _list_done(findings: Findings) -> Iterator[ComparisonRow]:
     """Yield the owed comparisons that were made."""
     turn, compared = findings.turn, findings.compared
     moved = {c.subscription_id for c in compared.cursors} - {c.subscription_id for c in compared.comparisons}
@@ -73,7 +73,7 @@ def _done(findings: Findings) -> Iterator[ComparisonRow]:
             )
 
 
-def _settled(findings: Findings) -> PageState:
+def _settle(findings: Findings) -> PageState:
     """Return the state of the page, with why it cannot be compared; to be checked again soon if a check has just missed a part of it."""
     page, compared, state = findings.turn.page, findings.compared, findings.state
     seen = compared.examination
@@ -81,7 +81,7 @@ def _settled(findings: Findings) -> PageState:
     doubtful = _doubtful(compared.cursors)
     is_asked = any(not isinstance(page.subscriptions[id_].fetch, FetchOnDemand) for id_ in doubtful)
     if is_asked and state.health == "ok":
-        return replace(state, problem=problem, retry_at=findings.turn.at + confirmed_after(page))
+        return replace(state, problem=problem, retry_at=findings.turn.at + get_confirmation_wait(page))
     return state if problem == state.problem else replace(state, problem=problem)
 
 
@@ -89,7 +89,7 @@ def _doubtful(moves: Sequence[CursorMove]) -> list[int]:
     return [move.subscription_id for move in moves if move.missing is not None and move.missing.doubt]
 
 
-def _merged(moves: Iterable[CursorMove]) -> Iterator[CursorMove]:
+def _merge(moves: Iterable[CursorMove]) -> Iterator[CursorMove]:
     """Yield the last move of each subscription, with what any of them remembers."""
     last: dict[int, CursorMove] = {}
     for move in moves:

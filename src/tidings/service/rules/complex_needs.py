@@ -19,9 +19,9 @@ from tidings.model.observed.composite import PagePart
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.version import version_id
 from tidings.model.watch.weight import WHOLE
-from tidings.scheduling.needs import Group, Need, Wait
+from tidings.scheduling.needs import Need, Wait, WaitGroup
 from tidings.scheduling.timetable.hours import Hours
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, name_logged, own, postpone
 from tidings.service.rules.composites import HOLDS
 from tidings.service.rules.joint_reports import JointReport
 from tidings.service.watch.needs import LOOKED, Deadline
@@ -86,7 +86,7 @@ class ComplexNeeds:
             return Arrangement()
         wanted = [
             WantedRule(_rule("open", own(HOLDS, number))),
-            WantedRule(_rule("look", heard(LOOKED, number))),
+            WantedRule(_rule("look", name_logged(LOOKED, number))),
         ]
         for place, then in enumerate(sentinel.then):
             over = Plus(own(f"need {place}", number), then.within)
@@ -121,7 +121,7 @@ class ComplexNeeds:
         """Tell what had been captured when the sentinel ended."""
         return await self._close(moment, moment.at, is_last=True)
 
-    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+    def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Let the planner serve the waits that are open."""
         self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
 
@@ -132,9 +132,9 @@ class ComplexNeeds:
     async def _open(self, moment: Moment, parts: list[Plain], cause: str) -> None:
         """Open a need for what holds; pages that it was found on just now need no further poll."""
         held = moment.held
-        named = await self._store.read(_watched, held.row.id)
+        named = await self._store.read(_list_watched, held.row.id)
         since = max(part["at"] for part in parts)
-        found = await self._store.read(_found, [part["change"] for part in parts])
+        found = await self._store.read(_find_times, [part["change"] for part in parts])
         hours = Hours(held.sentinel.during, held.zone)
         groups = []
         for then in held.sentinel.then:
@@ -153,7 +153,7 @@ class ComplexNeeds:
         for need in moment.memory.get("open", ()):
             for wait in (wait for group in need["groups"] for wait in group["waits"]):
                 if wait["page"] == page_id and "at" not in wait:
-                    seen = await self._store.read(_seen, moment.held.row.id, page_id, wait["start"], wait["end"])
+                    seen = await self._store.read(_read_latest, moment.held.row.id, page_id, wait["start"], wait["end"])
                     wait.update(seen)
 
     async def _close(self, moment: Moment, now: Instant, *, is_last: bool = False) -> Deeds:
@@ -174,7 +174,7 @@ class ComplexNeeds:
     async def _report(self, moment: Moment, plain: Plain, need: Need) -> JointReport:
         told = [part["change"] for part in plain["parts"]]
         waits = {wait["page"]: wait for group in plain["groups"] for wait in group["waits"]}
-        found = await self._store.read(_found, told)
+        found = await self._store.read(_find_times, told)
         others: list[PagePart] = []
         for page_id, wait in waits.items():
             if page_id in found:
@@ -196,7 +196,7 @@ def _let_wait(moment: Moment) -> None:
     """Let what is needed be waited for so much longer as the sentinel was paused."""
     for plain in moment.memory.get("open", ()):
         for wait in (wait for group in plain["groups"] for wait in group["waits"] if "at" not in wait):
-            wait["start"], wait["end"] = postponed(wait["start"], wait["end"], moment)
+            wait["start"], wait["end"] = postpone(wait["start"], wait["end"], moment)
 
 
 def _rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> Rule:
@@ -206,7 +206,7 @@ def _rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any)
 def _need(plain: Plain) -> Need:
     return Need(
         tuple(
-            Group(
+            WaitGroup(
                 tuple(
                     Wait(wait["page"], ExecutionInterval(wait["start"], wait["end"]), wait.get("at"))
                     for wait in group["waits"]
@@ -247,7 +247,7 @@ def _both(one: Deeds, other: Deeds) -> Deeds:
     )
 
 
-def _watched(connection: Connection, sentinel_id: int) -> dict[str, list[AwaitedPage]]:
+def _list_watched(connection: Connection, sentinel_id: int) -> dict[str, list[AwaitedPage]]:
     """Return the pages of a sentinel by their names there."""
     found: dict[str, list[AwaitedPage]] = {}
     for sub in subscriptions.listing(connection, sentinel_id=sentinel_id):
@@ -256,13 +256,13 @@ def _watched(connection: Connection, sentinel_id: int) -> dict[str, list[Awaited
     return found
 
 
-def _found(connection: Connection, ids: Sequence[str]) -> dict[int, Instant]:
+def _find_times(connection: Connection, ids: Sequence[str]) -> dict[int, Instant]:
     """Return when the changes of these ids were seen, by page."""
     rows = [stored.row for i in ids if (stored := changes.get(connection, i)) is not None]
     return {row.page_id: row.polled_at for row in rows}
 
 
-def _seen(connection: Connection, sentinel_id: int, page_id: int, first: Instant, last: Instant) -> Plain:
+def _read_latest(connection: Connection, sentinel_id: int, page_id: int, first: Instant, last: Instant) -> Plain:
     """Return what the latest poll a page in [first, last] showed a sentinel."""
     at = max(polls.good(connection, page_id, first, last), default=None)
     if at is None:

@@ -15,17 +15,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import DAY
-from tidings.detection.ask.across import Choice, Joined, Leaf, Meeting, has_changed, leaves
-from tidings.events.expression import And, AnyOf, Expression, Or, Plus
+from tidings.detection.ask.across import Alternatives, Joined, Leaf, Meeting, has_changed, leaves
+from tidings.events.expression import And, AnyOfEvents, Expression, Or, Plus
 from tidings.events.operators.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.watch.sentinel import FetchAt, FetchEvery
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, heard, own, postponed
-from tidings.service.rules.joint_reports import JointReport, named_pages
-from tidings.service.rules.recent_polls import looked
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, name_logged, own, postpone
+from tidings.service.rules.joint_reports import JointReport, list_named_pages
+from tidings.service.rules.recent_polls import was_polled
 from tidings.service.watch.composite_parts import PART, Joint, joint_of, kind_of
 from tidings.service.watch.cursors import hours_of, ticks_of
 from tidings.service.watch.needs import LOOKED, Deadline
@@ -74,12 +74,12 @@ class Composites:
         """Return a rule for the parts that are found, one for each meeting, and one for each that is decided later."""
         held, number = moment.held, moment.held.row.id
         joint = joint_of(held.sentinel)
-        window = _fixed_window(held)
+        window = _get_window(held)
         _let_wait(moment)
         said = {"monitor": expressions.to_text(held.sentinel.monitor), "window": window, "then": bool(joint.has_then)}
         wanted = [
-            WantedRule(_rule("part", heard(PART, number), said)),
-            WantedRule(_rule("look", heard(LOOKED, number), said)),
+            WantedRule(_rule("part", name_logged(PART, number), said)),
+            WantedRule(_rule("look", name_logged(LOOKED, number), said)),
         ]
         if not joint.waits:
             moment.memory.clear()
@@ -101,7 +101,7 @@ class Composites:
                 _let_go(moment.memory, moment.at, page_id=firing.occurrence.params["page"])
                 return NO_DEEDS
             case "part":
-                return await self._found(moment, firing.occurrence.params["change"])
+                return await self._let_part_occur(moment, firing.occurrence.params["change"])
             case "meet":
                 return await self._meet(moment, int(place[0]), _parts_of(firing))
             case _:
@@ -112,7 +112,7 @@ class Composites:
         del moment
         return NO_DEEDS
 
-    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+    def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Let the planner serve what parts that were found make a need of."""
         sought = (memory or {}).get("sought", ())
         self._needs.settle(
@@ -129,7 +129,7 @@ class Composites:
             ],
         )
 
-    async def _found(self, moment: Moment, change_id: str) -> Deeds:
+    async def _let_part_occur(self, moment: Moment, change_id: str) -> Deeds:
         """Let a part occur; one that nothing must be joined with has come true."""
         stored = await self._store.read(changes.get, change_id)
         if stored is None:
@@ -168,9 +168,9 @@ class Composites:
         return labels.get(subscription_id, "")
 
     async def _meet(self, moment: Moment, place: int, parts: Parts) -> Deeds:
-        window = self._window(moment.held, await self._store.read(named_pages, moment.held.row.id))
+        window = self._window(moment.held, await self._store.read(list_named_pages, moment.held.row.id))
         latest: Instant = max(part["at"] for part in parts)
-        fresh = [part for part in parts if latest - part["at"] - moment.paused(part["at"], latest) <= window]
+        fresh = [part for part in parts if latest - part["at"] - moment.measure_pause(part["at"], latest) <= window]
         if len(fresh) < len(parts):  # the window is shorter now than it may be: what is still in it waits on
             again = [Raised(own(f"part {p['leaf']}", moment.held.row.id).name, {"parts": [p]}) for p in fresh]
             return Deeds(raised=tuple(again))
@@ -186,7 +186,7 @@ class Composites:
         """Decide, now that the window is over, whether what must not change has not."""
         span = dict(next(occurrence.primitives()).params)
         since: Instant = span["met"] if "met" in span else span["until"]
-        span |= {"met": moment.at, "until": span["until"] + moment.paused(since, moment.at)}
+        span |= {"met": moment.at, "until": span["until"] + moment.measure_pause(since, moment.at)}
         if span["until"] > moment.at:  # of a rule of an older Tidings, which polls every quarter of an hour
             return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
         joint, number = joint_of(moment.held.sentinel), moment.held.row.id
@@ -199,7 +199,7 @@ class Composites:
             leaf.page
             for part in meeting.negative
             for leaf in leaves(part)
-            if not await self._store.read(looked, moment.held, leaf.page, span["from"], span["until"])
+            if not await self._store.read(was_polled, moment.held, leaf.page, span["from"], span["until"])
         ]
         if not unseen:
             return await self._came_true(moment, place, span["parts"])
@@ -229,7 +229,7 @@ class Composites:
         return await self._reporter.deeds(moment.held, report, at=moment.at)
 
     def _window(self, held: WatchedSentinel, named: Mapping[str, Sequence[tuple[int, str]]]) -> Duration:
-        fixed = _fixed_window(held)
+        fixed = _get_window(held)
         if fixed is not None:
             return fixed
         pages = {leaf.page for leaf in joint_of(held.sentinel).leaves}
@@ -261,11 +261,11 @@ def _let_wait(moment: Moment) -> None:
     """Let what is sought be sought so much longer as the sentinel was paused."""
     if moment.resumed and "sought" in moment.memory:
         moment.memory["sought"] = [
-            [place, page, *postponed(start, end, moment)] for place, page, start, end in moment.memory["sought"]
+            [place, page, *postpone(start, end, moment)] for place, page, start, end in moment.memory["sought"]
         ]
 
 
-def _fixed_window(held: WatchedSentinel) -> Duration | None:
+def _get_window(held: WatchedSentinel) -> Duration | None:
     """Return how far apart parts may be: as said, else the interval of the polls; None where that one is learned."""
     sentinel = held.sentinel
     if sentinel.window is not None:
@@ -285,14 +285,14 @@ def _all_of(meeting: Meeting, joint: Joint, number: int, window: Duration) -> Ex
         return parts[0]
     if len(parts) == 2:
         return And(*parts, within=window, consume=True)
-    return AnyOf(len(parts), parts, within=window, consume=True)
+    return AnyOfEvents(len(parts), parts, within=window, consume=True)
 
 
 def _event(part: Joined, joint: Joint, number: int) -> Expression:
     match part:
         case Leaf():
             return own(f"part {joint.leaves.index(part)}", number)
-        case Choice(parts):
+        case Alternatives(parts):
             events = tuple(dict.fromkeys(_event(inner, joint, number) for inner in parts))
             return events[0] if len(events) == 1 else Or(events)
         case Meeting():

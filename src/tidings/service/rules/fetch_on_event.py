@@ -15,7 +15,7 @@ from tidings.events.rule import Action, Condition, Coupling, Rule
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.scheduling.timetable.hours import Hours
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, happening, heard
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, happening, name_logged
 from tidings.service.watch.needs import LOOKED, Deadline
 from tidings.storage.watches import subscriptions
 from tidings.storage.watches.outside import HAPPENED
@@ -61,7 +61,7 @@ class Summons:
         if not events:
             return Arrangement()
         rules = [_rule(f"event.{event}", happening(event, number), event=event) for event in events]
-        return Arrangement([WantedRule(rule) for rule in (*rules, _rule("look", heard(LOOKED, number)))])
+        return Arrangement([WantedRule(rule) for rule in (*rules, _rule("look", name_logged(LOOKED, number)))])
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
         """Owe a poll of each page, or note that one was made."""
@@ -87,7 +87,7 @@ class Summons:
         moment.memory.clear()
         return NO_DEEDS
 
-    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+    def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Let the planner make the polls that are owed."""
         self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
 

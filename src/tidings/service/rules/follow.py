@@ -22,7 +22,7 @@ from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, RuleState, Unit
-from tidings.service.behaviour import Deeds, Moment, happening, heard, opened
+from tidings.service.behaviour import Deeds, Moment, happening, name_logged, name_opening
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,
     Pause,
@@ -115,7 +115,7 @@ class RuleFollower:
 
         `owed` are sentinels, ended ones too, whose behaviours have something to take over from an earlier version of Tidings.
         """
-        self._upto = self._remembered = await self._store.read(rules.followed)
+        self._upto = self._remembered = await self._store.read(rules.get_followed)
         stored = await self._store.read(rules.listing, NAME)
         self._engine, self._groups = self._new_engine(), {}
         self._now = now
@@ -126,7 +126,7 @@ class RuleFollower:
             group.is_touched = state is not known
             # one that is behind the others hears its events at their time
             self._put_back(group, {**state["engine"], "now": base})
-            self._settled(group)
+            self._settle(group)
         for sentinel_id, state in await self._store.read(rules.listing, FINISHED):
             self._groups[sentinel_id] = RuleGroup(sentinel_id, state["upto"], is_finished=True)
         self._engine.take_changed()
@@ -135,7 +135,7 @@ class RuleFollower:
         for held in self._watchlist.sentinels.values():
             await self._mend(held)
         for sentinel_id in owed:
-            await self._mend(await self._held(sentinel_id), is_owed=True)
+            await self._mend(await self._load(sentinel_id), is_owed=True)
         self._is_woken = True
         await self.follow(now)
 
@@ -148,7 +148,7 @@ class RuleFollower:
         try:
             while self._is_woken or ((due := self._engine.next_due()) is not None and due <= now):
                 self._is_woken, self._passed = False, 0
-                happened, last = await self._store.read(_happened, self._upto, self._hears.union(LIFE_EVENTS))
+                happened, last = await self._store.read(_list_events, self._upto, self._hears.union(LIFE_EVENTS))
                 for event in happened:
                     await self._hear(event)
                 self._upto = self._at_event = max(last, self._upto)
@@ -216,7 +216,7 @@ class RuleFollower:
         plain = {name: value for name, value in event.data.items() if isinstance(value, (int, float, str))}
         told = plain | {name: value for name, value in params.items() if value is not None}
         for page_id in dict.fromkeys((None, event.page_id)):
-            name = heard(event.type, sentinel_id, page_id).name
+            name = name_logged(event.type, sentinel_id, page_id).name
             await self._act(self._engine.push(Occurrence.at(name, self._engine.now, told)))
 
     def _listeners(self, event: EventRow) -> list[int]:
@@ -249,9 +249,9 @@ class RuleFollower:
                 self._pause(group)
         elif event.type == EventType.SENTINEL_ENABLED and group is not None and group.pause is not None:
             await self._reach(event, group)
-            await self._resume(group, await self._held(sentinel_id))
+            await self._resume(group, await self._load(sentinel_id))
         elif event.type in _BEGINS:
-            held = await self._held(sentinel_id)
+            held = await self._load(sentinel_id)
             if self._concerns(held) and has_started(event, held):
                 if group is None:
                     group = self._groups[sentinel_id] = RuleGroup(sentinel_id, event.seq)
@@ -269,7 +269,7 @@ class RuleFollower:
 
     async def _resume(self, group: RuleGroup, held: WatchedSentinel) -> None:
         """Let a sentinel's rules go on where they stood, as it is now, and hear what came of polls that were under way at the pause."""
-        dumps, pause = group.resumed(self._engine.now)
+        dumps, pause = group.resume(self._engine.now)
         for dump in dumps:
             self._put_back(group, {**dump, "now": self._engine.now})
         await self._arrange(group, held, resumed=self._engine.now - pause.since)
@@ -289,7 +289,7 @@ class RuleFollower:
         """Hear of something that a sentinel's last poll brought after its end: it is told with what there was."""
         if sentinel_id in self._watchlist.sentinels:
             return
-        held = await self._held(sentinel_id)
+        held = await self._load(sentinel_id)
         if held.row.state != "ended" or not self._concerns(held):
             return
         group = self._groups.get(sentinel_id)
@@ -329,11 +329,11 @@ class RuleFollower:
     def _concerns(self, held: WatchedSentinel) -> bool:
         return any(behaviour.concerns(held) for behaviour in self._behaviours.values())
 
-    async def _held(self, sentinel_id: int) -> WatchedSentinel:
+    async def _load(self, sentinel_id: int) -> WatchedSentinel:
         return self._watchlist.sentinels.get(sentinel_id) or await self._watchlist.recall(sentinel_id)
 
     async def _moment(self, group: RuleGroup, behaviour: str, *, resumed: Duration = 0) -> Moment:
-        held, memory = await self._held(group.sentinel_id), group.memory.setdefault(behaviour, {})
+        held, memory = await self._load(group.sentinel_id), group.memory.setdefault(behaviour, {})
         return Moment(held, memory, self._engine.now, self._at_event, group.pauses, resumed)
 
     async def _act(self, outcome: EngineOutcome) -> None:
@@ -389,7 +389,7 @@ class RuleFollower:
         for name, item in wanted.items():
             self._engine.add(replace(item.rule, group=group.name))
             if item.is_opened:
-                occurrence = Occurrence.at(opened(name, group.sentinel_id).name, self._engine.now)
+                occurrence = Occurrence.at(name_opening(name, group.sentinel_id).name, self._engine.now)
                 await self._act(self._engine.push(occurrence))
         await self._raise(raised)
         group.is_touched = group.is_touched or group.memory != remembered
@@ -406,11 +406,11 @@ class RuleFollower:
         self._engine.remove_group(group.name)
         group.is_finished = group.is_touched = True
 
-    def _settled(self, group: RuleGroup) -> None:
+    def _settle(self, group: RuleGroup) -> None:
         for name, behaviour in self._behaviours.items():
             if name in group.memory:
                 is_idle = group.is_finished or (group.pause is not None and f"{name}." != BY_THE_WALL)
-                behaviour.settled(group.sentinel_id, None if is_idle else group.memory[name])
+                behaviour.note_memory(group.sentinel_id, None if is_idle else group.memory[name])
 
     # -- the state -----------------------------------------------------------------------------------------------------------------
 
@@ -428,7 +428,7 @@ class RuleFollower:
         await asyncio.gather(*(self._write(group, now) for group in groups))
         for group in groups:
             group.deeds, group.is_touched = [], False
-            self._settled(group)
+            self._settle(group)
 
     async def _write(self, group: RuleGroup, now: Instant) -> None:
         states: dict[str, dict[str, Any] | None] = (
@@ -459,6 +459,6 @@ def _number(connection: Connection, numbers: Collection[int]) -> list[EventRow]:
     return [event for n in numbers for event in events.listing(connection, after=n - 1, upto=n)]
 
 
-def _happened(connection: Connection, after: int, types: Iterable[str]) -> tuple[list[EventRow], int]:
+def _list_events(connection: Connection, after: int, types: Iterable[str]) -> tuple[list[EventRow], int]:
     """Return the events of these types above a number, and the number of the newest event of all."""
     return events.listing(connection, after=after, types=frozenset(types)), events.last_seq(connection)

@@ -111,7 +111,7 @@ def _evidence(
     return found, subs
 
 
-def named_pages(connection: Connection, sentinel_id: int) -> dict[str, list[tuple[int, str]]]:
+def list_named_pages(connection: Connection, sentinel_id: int) -> dict[str, list[tuple[int, str]]]:
     """Return (id, address as it was given) of a sentinel's pages by their names there."""
     found: dict[str, list[tuple[int, str]]] = {}
     for sub in subscriptions.listing(connection, sentinel_id=sentinel_id):

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 
-def looked(connection: Connection, held: WatchedSentinel, page: str, first: Instant, last: Instant) -> bool:
+def was_polled(connection: Connection, held: WatchedSentinel, page: str, first: Instant, last: Instant) -> bool:
     """Return whether each page of this name was looked at for a sentinel, well, in [first, last].
 
     On change every good look counts. With ticks the look that serves one of them does: it may be another sentinel's, but what comes
     between is not seen.
     """
     rows = [row for row in subscriptions.listing(connection, sentinel_id=held.row.id) if row.label == page]
-    return bool(rows) and all(_looked(connection, Subscription(row, held), first, last) for row in rows)
+    return bool(rows) and all(_was_polled(connection, Subscription(row, held), first, last) for row in rows)
 
 
-def _looked(connection: Connection, sub: Subscription, first: Instant, last: Instant) -> bool:
+def _was_polled(connection: Connection, sub: Subscription, first: Instant, last: Instant) -> bool:
     if sub.interval is None:
         return bool(polls.good(connection, sub.row.page_id, first, last))
     ticks = ticks_of(sub)

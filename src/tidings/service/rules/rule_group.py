@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.events.expression import Periodic, from_json
-from tidings.events.postponed import postponed
+from tidings.events.postponed import postpone
 from tidings.events.rewound import earlier, rewound
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
@@ -69,7 +69,7 @@ class RuleGroup:
             state["pause"] = {"since": self.pause.since, "rules": self.pause.rules, "missed": self.pause.missed}
         return state | ({"pauses": self.pauses} if self.pauses else {})
 
-    def resumed(self, at: Instant) -> tuple[list[dict[str, Any]], Pause]:
+    def resume(self, at: Instant) -> tuple[list[dict[str, Any]], Pause]:
         """End the pause; return the dumps of the rules to put back, and what the pause was.
 
         What goes by the calendar is owed as it was, its ticks made anew by who wants them; all else has as much time left as it had.
@@ -85,7 +85,7 @@ class RuleGroup:
         others = [r for r in rules if not r["name"].startswith(BY_THE_WALL)]
         dumps = ({**pause.rules, "rules": some} for some in (walled, others))
         now, later = (_prune(dump) for dump in dumps)
-        return [now, postponed(later, at - pause.since)], pause
+        return [now, postpone(later, at - pause.since)], pause
 
     @property
     def name(self) -> str:

@@ -22,7 +22,7 @@ from tidings.service.notify.bulletins import Bulletins
 from tidings.service.notify.deliver import Deliverer
 from tidings.service.notify.rates import Flapping, NotifyBehaviour
 from tidings.service.notify.send import Sending
-from tidings.service.poll.build_request import Asker
+from tidings.service.poll.build_request import RequestBuilder
 from tidings.service.poll.frames import Frames
 from tidings.service.poll.grants import Grants
 from tidings.service.poll.keep import Keeper
@@ -256,7 +256,7 @@ async def _open_outside(stack: contextlib.AsyncExitStack, base: _Base) -> _Outsi
     runner = open_runner(settings)
     stack.push_async_callback(runner.close)
     longest = max(_usual_timeout(settings), LONGEST_TIMEOUT)
-    await store.write(polls.cut_off, epoch=base.epoch, now=clock.now(), longest=longest)
+    await store.write(polls.end_earlier_epochs, epoch=base.epoch, now=clock.now(), longest=longest)
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     sessions = Sessions(base.vault, read=store.read, write=store.write)
     fetcher = open_fetcher(settings, client, runner, sessions)
@@ -334,7 +334,7 @@ def _build_poller(base: _Base, outside: _Outside, watch: _Watch, frames: Frames,
     store, detect = base.store, base.settings.detect
 
     async def commit(unit: Unit) -> object:
-        return await watch.committer.write(watch.needs.noted(unit))
+        return await watch.committer.write(watch.needs.add_events(unit))
 
     return Poller(
         store=store,
@@ -349,7 +349,7 @@ def _build_poller(base: _Base, outside: _Outside, watch: _Watch, frames: Frames,
         ),
         frames=frames,
         instance=base.installation,
-        asker=Asker(base.vault, base.settings.data),
+        asker=RequestBuilder(base.vault, base.settings.data),
         timeout=_usual_timeout(base.settings),
         floor=base.floor,
         silence=Silence(store),
@@ -468,5 +468,5 @@ def _connect(monitor: Monitor, signals: Signals) -> None:
 async def _report_wrong_clock(wrong: wrong_clock.Wrong, base: _Base, watch: _Watch) -> None:
     """Write that the clock was wrong, with a message to each recipient where it may have kept something from them."""
     log.warning("%s", wrong.text)
-    told = await base.store.read(wrong_clock.told_at)
+    told = await base.store.read(wrong_clock.find_last_notified)
     await watch.committer.write(wrong_clock.unit(wrong, watch.bulletins, epoch=base.epoch, told=told))

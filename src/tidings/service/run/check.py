@@ -132,7 +132,7 @@ async def check(
     found.polls = await monitor.store.read(_polls, poll_ids)
     found.changes = await monitor.store.read(_changes, change_ids)
     found.troubles = await monitor.store.read(_troubles, last)
-    if not (found.late or found.held or found.refused or found.is_set_back or await monitor.store.changed()):
+    if not (found.late or found.held or found.refused or found.is_set_back or await monitor.store.has_changed()):
         found.ended_at = clock.now()
         found.idle_until = monitor.next_work(found.ended_at)
     return found
@@ -187,7 +187,7 @@ def _troubles(connection: Connection, after: int, page_ids: Container[int] | Non
     ]
 
 
-def _held(connection: Connection, page_ids: Iterable[int], now: Instant) -> dict[int, str]:
+def _find_held(connection: Connection, page_ids: Iterable[int], now: Instant) -> dict[int, str]:
     """Return of these pages those whose host is left alone for a while, each with until when and why."""
     found = {}
     for page_id in page_ids:
@@ -218,7 +218,7 @@ async def ask(
     while True:
         states = database.read(requests.state, ids)
         unserved = {state.page_id for state in states if state.is_open}
-        held = {} if waits else database.read(_held, unserved, clock.now())
+        held = {} if waits else database.read(_find_held, unserved, clock.now())
         if not unserved - held.keys():
             break
         if say is not None and clock.now() - now > SHORT:

@@ -124,7 +124,7 @@ def open_planner(
         needs=needs,
         hearing=hearing,
         second_looks=settings.detect.second_looks,
-        classes={name: each.burst for name, each in settings.budget.named().items()},
+        classes={name: each.burst for name, each in settings.budget.map_names().items()},
         budget=settings.budget.polls_per_day / DAY,
         soonest=min(SOONEST, round(settings.schedule.pace_seconds * SECOND)),
         ranking=open_ranking(settings),
@@ -134,4 +134,4 @@ def open_planner(
 def budgets(settings: Settings) -> dict[str, tuple[float, float]]:
     """Return the rate a second and the burst of the budget of all polls, and of each class within it."""
     whole = (settings.budget.polls_per_day / 86_400, settings.budget.burst)
-    return {WHOLE: whole, **{n: (c.rate_per_second, c.burst) for n, c in settings.budget.named().items()}}
+    return {WHOLE: whole, **{n: (c.rate_per_second, c.burst) for n, c in settings.budget.map_names().items()}}

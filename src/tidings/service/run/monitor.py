@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from tidings.clock import MINUTE, SECOND
 from tidings.errors import StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
 from tidings.service.examine.page_state import AGAIN_AFTER
-from tidings.service.notify.rates import inherited
+from tidings.service.notify.rates import list_inherited
 from tidings.service.poll.grants import unkept
 from tidings.service.upkeep.upkeep import stall_of
 
@@ -189,7 +189,7 @@ class Monitor:
         await self.sitemaps.load()
         await self._memories.recall(self.clock.now())
         await self.polling.load()
-        await self.rules.start(self.clock.now(), owed=await self.store.read(inherited))
+        await self.rules.start(self.clock.now(), owed=await self.store.read(list_inherited))
         await self.upkeep.report_damage(self.watchlist)
 
     async def stop(self, *, patience: Duration = 0) -> None:
@@ -276,7 +276,7 @@ class Monitor:
         """Take in what other processes wrote, and what was taken from outside."""
         is_written, hinted = self._inbox.drain()
         self.planner.touch(hinted)
-        if not (await self.store.changed() or is_written):
+        if not (await self.store.has_changed() or is_written):
             return
         try:
             self.planner.touch(await self.watchlist.follow())

@@ -44,7 +44,7 @@ MOST_FACETS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SearchRequest:
     """What is asked: words, and what narrows them; an empty field narrows nothing.
 
     `at` is a date in the past, `changed_since` the earliest instant of the change, both in µs.
@@ -80,7 +80,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchAnswer:
     """What was found: how much in all, the part that is shown, and how it is spread over sites,
     times and kinds.
     """
@@ -93,7 +93,7 @@ class Answer:
     kinds: Sequence[tuple[str, int]] = ()
 
 
-async def ask(store: Store, index: SearchIndex, wanted: Wanted, *, now: Instant) -> Answer:
+async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: Instant) -> SearchAnswer:
     """Return what the index answers. Raises `UsageError` for a question that asks for nothing.
 
     Args:
@@ -109,23 +109,25 @@ async def ask(store: Store, index: SearchIndex, wanted: Wanted, *, now: Instant)
         hit for hit in hits
         if ("site" not in given or is_of_site(hit.host, given["site"])) and given.get("kind", hit.kind) == hit.kind
     ]  # fmt: skip
-    seen = await store.read(_seen, sorted({hit.page_id for hit in hits}), wanted, given)
+    seen = await store.read(_list_visible, sorted({hit.page_id for hit in hits}), wanted, given)
     hits = [hit for hit in hits if hit.page_id in seen]
     shown = await asyncio.to_thread(_show, index, query, hits, seen, wanted)
     sites = Counter(hit.host for hit in hits).most_common(MOST_FACETS)
     times = [(name, sum(hit.seq > 1 and now - hit.since <= age for hit in hits)) for name, age in TIMES.items()]
     kinds = Counter(hit.kind for hit in hits).most_common()
-    return Answer(query, len(hits), shown, sites, times, kinds)
+    return SearchAnswer(query, len(hits), shown, sites, times, kinds)
 
 
 async def behind(store: Store, index: SearchIndex) -> int:
     """Return how many stored versions are not in the index yet."""
-    cursor, source = await asyncio.to_thread(lambda: (index.known("cursor"), index.known("source")))
+    cursor, source = await asyncio.to_thread(lambda: (index.read_note("cursor"), index.read_note("source")))
     is_own = source == await store.read(indexed.source)
     return await store.read(indexed.count_after, int(cursor or 0) if is_own else 0)
 
 
-def _seen(c: Connection, page_ids: Sequence[int], wanted: Wanted, given: Mapping[str, str]) -> dict[int, FindablePage]:
+def _list_visible(
+    c: Connection, page_ids: Sequence[int], wanted: SearchRequest, given: Mapping[str, str]
+) -> dict[int, FindablePage]:
     return findable.of(
         c,
         page_ids,
@@ -138,7 +140,7 @@ def _seen(c: Connection, page_ids: Sequence[int], wanted: Wanted, given: Mapping
 
 
 def _show(
-    index: SearchIndex, query: Query, hits: Sequence[Hit], seen: Mapping[int, FindablePage], wanted: Wanted
+    index: SearchIndex, query: Query, hits: Sequence[Hit], seen: Mapping[int, FindablePage], wanted: SearchRequest
 ) -> list[Result]:
     if wanted.at is not None and wanted.offset < RESCORED:
         hits = _weigh(index, query, hits)
@@ -150,7 +152,7 @@ def _show(
             seen[hit.page_id],
             hit,
             texts[hit.id],
-            snippets.marked(texts[hit.id].title or texts[hit.id].address, query.phrases),
+            snippets.mark(texts[hit.id].title or texts[hit.id].address, query.phrases),
             snippets.snippet(texts[hit.id].text, query.phrases),
         )
         for number, hit in enumerate(part, 1)

@@ -22,7 +22,7 @@ from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.search.appraise import FRESH, Appraiser, appraiser
 from tidings.service.search.read_text import ReadText, read_text
 from tidings.storage.observed import indexed, pages, versions
-from tidings.storage.search.index import Entry, SearchIndex
+from tidings.storage.search.index import IndexEntry, SearchIndex
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
@@ -118,7 +118,7 @@ class Indexer:
         while True:
             wait = EVERY_SECONDS
             try:
-                if is_new or await asyncio.to_thread(self._database.changed):
+                if is_new or await asyncio.to_thread(self._database.has_changed):
                     is_new = False
                     if await self.catch_up():
                         used_at = loop.time()
@@ -145,14 +145,14 @@ class Indexer:
         copy.
         """
         source = self._database.read(indexed.source)
-        if self._index.known("source") != source:
+        if self._index.read_note("source") != source:
             self._index.begin(source)
 
     def _may_forget(self) -> bool:
         """Say whether both tables of terms are written anew now: at once where that takes a moment,
         else once an hour.
         """
-        last = int(self._index.known("forgot_at") or 0)
+        last = int(self._index.read_note("forgot_at") or 0)
         return self._index.size() <= SMALL_BYTES or self._now() - last >= FORGETS_EVERY
 
     def _learn(self, log: SearchLog) -> None:
@@ -164,8 +164,8 @@ class Indexer:
             self._appraiser = appraiser(self._index, log, at=now)
 
     def _behind(self) -> int:
-        is_own = self._index.known("source") == self._database.read(indexed.source)
-        cursor = int(self._index.known("cursor") or 0) if is_own else 0
+        is_own = self._index.read_note("source") == self._database.read(indexed.source)
+        cursor = int(self._index.read_note("cursor") or 0) if is_own else 0
         return self._database.read(indexed.count_after, cursor)
 
     async def _add(self) -> int:
@@ -181,7 +181,7 @@ class Indexer:
         return len(found)
 
     def _next(self) -> tuple[int, list[_Version]]:
-        cursor = int(self._index.known("cursor") or 0)
+        cursor = int(self._index.read_note("cursor") or 0)
         rows = self._database.read(indexed.after, cursor, limit=BATCH)
         return cursor, [self._database.read(_bodies, self._archive, row) for row in rows]
 
@@ -201,17 +201,17 @@ class Indexer:
         """Remove the texts of versions that are not stored any more; pages that are gone, or back,
         are so in the index too.
         """
-        counts, gone = self._database.read(indexed.collected), self._database.read(indexed.gone)
-        known = self._index.collected()
+        counts, gone = self._database.read(indexed.count_collected), self._database.read(indexed.list_gone)
+        known = self._index.read_collected()
         for page_id, collected in counts.items():
             if known.get(page_id, 0) != collected:
                 seqs = self._database.read(indexed.seqs, page_id)
                 self._index.keep_only(page_id, seqs, collected=collected)
-        if self._index.known("removed") and self._may_forget():
+        if self._index.read_note("removed") and self._may_forget():
             self._index.forget(self._now())
         for page_id, at in gone.items():
             self._index.retire(page_id, at, appraise=self._appraiser)
-        for page_id in self._index.retired() - gone.keys():
+        for page_id in self._index.list_retired() - gone.keys():
             newest = self._database.read(versions.newest, page_id)
             if newest is not None:
                 self._index.revive(page_id, newest.seq)
@@ -234,9 +234,9 @@ def _bodies(c: Connection, archive: Archive, row: NumberedVersion) -> _Version:
     return _Version(row, identity.given, ())
 
 
-def _entry(version: _Version, read: ReadText) -> Entry:
+def _entry(version: _Version, read: ReadText) -> IndexEntry:
     row = version.row
-    return Entry(
+    return IndexEntry(
         page_id=row.page_id,
         seq=row.seq,
         at=row.fetched_at,

@@ -27,10 +27,10 @@ class ReadText:
 
 def read_text(bodies: Sequence[Body]) -> ReadText:
     """Return the text of a page and of its frames, the page itself first."""
-    from tidings.detection.job.examiner import parsed
-    from tidings.document.text.words import shown
+    from tidings.detection.job.examiner import parse_body
+    from tidings.document.text.words import show
 
-    documents = [parsed(body) for body in bodies]
+    documents = [parse_body(body) for body in bodies]
     lines = [line for one in documents if not one.problem for line in one.lines]
     text = "\n".join(lines)[:MOST_CHARACTERS]
-    return ReadText(documents[0].media, shown(" ".join(documents[0].title.split())), shown(text))
+    return ReadText(documents[0].media, show(" ".join(documents[0].title.split())), show(text))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidings.errors import SecretError
 from tidings.model.watch.telling import secret_of
-from tidings.service.show.finding import Finding, fail, ok, shortened, warn
+from tidings.service.show.finding import Finding, fail, ok, shorten, warn
 from tidings.storage.secrets import secrets
 from tidings.storage.watches import endpoints
 
@@ -31,9 +31,9 @@ def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
     if keys and not vault.key_file.is_private():
         yield fail("secrets", f"{path} can be read by others than its owner", f"chmod 600 {path}")
     faults = [fail("secret", fault, f"tidings secret set {row.name}") for row in rows if (fault := vault.fault(row))]
-    yield from shortened(faults, mend="tidings secret list")
+    yield from shorten(faults, mend="tidings secret list")
     missing = _missing_receivers(c, {row.name for row in rows})
-    yield from shortened(missing, mend="tidings secret list")
+    yield from shorten(missing, mend="tidings secret list")
     if plain := [row.name for row in rows if not row.key_id]:
         yield warn("secrets", f"not encrypted yet: {', '.join(plain)}", "tidings secret rotate")
     if len(keys) > 1 and not faults:

@@ -25,7 +25,7 @@ from tidings.language.write import printer
 from tidings.model.secret import Secret
 from tidings.model.watch.sentinel import Alter, Clauses, Defaults, Sentinel
 from tidings.model.watch.telling import REFERENCE, SEALED, Channel, secret_of
-from tidings.notification.addresses import shown
+from tidings.notification.addresses import mask_address
 from tidings.service.secrets.resolving import note_schemes
 from tidings.storage.watches import endpoints, sentinels, tag_defaults
 
@@ -54,13 +54,13 @@ class References:
         self._key = b""
         self._names: dict[tuple[str, str], str] = {}
 
-    def sealed(self, statement: Statement) -> Statement:
+    def seal(self, statement: Statement) -> Statement:
         """Return a statement in which no address of a webhook or of Apprise is written out. Raises `SecretError` without the key of names."""
         match statement:
             case Sentinel():
                 return self.sentinel(statement)
             case Alter(sentinel=Sentinel() as after, clauses=clauses):
-                return replace(statement, sentinel=self.sentinel(after), clauses=self._said(clauses))
+                return replace(statement, sentinel=self.sentinel(after), clauses=self._replace_addresses(clauses))
             case Defaults():
                 return self.defaults(statement)
         return statement
@@ -72,7 +72,7 @@ class References:
 
     def defaults(self, defaults: Defaults) -> Defaults:
         """Return the defaults of tags as `sealed` does."""
-        return replace(defaults, clauses=self._said(defaults.clauses))
+        return replace(defaults, clauses=self._replace_addresses(defaults.clauses))
 
     def name(self, kind: str, address: str) -> str:
         """Return the name of the secret that holds an address; it is set if it was not."""
@@ -124,13 +124,13 @@ class References:
             return channel
         return Channel(channel.kind, self.name(channel.kind, channel.address), is_secret=True)
 
-    def _said(self, clauses: Clauses) -> Clauses:
-        def meant(word: str, meaning: Any) -> Any:
+    def _replace_addresses(self, clauses: Clauses) -> Clauses:
+        def replace_meaning(word: str, meaning: Any) -> Any:
             if word == "notify":
                 return tuple(map(self._clause, meaning))
             return self._channels(meaning) if word == "errors" else meaning
 
-        return Clauses(tuple((word, meant(word, meaning)) for word, meaning in clauses.said))
+        return Clauses(tuple((word, replace_meaning(word, meaning)) for word, meaning in clauses.said))
 
 
 def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
@@ -150,10 +150,10 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
         _forget(c, row.kind, row.address, reference)
         endpoints.refer(c, row.id, reference)
     for id_, number, text in sentinels.texts(c):
-        if _WRITTEN_OUT.search(text) and (sealed := _sealed_text(references, text)):
+        if _WRITTEN_OUT.search(text) and (sealed := _seal_text(references, text)):
             sentinels.rewrite(c, id_, number, sealed)
     for tag, text in held.items():
-        if sealed := _sealed_text(references, text):
+        if sealed := _seal_text(references, text):
             tag_defaults.put(c, tag, sealed)
     note_schemes(c, vault)
     return len(plain)
@@ -161,15 +161,15 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
 
 def _forget(c: Connection, kind: str, address: str, reference: str) -> None:
     """Take an address out of what was noted of attempts to send there."""
-    reason = shown(kind, reference)
+    reason = mask_address(kind, reference)
     endpoints.forget(c, address, reason)
     endpoints.forget_in_events(c, json.dumps(address)[1:-1], json.dumps(reason)[1:-1])
 
 
-def _sealed_text(references: References, text: str) -> str:
+def _seal_text(references: References, text: str) -> str:
     """Return a stored text with references in it; "" for a text that cannot be read: `doctor` reports it."""
     try:
-        return printer.to_text(references.sealed(parser.recall(text)))
+        return printer.to_text(references.seal(parser.recall(text)))
     except (SentinelError, ValueError):
         return ""
 

@@ -69,7 +69,7 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
     """Encrypt a value under a name; return the sentinels of which a page is polled again for it.
 
     News that waits for a receiver whose address it is is sent there at once.
-    `jar` says that it is a `cookies.txt`. Cookies of it that cannot be sent are `left_out`.
+    `jar` says that it is a `cookies.txt`. Cookies of it that cannot be sent are `list_unusable`.
     Raises `UsageError`, for an address `AddressError`, for a value that cannot be what it is meant for, without repeating it.
 
     Args:
@@ -111,9 +111,9 @@ def basic(user: str, password: Secret) -> Secret:
     return Secret(f"Basic {base64.b64encode(f'{user}:{password.reveal()}'.encode()).decode()}")
 
 
-def left_out(value: Secret) -> tuple[str, ...]:
+def list_unusable(value: Secret) -> tuple[str, ...]:
     """Return what is said of each cookie of a `cookies.txt` that no request can carry."""
-    return cookies.left_out(value.reveal())
+    return cookies.list_unusable(value.reveal())
 
 
 def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:

@@ -9,7 +9,7 @@ from tidings.fetching import address
 from tidings.model.watch.sentinel import Alter, Defaults, Sentinel
 from tidings.notification import addresses
 from tidings.notification.apprise_channel import check_service
-from tidings.service.watch.watchlist import told_channels
+from tidings.service.watch.watchlist import list_channels
 
 if TYPE_CHECKING:
     from tidings.model.watch.sentinel import Channel, Statement
@@ -29,9 +29,9 @@ def addressees(statement: Statement) -> tuple[str, tuple[Channel, ...]]:
     """Return what a statement is called and the channels that it names."""
     match statement:
         case Sentinel():
-            return statement.name, tuple(told_channels(statement))
+            return statement.name, tuple(list_channels(statement))
         case Alter(name=name, sentinel=Sentinel() as after):
-            return name, tuple(told_channels(after))
+            return name, tuple(list_channels(after))
         case Defaults(tags=tags, clauses=clauses):
             notify, errors = dict(clauses.said).get("notify", ()), dict(clauses.said).get("errors", ())
             where = f"the defaults of {', '.join(tags)}"

@@ -123,7 +123,7 @@ def confirm(connection: Connection, row: SentinelRow, *, now: Instant) -> None:
 def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare, after: Compare) -> None:
     """Let the versions that a sentinel has kept be those that another Compare clause begins with (sentinels §4.4)."""
     for sub in subscriptions.listing(connection, sentinel_id=row.id):
-        now = window.switched(before, after, Window(sub.number, sub.taken), sub.seen)
+        now = window.switch(before, after, Window(sub.number, sub.taken), sub.seen)
         if now.kept != sub.taken or now.number != sub.number:
             base = (
                 sub.seen if now.number == window.TO_BEGIN else sub.base

@@ -105,7 +105,7 @@ def apply(
     """
     vault = Vault(settings.data)
     references.seal_older(connection, vault, at=now)
-    said = {file: register.said(file, text, settings) for file, text in files.items()}
+    said = {file: register.read_statements(file, text, settings) for file, text in files.items()}
     defaults = _defaults(connection, said)
     found = _read_all(connection, files, said, settings, now, defaults)
     known = references.References(connection, vault, at=now)
@@ -116,7 +116,7 @@ def apply(
     resolving.check_secrets(connection, vault, (c for statement in stored for c in addressees(statement)[1]))
     found = replace(found, sentinels=wanted)
     notes = _Notes.read(connection)
-    run = _Run(connection, files, settings, now, defaults, notes, known, wanted)
+    run = _ApplyRun(connection, files, settings, now, defaults, notes, known, wanted)
     steps = [run.settle_event(happening) for happening in found.happenings]
     steps += [run.settle(file, sentinel) for file, sentinel in found.sentinels.values()]
     if prune:
@@ -150,7 +150,7 @@ def _defaults(connection: Connection, said: Mapping[str, Sequence[Statement]]) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FileContents:
     """What the files want: the sentinels by name, each with its file, and the events."""
 
     sentinels: Mapping[str, tuple[str, Sentinel]]
@@ -165,7 +165,7 @@ def _read_all(
     settings: Settings,
     now: Instant,
     defaults: _Groups,
-) -> _Found:
+) -> _FileContents:
     problems: list[Filed] = []
     warnings: list[Filed] = []
     names = {s.name for statements in said.values() for s in statements if isinstance(s, Sentinel)}
@@ -175,19 +175,19 @@ def _read_all(
     wanted: dict[str, tuple[str, Sentinel]] = {}
     existing = register.lookup(connection)
 
-    def known(name: str) -> KnownSentinel | None:
+    def look_up(name: str) -> KnownSentinel | None:
         if name in wanted:
             return KnownSentinel(wanted[name][1])
         return None if name in names else existing(name)
 
     for file, text in files.items():
-        parsed = register.understood(
+        parsed = register.understand(
             connection,
             file,
             text,
             settings=settings,
             now=now,
-            known=known,
+            known=look_up,
             names=sorted(names),
             defaults=defaults,
             events=dict.fromkeys(every - (made[file] - {event.name for event in happenings}), ()),
@@ -211,7 +211,7 @@ def _read_all(
             wanted[statement.name] = (file, statement)
     if problems:
         raise SentinelError(problems)
-    return _Found(wanted, tuple(happenings), tuple(warnings))
+    return _FileContents(wanted, tuple(happenings), tuple(warnings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ class _Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _ApplyRun:
     """Lets what there is become what the files say."""
 
     connection: Connection
@@ -277,7 +277,7 @@ class _Run:
         self._note(altered)
         return Step(row.name, "altered", altered.text, before=row.text)
 
-    def prune(self, found: _Found) -> Iterator[Step]:
+    def prune(self, found: _FileContents) -> Iterator[Step]:
         """Drop what an earlier apply made and no file names any more: sentinels first, since they may wait for events."""
         for row in sentinels.listing(self.connection):
             if row.name in found.sentinels:
@@ -299,10 +299,10 @@ class _Run:
 
     def _as_of(self, file: str, row: SentinelRow) -> str | None:
         """Return the text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
-        meant = self._meant_then(file, row.revised_at).get(row.name)
+        meant = self._read_as_of(file, row.revised_at).get(row.name)
         return None if meant is None else register.canonical(meant, by_name.lives(self.connection))
 
-    def _meant_then(self, file: str, at: Instant) -> Mapping[str, Sentinel]:
+    def _read_as_of(self, file: str, at: Instant) -> Mapping[str, Sentinel]:
         """Return the sentinels of a file by name, as it was meant at an instant; a file is read once for all that were made then."""
         if (file, at) not in self.meant:
             existing, own = (

@@ -58,12 +58,12 @@ class Lives:
         """Take the steps that are due; return all that were taken since the last call."""
         if self._is_new:
             self._is_new = False
-            self._reported |= await self._told_before()
+            self._reported |= await self._list_notified()
         taken, self._noted = self._noted, []
         await self._reload(taken)
         if self._reported:
             reported, self._reported = self._ending_with_a_report(self._reported), set()
-            moves = [activate.ended_with_a_report(sentinel_id, now) for sentinel_id in sorted(reported)]
+            moves = [activate.end_with_report(sentinel_id, now) for sentinel_id in sorted(reported)]
             await self._write(moves)
             taken += moves
         while self.next_at is not None and self.next_at <= now:
@@ -81,7 +81,7 @@ class Lives:
             if each is not None and each.row.state == "enabled" and activate.ends_with_a_report(each.sentinel)
         }
 
-    async def _told_before(self) -> set[int]:
+    async def _list_notified(self) -> set[int]:
         """Return which of those that end with their first report had it before the service stopped."""
         found = set()
         for sentinel_id in self._ending_with_a_report(self._watchlist.sentinels):

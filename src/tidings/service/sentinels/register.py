@@ -38,7 +38,7 @@ from tidings.service.sentinels.addressees import addressees, check_addressees
 from tidings.service.sources import command_pages, outside_events
 from tidings.service.watch import by_name, lifespan
 from tidings.service.watch.lifespan import Life
-from tidings.service.watch.watchlist import SENDABLE, meaning, told_channels
+from tidings.service.watch.watchlist import SENDABLE, list_channels, meaning
 from tidings.storage.observed import pages
 from tidings.storage.secrets import secrets
 from tidings.storage.secrets.vault import Vault
@@ -108,7 +108,7 @@ def carry_out(connection: Connection, text: str, settings: Settings, now: Instan
     """
     vault = Vault(settings.data)
     references.seal_older(connection, vault, at=now)
-    parsed = understood(connection, file, text, settings=settings, now=now)
+    parsed = understand(connection, file, text, settings=settings, now=now)
     if parsed.problems:
         raise SentinelError(parsed.problems)
     for statement in parsed.statements:
@@ -166,7 +166,7 @@ def refer(
     Raises `AddressError` for a secret that holds no address where one is named, `SecretError` where nothing can be encrypted.
     """
     known = references.References(connection, vault, at=now)
-    referring = tuple(map(known.sealed, statements))
+    referring = tuple(map(known.seal, statements))
     resolving.check_secrets(connection, vault, (c for statement in referring for c in addressees(statement)[1]))
     return referring
 
@@ -199,21 +199,21 @@ def watching(connection: Connection, sentinel_id: int) -> list[str]:
     return [row.name for row in sentinels.listing(connection) if row.id in others]
 
 
-def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
+def read_statements(file: str, text: str, settings: Settings) -> Sequence[Statement]:
     """Return the statements of a file by themselves, whatever there is beside them: which names they make, which defaults they set."""
     return parse_file(file, text, zone=settings.serve.zone, files=bool(settings.fetch.allow_files)).statements
 
 
-def altered_by(text: str, file: str, settings: Settings) -> list[str]:
+def list_altered(text: str, file: str, settings: Settings) -> list[str]:
     """Return the names of the sentinels that a text alters or commands, or that it makes sentinels
     of.
     """
-    found = said(file, text, settings)
+    found = read_statements(file, text, settings)
     names = [one.name for one in found if isinstance(one, Alter | Command)]
     return names + [one.base for one in found if isinstance(one, Sentinel) and one.base]
 
 
-def understood(
+def understand(
     connection: Connection, /, file: str, text: str, *, settings: Settings, now: Instant, **given: Any
 ) -> Parsed:
     """Return what a text says among all that there is here, judged by what this installation has (E48, W10, W19).
@@ -231,7 +231,7 @@ def understood(
         "files": bool(settings.fetch.allow_files),
         "events": outside_events.names(connection),
     }
-    own = InstallationMeans(tuple(settings.budget.named()), settings.schedule.policy, _policies)
+    own = InstallationMeans(tuple(settings.budget.map_names()), settings.schedule.policy, _policies)
     parsed = means.within(parse_file(file, text, **here | given), own)
     warnings = (w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
     return replace(parsed, warnings=tuple(warnings))
@@ -251,7 +251,7 @@ def lookup(connection: Connection) -> Callable[[str], verify.KnownSentinel | Non
     """Return the view of existing sentinels that the language needs."""
     find = by_name.lives(connection)
 
-    def known(name: str) -> verify.KnownSentinel | None:
+    def look_up(name: str) -> verify.KnownSentinel | None:
         try:
             row = sentinels.find(connection, name)
         except UnknownNameError:
@@ -260,7 +260,7 @@ def lookup(connection: Connection) -> Callable[[str], verify.KnownSentinel | Non
         start, end = lifespan.starts(life, find), lifespan.ends(life, find)
         return verify.KnownSentinel(life.sentinel, row.state, start, end, row.ended_at)
 
-    return known
+    return look_up
 
 
 def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
@@ -296,11 +296,11 @@ def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: 
 def group(connection: Connection) -> Callable[[str], Clauses | None]:
     """Return what finds the defaults of a tag."""
 
-    def found(tag: str) -> Clauses | None:
+    def get_defaults(tag: str) -> Clauses | None:
         text = tag_defaults.get(connection, tag)
         return None if text is None else clauses_of(text)
 
-    return found
+    return get_defaults
 
 
 def clauses_of(text: str) -> Clauses:
@@ -322,7 +322,7 @@ def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
 
 
 def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
-    for channel in told_channels(sentinel):
+    for channel in list_channels(sentinel):
         if channel.kind in SENDABLE:
             endpoints.ensure(connection, *channel.endpoint)
 

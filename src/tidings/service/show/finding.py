@@ -44,7 +44,7 @@ def fail(what: str, detail: str, mend: str = "") -> Finding:
     return Finding("fail", what, detail, mend)
 
 
-def shortened(found: Sequence[Finding], *, mend: str = "") -> Iterator[Finding]:
+def shorten(found: Sequence[Finding], *, mend: str = "") -> Iterator[Finding]:
     """Yield the first findings and, if there are many, one that counts the rest; all must be of one kind."""
     yield from found[:MOST_LINES]
     if rest := found[MOST_LINES:]:

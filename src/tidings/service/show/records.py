@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings.model.event_type import EventType
-from tidings.model.observed.change import ChangeSet, Context, EntryNote, ObjectPlace, shares
+from tidings.model.observed.change import ChangeSet, EditContext, EntryNote, ObjectPlace, shares
 from tidings.model.observed.version import version_id
 from tidings.model.watch.weight import WHOLE
-from tidings.notification.addresses import shown
+from tidings.notification.addresses import mask_address
 from tidings.service.show.reasons import spell_poll
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def change_record(row: ChangeRow, *, sentinel: str, url: str) -> Record:
         "kind": row.kind if row.composite is None else COMPOSITE,
         "from_version": version_id(row.page_id, row.from_seq),
         "to_version": version_id(row.page_id, row.to_seq),
-        **found_record(found),
+        **make_found_record(found),
         **({} if row.composite is None else _composite_record(row.composite, row.kind)),
         **({"masked": [{"old": m.old, "new": m.new, "mask": m.mask} for m in found.masked]} if found.masked else {}),
         **({"partial": True} if row.partial else {}),
@@ -118,7 +118,7 @@ def _part_record(part: PagePart) -> Record:
     }
 
 
-def found_record(found: ChangeSet) -> Record:
+def make_found_record(found: ChangeSet) -> Record:
     """Return what a comparison found; of a page with frames also frame by frame."""
     frames = [{"url": share.url, **_lists(part)} for share, part in shares(found)]
     notes = {"title": found.title, "snapshot": found.snapshot}
@@ -147,7 +147,7 @@ def _entry_record(note: EntryNote) -> Record:
     return {"of": note.of, "number": note.number, **known, **at, **({"edits": edits} if edits else {})}
 
 
-def _context_record(context: Context) -> Record:
+def _context_record(context: EditContext) -> Record:
     """Return where a text stands: `number` is its place (from 0) in the list that `of` names; what is not known is left out."""
     said = {name: getattr(context, name) for name in _CONTEXT if getattr(context, name)}
     return {"of": context.of, "number": context.number, **said}
@@ -292,7 +292,7 @@ def delivery_record(row: DeliveryRow) -> Record:
         "id": row.id,
         "sentinel": row.sentinel,
         "channel": row.kind,
-        "address": shown(row.kind, row.address),
+        "address": mask_address(row.kind, row.address),
         "status": row.status,
         "changes": row.changes,
         "first_sequence": row.first_seq,
@@ -364,9 +364,9 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
         case EventType.PAGE_MOVED:
             summary = f"the page has moved for good to {data['to']}; it is watched there by way of its old address, or watch the new one instead"
         case EventType.PAGE_SATURATED:
-            summary = saturated_text(data, sentinel)
+            summary = describe_saturated(data, sentinel)
         case EventType.SENTINEL_SILENCED:
-            summary = silenced_text(data, sentinel)
+            summary = describe_silenced(data, sentinel)
         case EventType.PAGE_OK if data.get("first"):
             begins = f', it begins "{_short(data["words"])}"' if data.get("words") else ""
             summary = f"the page has appeared{begins}: what it shows now is what the next change is compared with"
@@ -384,7 +384,7 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = f"the selected part is there again: {data['part']} matches"
             summary = f"the page says the {data['part']} again" if data["part"] in _SAID else summary
         case EventType.PART_HEALED:
-            summary = healed_text(data)
+            summary = describe_healed(data)
         case EventType.PART_APPEARED:
             summary = f"the selected part is there now: {data['part']} matches for the first time"
             summary = f"the page says the {data['part']} for the first time" if data["part"] in _SAID else summary
@@ -451,28 +451,28 @@ def bulletin_record(event: NoticeEvent) -> Record:
     return problem_record(summary, where="Tidings", details=details)
 
 
-def healed_text(data: Mapping[str, Any]) -> str:
+def describe_healed(data: Mapping[str, Any]) -> str:
     """Return what is said of a selector that was healed."""
     said = f'"{_short(data["before"])}" → "{_short(data["after"])}"'
     alike = f"{data['score']:.0%} alike"
     return f"selector healed: {data['part']} matches nothing any more, {data['stand_in']} is watched instead ({alike}): {said}"
 
 
-def saturated_text(data: Mapping[str, Any], sentinel: str) -> str:
+def describe_saturated(data: Mapping[str, Any], sentinel: str) -> str:
     """Return what is said of a page that looks different each time."""
     showed, shows = data["showed"], data["shows"]
     what = f': "{_short(showed)}", then "{_short(shows)}"' if showed or shows else ""
-    return f"the page looks different each time, at {data['looks']} looks in a row{what}; {saturated_mend(sentinel, data['mask'])}"
+    return f"the page looks different each time, at {data['looks']} looks in a row{what}; {suggest_mask(sentinel, data['mask'])}"
 
 
-def saturated_mend(sentinel: str, mask: str = "") -> str:
+def suggest_mask(sentinel: str, mask: str = "") -> str:
     """Return how to be told less of such a page; `mask` names the mask that would leave out what differs, if one would."""
     if mask:
         return f"if that is no news: tidings mask {sentinel} --on {mask}"
     return "if that is no news: Select watches one part of a page, Exclude leaves a part out"
 
 
-def silenced_text(data: Mapping[str, Any], sentinel: str) -> str:
+def describe_silenced(data: Mapping[str, Any], sentinel: str) -> str:
     """Return what is said of a sentinel all of whose newest news was left out as noise, and how to undo that."""
     words = "; ".join(f'"{_short(old)}" → "{_short(new)}"' for old, new in data["words"])
     off = " ".join(f"--off {mask}" for mask in data["masks"])

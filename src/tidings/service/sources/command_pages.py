@@ -54,12 +54,12 @@ class CommandFetcher:
         if self._closed:
             return Failed(kind="net", reason="the fetcher is closed", requests=0)
         if request.render or request.method != "GET" or request.body is not None:
-            return _failed("request", "a command is run as it is: leave Render, Method and Body out")
+            return _make_failure("request", "a command is run as it is: leave Render, Method and Body out")
         try:
             check(self._settings)
             argv = commands.argv_of(request.url)
         except (AddressError, ValueError) as error:
-            return _failed("address", str(error))
+            return _make_failure("address", str(error))
         outcome = await self._run(argv, request)
         return replace(outcome, final_url=request.url)
 
@@ -72,10 +72,10 @@ class CommandFetcher:
         seconds = self._settings.total_seconds if request.timeout is None else request.timeout / SECOND
         ran = await command.run(argv, seconds=seconds, most_bytes=self._settings.max_body_bytes)
         if isinstance(ran, Died):
-            return _failed("size" if ran.cause == "memory" else "command", ran.reason)
+            return _make_failure("size" if ran.cause == "memory" else "command", ran.reason)
         if ran.exit_code:
             how = f"exit code {ran.exit_code}" if ran.exit_code > 0 else f"signal {-ran.exit_code}"
-            return _failed("command", f"{argv[0]} ended with {how}{_last_words(ran.errors)}")
+            return _make_failure("command", f"{argv[0]} ended with {how}{_last_words(ran.errors)}")
         return Fetched(
             body=ran.output,
             final_url=request.url,
@@ -93,5 +93,5 @@ def _last_words(errors: bytes) -> str:
     return f": {text[-_LAST_WORDS:]}" if text else " and said nothing"
 
 
-def _failed(kind: str, reason: str) -> Failed:
+def _make_failure(kind: str, reason: str) -> Failed:
     return Failed(kind=kind, reason=reason, requests=0)  # type: ignore[arg-type]

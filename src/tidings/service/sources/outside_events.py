@@ -98,7 +98,7 @@ def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, ke
     if len(key) > LONGEST_KEY:
         message = f"an idempotency key has at most {LONGEST_KEY} characters"
         raise UsageError(message)
-    if key and (before := outside.taken(c, row.id, key)) is not None:
+    if key and (before := outside.find_taken(c, row.id, key)) is not None:
         return TakenEvent(before, is_new=False)
     outside.forget_keys(c, before=at - KEYS_FOR)
     return TakenEvent(happen(c, row, params, at=at, key=key), is_new=True)
@@ -115,13 +115,13 @@ def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Inst
     """
     seq = outside.happen(c, row, params, at=at, key=key)
     for waiting, sentinel in waiters(c, row.name):
-        start_at, end_at = fixed(waiting, sentinel, row.name, at)
+        start_at, end_at = fix_life(waiting, sentinel, row.name, at)
         if (start_at, end_at) != (waiting.start_at, waiting.end_at):
             sentinels.settle(c, waiting.id, start_at=start_at, end_at=end_at, at=at)
     return seq
 
 
-def fixed(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> tuple[Instant | None, Instant | None]:
+def fix_life(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> tuple[Instant | None, Instant | None]:
     """Return when a sentinel starts and ends now that an event happened: it starts with the first since it was made, it ends with the
     first after its start.
 

@@ -49,7 +49,7 @@ def estimates_of(page_id: int, seen: Examination | None, at: Instant) -> tuple[E
     return (Estimate(page_id=page_id, name=UPDATED, state={"at": seen.updated}, at=at),)
 
 
-def updated_in(unit: Unit) -> Instant | None:
+def find_updated(unit: Unit) -> Instant | None:
     """Return the newest date of the entries of a new version, None where it has none."""
     return next((each.state["at"] for each in unit.estimates if each.name == UPDATED), None)
 
@@ -136,13 +136,15 @@ class Signals:
             message = f"an idempotency key has at most {LONGEST_KEY} characters"
             raise UsageError(message)
         async with self._lock:
-            if key and (before := await self._store.read(hints.taken, key)) is not None:
+            if key and (before := await self._store.read(hints.find_taken, key)) is not None:
                 return TakenSignal(before, is_new=False)
             now = self._clock.now()
             watched = [page_id for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
             for page_id in watched:
                 self._hear(page_id, kind, now if at is None else min(at, now))
-            rows = self.hearing.unstored(watched)  # also of a hint that could not be stored when it was told before
+            rows = self.hearing.take_unstored(
+                watched
+            )  # also of a hint that could not be stored when it was told before
             if rows or key:
                 owed = Drained([], rows, [])
                 await self._write(owed, _take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
@@ -175,7 +177,7 @@ class Signals:
             return
         page_id, validators = unit.page.page_id, unit.page.validators
         updated = self._updated.get(page_id)
-        newest = updated if unit.version is None else updated_in(unit)
+        newest = updated if unit.version is None else find_updated(unit)
         if page.state.checked_at is not None and unit.poll.outcome in {"unchanged", "changed"}:
             self._date(page, unit, DATES, page.state.validators.last_modified, validators.last_modified)
             self._date(page, unit, UPDATED, updated, newest)

@@ -22,7 +22,7 @@ from tidings.errors import AddressError, BudgetError
 from tidings.fetching import address
 from tidings.model.observed.hub import LONGEST, Hub
 from tidings.model.observed.unit import Estimate
-from tidings.service.show.finding import Finding, ok, shortened, warn
+from tidings.service.show.finding import Finding, ok, shorten, warn
 from tidings.storage.db import leases
 from tidings.storage.observed import estimates, pages, websub
 from tidings.storage.observed.websub import HubRow
@@ -349,7 +349,7 @@ def findings(c: Connection) -> Iterator[Finding]:
         for row in rows
         if (why := _trouble(row))
     ]
-    yield from shortened(failing)
+    yield from shorten(failing)
     if not failing:
         active = sum(row.state == "active" for row in rows)
         yield ok("hubs", f"{active} of {len(rows)} tell what is new" if rows else "none is asked")

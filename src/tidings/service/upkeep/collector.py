@@ -75,7 +75,7 @@ def terms(settings: StoreSettings, at: Instant) -> Terms:
     )
 
 
-def foreseen(connection: Connection, settings: StoreSettings, at: Instant) -> Collected:
+def foresee(connection: Connection, settings: StoreSettings, at: Instant) -> Collected:
     """Return what would go now, without letting go of it; bodies are not counted, for others may need them."""
     found, after = Collected(), 0
     kept = terms(settings, at)

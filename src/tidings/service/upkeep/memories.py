@@ -84,7 +84,7 @@ class Memories:
 
     async def _remember_price(self, now: Instant) -> None:
         """Store the price that the budget makes, once an hour."""
-        if now < self._priced_at + PRICED_EVERY or (priced := self._planner.priced()) is None:
+        if now < self._priced_at + PRICED_EVERY or (priced := self._planner.dump_prices()) is None:
             return
         self._priced_at = now
         event = Event(type=PRICED, at=now, data=priced)

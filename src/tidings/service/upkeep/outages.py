@@ -49,10 +49,10 @@ class Outages:
             lasted = round(outage.seconds * SECOND)
             if lasted >= LEAST:
                 event = Event(type=OUTAGE, at=now, data={"since": now - lasted, "reason": outage.error})
-                unit = self._bulletins.unit(event, epoch=self._epoch, concerned=self._held_up(lasted, now))
+                unit = self._bulletins.unit(event, epoch=self._epoch, concerned=self._find_held_up(lasted, now))
                 await self._committer.write(unit)
 
-    def _held_up(self, lasted: Duration, now: Instant) -> set[int]:
+    def _find_held_up(self, lasted: Duration, now: Instant) -> set[int]:
         """Return the sentinels with a page that is overdue by its interval or more."""
         found: set[int] = set()
         for page_id, page in self._watchlist.pages.items():

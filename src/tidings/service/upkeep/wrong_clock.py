@@ -124,7 +124,7 @@ def _tick_anew(connection: Connection, numbers: Iterable[int], now: Instant, zon
         if row.id not in wanted or row.next_tick is None:
             continue
         if row.sentinel_id not in held:
-            held[row.sentinel_id] = _held(sentinels.get(connection, row.sentinel_id), zone)
+            held[row.sentinel_id] = _load(sentinels.get(connection, row.sentinel_id), zone)
         sub = Subscription(row, held[row.sentinel_id])
         if sub.interval is None:
             continue
@@ -139,7 +139,7 @@ _TICK = "UPDATE subscription SET next_tick = :tick WHERE id = :id"
 _BEFORE = "UPDATE page SET checked_at = :before WHERE id = :page_id AND checked_at > :before"
 
 
-def _held(row: SentinelRow, zone: str) -> WatchedSentinel:
+def _load(row: SentinelRow, zone: str) -> WatchedSentinel:
     sentinel = meaning(row.text)
     return WatchedSentinel(row, sentinel, {}, zone=zone_of(sentinel.zone or zone) or UTC)
 
@@ -184,7 +184,7 @@ def _revive(connection: Connection, row: SentinelRow, sentinel: Sentinel, now: I
 # -- what is said of it ------------------------------------------------------------------------------------------------------------
 
 
-def told_at(connection: Connection) -> Instant | None:
+def find_last_notified(connection: Connection) -> Instant | None:
     """Return when recipients were last notified of a wrong clock."""
     newest = events.newest(connection, CLOCK_WRONG)
     return None if newest is None else newest.data.get("told_at")

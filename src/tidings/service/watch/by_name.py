@@ -36,11 +36,11 @@ def find_past(connection: Connection, name: str) -> SentinelRow:
 def lives(connection: Connection, *, dropped: bool = False) -> lifespan.Find:
     """Return what finds the life of the sentinel of a name; with `dropped` also that of the last one that was dropped, as the service does."""
 
-    def found(name: str) -> Life | None:
+    def find_life(name: str) -> Life | None:
         try:
             row: SentinelRow | None = sentinels.find(connection, name)
         except UnknownNameError:
             row = sentinels.last_holder(connection, name) if dropped else None
         return None if row is None else Life.of(row, meaning(row.text))
 
-    return found
+    return find_life

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.detection.ask.across import Choice, Leaf, Meeting, joined, leaves, meetings
+from tidings.detection.ask.across import Alternatives, Leaf, Meeting, join, leaves, meetings
 from tidings.detection.kinds.interests import is_across
 from tidings.language import expressions
 from tidings.model.event_type import EventType
@@ -23,7 +23,7 @@ PART = EventType.CHANGE_PART
 """The event of a change that is told with others or not at all."""
 
 
-class Asked(NamedTuple):
+class AskedComparison(NamedTuple):
     """One comparison of a page: its number among those of the sentinel, what is sought, and what a change is named after; `is_part`: it is
     told with others.
     """
@@ -47,7 +47,7 @@ class Joint:
     names of pages that only Then names: they are looked at when it says so.
     """
 
-    whole: Choice
+    whole: Alternatives
     leaves: tuple[Leaf, ...]
     meetings: tuple[Meeting, ...]
     shown: tuple[str, ...]
@@ -55,16 +55,16 @@ class Joint:
     """whether changes are joined, or other pages looked at, before they are told"""
     has_then: bool
 
-    def asked_of(self, page: str) -> tuple[Asked, ...]:
+    def list_asked(self, page: str) -> tuple[AskedComparison, ...]:
         """Return what is asked of the page of a name."""
         asked = [
-            Asked(number, leaf.expression, leaf.expression, is_part=self.is_part(leaf))
+            AskedComparison(number, leaf.expression, leaf.expression, is_part=self.is_part(leaf))
             for number, leaf in enumerate(self.leaves)
             if leaf.page == page
         ]
         if page in self.shown:
             sought = Interest("any", of=page)
-            asked.append(Asked(len(self.leaves) + self.shown.index(page), sought, sought, is_part=True))
+            asked.append(AskedComparison(len(self.leaves) + self.shown.index(page), sought, sought, is_part=True))
         return tuple(asked)
 
     def is_part(self, leaf: Leaf) -> bool:
@@ -76,7 +76,7 @@ class Joint:
 def joint_of(sentinel: Sentinel) -> Joint:
     """Return what a sentinel asks of its pages."""
     names = tuple(page.name or "" for page in sentinel.pages)
-    whole = joined(sentinel.monitor, names)
+    whole = join(sentinel.monitor, names)
     own = leaves(whole)
     named = dict.fromkeys(name for then in sentinel.then for name in then.pages)
     shown = tuple(name for name in named if all(leaf.page != name for leaf in own))
@@ -90,12 +90,12 @@ def joint_of(sentinel: Sentinel) -> Joint:
     )
 
 
-def asked_of(sentinel: Sentinel, page: str) -> tuple[Asked, ...]:
+def list_asked(sentinel: Sentinel, page: str) -> tuple[AskedComparison, ...]:
     """Return the comparisons that a sentinel asks for on its page of a name."""
     if len(sentinel.pages) == 1 and not sentinel.then and not is_across(sentinel.monitor):
-        return (Asked(0, sentinel.monitor, sentinel.monitor),)
+        return (AskedComparison(0, sentinel.monitor, sentinel.monitor),)
     joint = joint_of(sentinel)
-    asked = joint.asked_of(page)
+    asked = joint.list_asked(page)
     if joint.waits:
         return asked
     return tuple(one._replace(named=sentinel.monitor) for one in asked)

@@ -61,7 +61,7 @@ def is_open(sub: Subscription, at: Instant) -> bool:
 
 def window_of(sub: Subscription) -> Window:
     """Return where a subscription stands in its own sequence of versions."""
-    return window.begun(Window(sub.row.number, sub.row.taken), sub.row.seen)
+    return window.begin(Window(sub.row.number, sub.row.taken), sub.row.seen)
 
 
 def reference(sub: Subscription) -> int:
@@ -74,7 +74,7 @@ def references(subs: Iterable[Subscription]) -> set[int]:
     return {seq for sub in subs if (seq := reference(sub))}
 
 
-def taken(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
+def take(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
     """Return the cursor after `sub` has taken version `seq`; `anew`: what it had to compare with is lost, and it begins again with this one."""
     before = Window() if anew else window_of(sub)
     now = window.after(sub.owner.sentinel.compare, before, seq)
@@ -159,7 +159,7 @@ def is_unconfirmed(sub: Subscription) -> bool:
     return sub.missing is not None and sub.missing.is_unconfirmed
 
 
-def unconfirmed(sub: Subscription, at: Instant) -> CursorMove:
+def wait_for_second(sub: Subscription, at: Instant) -> CursorMove:
     """Return the cursor of a subscription whose change waits from `at` on for a second poll: it does not move."""
     doubt = Missing(seq=0, revision=sub.row.revision, names=(), doubt=(CHANGE,), doubt_at=at)
     return replace(standing_still(sub), missing=doubt)
@@ -185,7 +185,7 @@ def standing_still(sub: Subscription) -> CursorMove:
     )
 
 
-def ticked(sub: Subscription, at: Instant) -> CursorMove:
+def pass_tick(sub: Subscription, at: Instant) -> CursorMove:
     """Return the cursor of a fixed interval whose tick was satisfied at `at` and that takes nothing."""
     return replace(standing_still(sub), next_tick=_following(sub, at), ticked_at=at)
 

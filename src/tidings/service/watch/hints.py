@@ -43,7 +43,7 @@ class _Known:
     at: Instant = 0
 
     def add(self, at: Instant, half_life: float, *, told: float, missed: float, false: float, days: float) -> None:
-        faded = self.trust.faded((at - self.at) / DAY, half_life) if self.at else self.trust
+        faded = self.trust.fade((at - self.at) / DAY, half_life) if self.at else self.trust
         self.trust, self.at = faded.add(told=told, missed=missed, false=false, days=days), at
 
 
@@ -226,7 +226,7 @@ class Hearing:
             if waiting:
                 self._unsaid.add(hint.page_id)
 
-    def unstored(self, page_ids: Iterable[int]) -> list[HintRow]:
+    def take_unstored(self, page_ids: Iterable[int]) -> list[HintRow]:
         """Return what is to be stored of those of these pages of which something is; it counts as stored until it is `owe`d."""
         stale = [page_id for page_id in page_ids if page_id in self._stale_pages]
         self._stale_pages.difference_update(stale)
@@ -240,7 +240,7 @@ class Hearing:
             for known in (self._sources[host, kind],)
         ]
         dates = [TrustRow(*key, asdict(self._dates[key]), at) for key, at in sorted(self._stale_dates.items())]
-        hints = self.unstored(sorted(self._stale_pages))
+        hints = self.take_unstored(sorted(self._stale_pages))
         self._stale_sources.clear()
         self._stale_dates.clear()
         left = sorted((page_id, kind) for page_id, kind in self._left if kind not in self._pages.get(page_id, {}))

@@ -111,7 +111,7 @@ class Needs:
         begun = (deadline for deadline in self._by_page.get(page_id, ()) if deadline.interval.start <= now)
         return min(begun, key=lambda deadline: deadline.interval.end, default=None)
 
-    def begun(self, now: Instant) -> Iterator[Deadline]:
+    def list_begun(self, now: Instant) -> Iterator[Deadline]:
         """Yield the deadlines of all pages whose intervals have begun, page by page."""
         for deadlines in self._by_page.values():
             yield from (deadline for deadline in deadlines if deadline.interval.start <= now)
@@ -126,7 +126,7 @@ class Needs:
         waiting = self._by_page.get(page_id, ())
         return frozenset(deadline.sentinel_id for deadline in waiting if deadline.is_served(begun, at))
 
-    def noted(self, unit: Unit) -> Unit:
+    def add_events(self, unit: Unit) -> Unit:
         """Return the unit of a poll with an event for each sentinel that waited for this look."""
         if unit.poll is None:
             return unit

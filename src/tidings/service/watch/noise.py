@@ -115,7 +115,7 @@ def is_second(why: Why, eager: Collection[int]) -> bool:
     return why is Why.SECOND and not eager
 
 
-def rested(known: Known, state: PageState, at: Instant, *, why: Why) -> Memory | None:
+def rest(known: Known, state: PageState, at: Instant, *, why: Why) -> Memory | None:
     """Return what is known after a look that found nothing changed, None if nothing is."""
     if known.is_new:
         return None
@@ -183,7 +183,7 @@ def masks_of_page(connection: Connection, key: str) -> PageMasks | None:
     return None if page_id is None else masks(connection, page_id)
 
 
-def switched(
+def switch_masks(
     connection: Connection, page_ids: Collection[int], *, off: Collection[str], on: Collection[str], at: Instant
 ) -> None:
     """Switch masks of pages off and on by their names; raises `UsageError` if one is none of theirs."""

@@ -71,7 +71,7 @@ def retry_at(page: WatchedPage) -> Instant | None:
     return page.state.retry_at
 
 
-def promised_interval(page: WatchedPage) -> Duration | None:
+def find_promised_interval(page: WatchedPage) -> Duration | None:
     """Return the shortest fixed interval at which a page is looked at, None if it has none."""
     asked = [s.interval for s in page.subscriptions.values()]
     return min((i.interval for i in asked if isinstance(i, FetchEvery)), default=None)

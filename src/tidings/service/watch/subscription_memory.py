@@ -62,7 +62,7 @@ class Remembered:
         said: dict[str, Any] = {
             "headers": dict(self.headers),
             "marks": list(self.marks),
-            "targets": list(map(_said, self.targets)),
+            "targets": list(map(_write_target, self.targets)),
         }
         if self.held is not None:
             said["held"] = [self.held.since, self.held.checks, self.held.is_first]
@@ -70,7 +70,7 @@ class Remembered:
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True) if kept else ""
 
 
-def healed_parts(text: str, sentinel: Sentinel) -> list[dict[str, str]]:
+def list_healed(text: str, sentinel: Sentinel) -> list[dict[str, str]]:
     """Return the selectors of a sentinel that find nothing any more, each with what is watched instead, in words of the language."""
     own = {sentinel.select, *(interest.selector for interest in interests_of(sentinel.monitor))}
     return [
@@ -80,7 +80,7 @@ def healed_parts(text: str, sentinel: Sentinel) -> list[dict[str, str]]:
     ]
 
 
-def _said(target: Target) -> list[Any]:
+def _write_target(target: Target) -> list[Any]:
     stand_in = [] if target.stand_in is None else [target.stand_in.language, target.stand_in.text]
     return [target.selector.language, target.selector.text, list(target.bundle), stand_in]
 

@@ -28,7 +28,7 @@ from tidings.model.watch.sentinel import (
 )
 from tidings.model.watch.wording import Wording
 from tidings.notification.channel import KINDS
-from tidings.service.watch.composite_parts import asked_of, joint_of
+from tidings.service.watch.composite_parts import joint_of, list_asked
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.subscription_memory import HELD
 from tidings.storage.db.values import UNREADABLE
@@ -38,7 +38,7 @@ from tidings.storage.watches import endpoints, events, sentinels, subscriptions
 if TYPE_CHECKING:
     from tidings.model.observed.page import PageIdentity, PageState
     from tidings.model.observed.unit import CursorMove, Missing, Unit
-    from tidings.service.watch.composite_parts import Asked
+    from tidings.service.watch.composite_parts import AskedComparison
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.storage.watches.subscriptions import SubscriptionRow
@@ -51,7 +51,7 @@ MOST_AT_ONCE = 1000
 """sentinels that one transaction reads anew"""
 
 
-class Target(NamedTuple):
+class NotifyTarget(NamedTuple):
     """An endpoint that a sentinel notifies; `scheme` is that of a service of Apprise, as far as it is known, `wording` the words of its clause."""
 
     kind: str
@@ -75,34 +75,34 @@ class WatchedSentinel:
     has_reported: bool = False
     """whether the report that ends it (`To first change`) is made: what another look brings at the same time is none"""
 
-    def clauses(self) -> Iterator[tuple[int, Notify, tuple[Target, ...]]]:
+    def clauses(self) -> Iterator[tuple[int, Notify, tuple[NotifyTarget, ...]]]:
         """Yield (place, clause, targets) of the Notify clauses; what only shows news on demand is no target."""
         for place, clause in enumerate(self.sentinel.notify):
             yield place, clause, self._targets(clause.channels, clause.wording)
 
-    def at_once(self) -> tuple[Target, ...]:
+    def at_once(self) -> tuple[NotifyTarget, ...]:
         """Return whom each change is told by itself, whatever was told before: its message is written with it, without rules."""
         if self.gathers_noise:
             return ()
         return _each_once(t for _, clause, targets in self.clauses() if clause.is_plain for t in targets)
 
-    def everybody(self) -> tuple[Target, ...]:
+    def everybody(self) -> tuple[NotifyTarget, ...]:
         """Return whom the Notify clauses tell, each once."""
         return _each_once(target for _, _, targets in self.clauses() for target in targets)
 
-    def error_targets(self) -> tuple[Target, ...]:
+    def error_targets(self) -> tuple[NotifyTarget, ...]:
         """Return whom the Errors clause tells."""
         return self._targets(self.sentinel.errors)
 
-    def _targets(self, channels: Iterable[Channel], wording: Wording | None = None) -> tuple[Target, ...]:
+    def _targets(self, channels: Iterable[Channel], wording: Wording | None = None) -> tuple[NotifyTarget, ...]:
         keys = dict.fromkeys(channel.endpoint for channel in channels)
         ids = {key: self.endpoints[key] for key in keys if key in self.endpoints}
-        return tuple(Target(kind, id_, self.schemes.get(id_, ""), wording) for (kind, _), id_ in ids.items())
+        return tuple(NotifyTarget(kind, id_, self.schemes.get(id_, ""), wording) for (kind, _), id_ in ids.items())
 
 
-def _each_once(targets: Iterable[Target]) -> tuple[Target, ...]:
+def _each_once(targets: Iterable[NotifyTarget]) -> tuple[NotifyTarget, ...]:
     """Return targets, each endpoint once: the first clause that names it says in which words."""
-    found: dict[int, Target] = {}
+    found: dict[int, NotifyTarget] = {}
     for target in targets:
         found.setdefault(target.endpoint_id, target)
     return tuple(found.values())
@@ -128,9 +128,9 @@ class Subscription:
         self.interval = self.fetch if isinstance(self.fetch, FetchEvery | FetchAt) else None
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[AskedComparison, ...]:
         """Return what is sought on the page, each by a comparison of its own."""
-        return asked_of(self.owner.sentinel, self.row.label)
+        return list_asked(self.owner.sentinel, self.row.label)
 
     @property
     def is_on_change(self) -> bool:
@@ -231,7 +231,7 @@ class Watchlist:
         self._meanings = {row.id: self._meanings[row.id] for row in rows if row.id in self._meanings}
         for row in rows:
             if row.state != "ended" and self._makes_sense(row):
-                self.sentinels[row.id] = await self._held(row, known)
+                self.sentinels[row.id] = await self._load(row, known)
         for sub in subs:
             self._subscribe(sub)
         self.forget()
@@ -269,7 +269,7 @@ class Watchlist:
         if row.state == "ended":
             self._past[row.name] = row
         else:
-            self.sentinels[row.id] = await self._held(row)
+            self.sentinels[row.id] = await self._load(row)
             for identity, state, is_framed in states:
                 self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
             for sub in subs:
@@ -318,7 +318,7 @@ class Watchlist:
     async def recall(self, sentinel_id: int) -> WatchedSentinel:
         """Return a sentinel that may have ended, for what it has still to tell."""
         row = await self._store.read(sentinels.get, sentinel_id)
-        return await self._held(row)
+        return await self._load(row)
 
     def _move(self, move: CursorMove, page_id: int | None) -> None:
         held = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
@@ -340,9 +340,9 @@ class Watchlist:
                     learned=sub.row.learned if is_altered or move.learned is None else move.learned,
                 )
 
-    async def _held(self, row: SentinelRow, known: Mapping[tuple[str, str], int] | None = None) -> WatchedSentinel:
+    async def _load(self, row: SentinelRow, known: Mapping[tuple[str, str], int] | None = None) -> WatchedSentinel:
         sentinel = self._meaning(row)
-        wanted = {c.endpoint for c in told_channels(sentinel) if c.kind in self._sendable}
+        wanted = {c.endpoint for c in list_channels(sentinel) if c.kind in self._sendable}
         zone = zone_of(sentinel.zone or self._zone) or UTC
         if known is not None:
             found = {key: known[key] for key in wanted if key in known}
@@ -372,7 +372,7 @@ class Watchlist:
             self._places.setdefault(sub.sentinel_id, set()).add(sub.page_id)
 
 
-def told_channels(sentinel: Sentinel) -> Iterator[Channel]:
+def list_channels(sentinel: Sentinel) -> Iterator[Channel]:
     """Yield the channels that a sentinel tells: those of its Notify clauses, then those of its Errors clause."""
     for clause in sentinel.notify:
         yield from clause.channels
@@ -402,7 +402,7 @@ def _meaning(text: str, recall: Callable[[str], Statement]) -> Sentinel:
     return statement
 
 
-def watched_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
+def load_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
     """Return the pages that are watched now, for who only looks: nobody is told anything by it. `zone` is that of sentinels which name none."""
     rows, subs, population, *_ = _everything(connection, [])
     held = {}
@@ -441,7 +441,7 @@ def _everything(
         sentinels.listing(connection, ended=True),
         subscriptions.listing(connection, active=True, set_aside=without_cursor),
         population,
-        members.framed_pages(connection),
+        members.list_framed_pages(connection),
         {(row.kind, row.address): row.id for row in endpoints.listing(connection)},
         events.last_seq(connection),
     )

@@ -51,9 +51,9 @@ class Database:
         """
         return self._persist(lambda: self._write(lambda c: fn(c, *args, **kw)))
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether another connection has committed since last asked (or since opening)."""
-        return self._persist(self._translated(self._driver.changed))
+        return self._persist(self._translate_errors(self._driver.has_changed))
 
     def _persist(self, attempt: Callable[[], T]) -> T:
         """Return what an attempt does, tried again while the server does not answer and `patience` lasts."""
@@ -66,16 +66,16 @@ class Database:
                 self.patience.over()
                 return result
 
-    def _translated(self, call: Callable[[], T]) -> Callable[[], T]:
+    def _translate_errors(self, call: Callable[[], T]) -> Callable[[], T]:
         """Return a call that raises errors of our tree."""
 
-        def translated() -> T:
+        def run() -> T:
             try:
                 return call()
             except self._driver.errors as error:
                 raise self._driver.translate(error) from error
 
-        return translated
+        return run
 
     def _read(self, fn: Callable[[Connection], T]) -> T:
         driver = self._driver
@@ -100,9 +100,9 @@ class Database:
         except driver.errors as error:
             raise driver.translate(error) from error
         try:
-            self._translated(driver.commit)()
+            self._translate_errors(driver.commit)()
         except StoreLostError:
-            if not self._persist(self._translated(driver.has_committed)):
+            if not self._persist(self._translate_errors(driver.has_committed)):
                 raise
         except BaseException:
             driver.rollback()

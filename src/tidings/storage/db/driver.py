@@ -46,7 +46,7 @@ class DatabaseDriver(Protocol):
         """Leave nothing of the transaction; a connection that is lost has nothing of it left."""
         ...
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether another connection has committed since last asked."""
         ...
 

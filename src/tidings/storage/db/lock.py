@@ -153,7 +153,7 @@ class PollerLock:
             return ""
 
     def release(self, *, cut_off: bool = False) -> None:
-        """Give the lock back, if it is held; `cut_off` leaves the trace of a process that was cut off."""
+        """Give the lock back, if it is held; `end_earlier_epochs` leaves the trace of a process that was cut off."""
         if self._file is None:
             return
         with contextlib.suppress(OSError):

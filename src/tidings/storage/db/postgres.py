@@ -76,12 +76,12 @@ class _Watched(psycopg.Connection[tuple[Any, ...]]):
     def wait(self, gen: Generator[Any, Any, T], *given: Any, **more: Any) -> T:
         """Return what a generator of psycopg returns; raise `OperationalError` where no answer is to be expected any more."""
         try:
-            return super().wait(self._heard(gen), *given, **more)
+            return super().wait(self._collect_notices(gen), *given, **more)
         except _SilenceError as error:
             self.close()
             raise psycopg.OperationalError(str(error)) from error
 
-    def _heard(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+    def _collect_notices(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
         try:
             wanted, silent, is_given_up = next(gen), 0, False
             while True:
@@ -140,7 +140,7 @@ class PostgresDriver:
         except psycopg.Error as error:
             if raw is not None:
                 raw.close()
-            raise self._lost(error) from error
+            raise self._make_lost_error(error) from error
         return raw
 
     def _network(self) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class PostgresDriver:
         except psycopg.OperationalError:
             self._raw.close()
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether another connection has told of a commit, or may have while there was no connection."""
         self._revive()
         own = self._raw.info.backend_pid
@@ -280,14 +280,14 @@ class PostgresDriver:
         if is_cut or (state or "").startswith(_AWAY):
             if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
                 self._raw.close()  # the server that takes writes may be another one by now
-            return self._lost(error)
+            return self._make_lost_error(error)
         if isinstance(error, psycopg.IntegrityError | psycopg.DataError | psycopg.ProgrammingError):
             return UnitError(f"what was to be written to {self.where} contradicts what is stored: {text}")
         return StoreError(
             f"{self.where} does not answer as it should: {text}; check store.url and that PostgreSQL runs"
         )
 
-    def _lost(self, error: Exception) -> StoreLostError:
+    def _make_lost_error(self, error: Exception) -> StoreLostError:
         return StoreLostError(
             f"{self.where} cannot be used now: {_first_line(error)}; check store.url and that PostgreSQL runs"
         )

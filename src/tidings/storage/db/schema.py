@@ -63,7 +63,7 @@ def tables(made_by: Iterable[str]) -> dict[str, TableText]:
         if match is None:
             continue
         if name := match["created"]:
-            found[name] = _created(statement, match["lines"])
+            found[name] = _parse_table(statement, match["lines"])
         elif name := match["altered"]:
             found[name].statements.append(statement)
             column = _name(match["column"])
@@ -78,7 +78,7 @@ def tables(made_by: Iterable[str]) -> dict[str, TableText]:
     return found
 
 
-def _created(statement: str, lines: str) -> TableText:
+def _parse_table(statement: str, lines: str) -> TableText:
     parts = [line.strip() for line in lines.split(",\n")]
     columns = {_name(part): part for part in parts if not part.startswith("CONSTRAINT ")}
     keys = [part for part in parts if " PRIMARY KEY" in part]

@@ -80,10 +80,10 @@ class Soundness:
         if not faults:
             return None
         more = f", and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
-        return StoreDamagedError(damaged_text(self._settings, "; ".join(faults[:SHOWN]) + more))
+        return StoreDamagedError(describe_damage(self._settings, "; ".join(faults[:SHOWN]) + more))
 
 
-def damaged_text(settings: Settings, what: str) -> str:
+def describe_damage(settings: Settings, what: str) -> str:
     """Return what is said of a damaged database, with the way out."""
     where = (settings.store.url and "the database") or str(settings.data / "tidings.db")
     copy = (

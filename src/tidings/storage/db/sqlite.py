@@ -88,7 +88,7 @@ class SqliteDriver:
                 raise self.translate(error) from error
             except UnicodeDecodeError as error:  # a garbled name in the schema
                 self._raw.close()
-                raise _damaged(self._path, "its schema cannot be read") from error
+                raise _make_damaged_error(self._path, "its schema cannot be read") from error
         self.connection = Connection("sqlite", self._raw.execute, self._run_many)
         self._file = _identity(self._path)
         self._seen = self._data_version()
@@ -153,7 +153,7 @@ class SqliteDriver:
         finally:
             self._drop_write_lock()
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether `PRAGMA data_version` has moved: it does so at commits of other connections only."""
         seen, self._seen = self._seen, self._data_version()
         return bool(seen != self._seen)
@@ -221,7 +221,7 @@ class SqliteDriver:
             )
         if isinstance(error, sqlite3.OperationalError):
             return StoreError(f"{self._path}: {text}; `tidings doctor` says more")
-        return _damaged(self._path, text)
+        return _make_damaged_error(self._path, text)
 
     def close(self) -> None:
         """Close the connection."""
@@ -330,9 +330,11 @@ def tables_only(path: Path) -> None:
             found = raw.execute("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()
             virtual = raw.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'").fetchone()
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise _damaged(path, str(error)) from error
+        raise _make_damaged_error(path, str(error)) from error
     if found is not None or virtual is not None:
-        raise _damaged(path, f"it has a {found[0]} {found[1]!r}" if found else f"it has a virtual table {virtual[0]!r}")
+        raise _make_damaged_error(
+            path, f"it has a {found[0]} {found[1]!r}" if found else f"it has a virtual table {virtual[0]!r}"
+        )
 
 
 def _holder(data: Path) -> int | None:
@@ -368,16 +370,16 @@ def _check_header(path: Path) -> None:
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}; check its owner and rights") from error
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        raise _damaged(path, "it is no SQLite database" if header else "it is empty")
+        raise _make_damaged_error(path, "it is no SQLite database" if header else "it is empty")
     wal = path.with_name(path.name + "-wal")
     size = int.from_bytes(header[16:18], "big")
     size = 65_536 if size == 1 else size
     pages = int.from_bytes(header[28:32], "big")
     if not _is_filled(wal) and header[24:28] == header[92:96] and path.stat().st_size < pages * size:
-        raise _damaged(path, f"it should have {pages * size} bytes and has {path.stat().st_size}")
+        raise _make_damaged_error(path, f"it should have {pages * size} bytes and has {path.stat().st_size}")
 
 
-def _damaged(path: Path, what: str) -> StoreDamagedError:
+def _make_damaged_error(path: Path, what: str) -> StoreDamagedError:
     return StoreDamagedError(
         f"{path} is damaged: {what}. Nothing is served from it; `tidings doctor` shows what can still be read. Put a copy back: "
         f"`cp BACKUP {path} && rm -f {path}-wal {path}-shm`"

@@ -33,7 +33,7 @@ def pending(c: Connection) -> list[ComparisonRow]:
     return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE status = 'pending' ORDER BY at, subscription_id, to_seq")]
 
 
-def given_up(c: Connection, *, since: Instant = 0) -> list[ComparisonRow]:
+def list_given_up(c: Connection, *, since: Instant = 0) -> list[ComparisonRow]:
     """Return the comparisons that could not be made, by subscription, of those that have been owed since an instant or later."""
     text = f"{_SELECT} WHERE status = 'could_not_compare' AND at >= :since ORDER BY subscription_id, to_seq"
     return [_to_row(row) for row in c.rows(text, since=since)]

@@ -82,7 +82,7 @@ def drop(c: Connection, left: Sequence[tuple[int, str]]) -> None:
     c.batch("DELETE FROM hint WHERE page_id = :page_id AND kind = :kind", left)
 
 
-def taken(c: Connection, key: str) -> int | None:
+def find_taken(c: Connection, key: str) -> int | None:
     """Return of how many pages the signal spoke that was taken with this key, None if none was."""
     found: int | None = c.value("SELECT pages FROM signal_key WHERE taken_key = :key", key=plain(key))
     return found

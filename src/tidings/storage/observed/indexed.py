@@ -55,7 +55,7 @@ def count_after(c: Connection, number: int) -> int:
     return int(c.value("SELECT count(*) FROM version WHERE id > :after", after=number))
 
 
-def collected(c: Connection) -> dict[int, int]:
+def count_collected(c: Connection) -> dict[int, int]:
     """Return of each page that lost versions how many they were."""
     return dict(c.rows("SELECT id, collected FROM page WHERE collected > 0"))
 
@@ -65,6 +65,6 @@ def seqs(c: Connection, page_id: int) -> list[int]:
     return [row[0] for row in c.rows("SELECT seq FROM version WHERE page_id = :page_id", page_id=page_id)]
 
 
-def gone(c: Connection) -> dict[int, Instant]:
+def list_gone(c: Connection) -> dict[int, Instant]:
     """Return the pages whose servers say that they are no more, and since when (µs)."""
     return dict(c.rows(_GONE))

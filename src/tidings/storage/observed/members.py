@@ -45,7 +45,7 @@ def frames(c: Connection, page_id: int) -> list[NamedFrame]:
     ]
 
 
-def framed_pages(c: Connection) -> set[int]:
+def list_framed_pages(c: Connection) -> set[int]:
     """Return the ids of all pages that name frames."""
     return {row[0] for row in c.rows("SELECT DISTINCT page_id FROM page_member")}
 

@@ -174,7 +174,7 @@ def briefs(c: Connection, *, sentinel_id: int | None = None) -> list[Brief]:
     return readable(rows, _to_brief, "page")
 
 
-def expected(c: Connection, *, sentinel_id: int | None = None) -> list[Expected]:
+def list_expected(c: Connection, *, sentinel_id: int | None = None) -> list[Expected]:
     """Return what says when the pages of each sentinel, or of one, are polled next, as named."""
     conditions = ["subscription.left_at IS NULL"]
     if sentinel_id is None:

@@ -165,7 +165,7 @@ class ChargedPoll(NamedTuple):
     why: Why
 
 
-def charged(c: Connection, since: Instant) -> list[ChargedPoll]:
+def list_charged(c: Connection, since: Instant) -> list[ChargedPoll]:
     """Return what was charged since an instant, in order."""
     rows = c.rows(_CHARGED, since=since)
     return [ChargedPoll(page, at, ended, cost, PollReason.read(text).why) for page, at, ended, cost, text in rows]
@@ -176,7 +176,7 @@ def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
     return dict(c.rows(_LAST_BEFORE, before=before))
 
 
-def spent(c: Connection, since: Instant) -> float:
+def sum_costs(c: Connection, since: Instant) -> float:
     """Return what all polls have cost that were charged since an instant."""
     return float(c.value("SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since", since=since))
 
@@ -213,7 +213,7 @@ def finish(c: Connection, records: Sequence[PollRecord]) -> None:
         raise UnitError(f"poll {ids} is not an open poll of its page; nothing of this was written")
 
 
-def cut_off(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> int:
+def end_earlier_epochs(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> int:
     """End the polls of earlier epochs that are open: nobody will. Return how many there were.
 
     Their process died between charge and outcome. They end as failures, hold nothing against their

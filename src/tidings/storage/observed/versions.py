@@ -153,7 +153,7 @@ def files(c: Connection) -> set[str]:
     return {row[0] for row in c.rows("SELECT file FROM blob WHERE file IS NOT NULL")}
 
 
-def referenced(c: Connection) -> set[str]:
+def list_referenced(c: Connection) -> set[str]:
     """Return the hashes that versions, members and quarantined bodies name."""
     return {row[0] for row in c.rows(_REFERENCED)}
 

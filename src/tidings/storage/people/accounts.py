@@ -43,7 +43,7 @@ def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> 
         password: Its argon2id hash, empty for none.
         at: When it is made (µs).
     """
-    if _folded(name) in {_folded(row[0]) for row in c.rows("SELECT name FROM owner")}:
+    if _fold(name) in {_fold(row[0]) for row in c.rows("SELECT name FROM owner")}:
         raise UsageError(f"there is a user {name} already; `tidings user list` shows all")
     id_ = int(c.value(_INSERT, name=name, role=role, password=password, at=at))
     return AccountRow(id_, name, role, password, at)
@@ -51,7 +51,7 @@ def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> 
 
 def find(c: Connection, name: str) -> AccountRow | None:
     """Return the account of a name, in whatever case it is written, or None."""
-    return next((row for row in listing(c) if _folded(row.name) == _folded(name)), None)
+    return next((row for row in listing(c) if _fold(row.name) == _fold(name)), None)
 
 
 def get(c: Connection, id: int) -> AccountRow | None:
@@ -60,7 +60,7 @@ def get(c: Connection, id: int) -> AccountRow | None:
     return None if row is None else AccountRow(*row)
 
 
-def named(c: Connection, name: str) -> AccountRow:
+def get_by_name(c: Connection, name: str) -> AccountRow:
     """Return the account of a name. Raises `UnknownNameError` if there is none."""
     if (row := find(c, name)) is None:
         raise UnknownNameError(f"there is no user {name}; `tidings user list` shows all")
@@ -77,7 +77,7 @@ def exist(c: Connection) -> bool:
     return c.value("SELECT 1 FROM owner WHERE role <> '' LIMIT 1") is not None
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Return a name as names are compared: SQLite's `lower` knows ASCII only."""
     return unicodedata.normalize("NFKC", name).casefold()
 
@@ -112,7 +112,7 @@ def unshare(c: Connection, owner_id: int, tag: str) -> None:
     c.execute("DELETE FROM shared_tag WHERE owner_id = :owner_id AND tag = :tag", owner_id=owner_id, tag=tag)
 
 
-def shared(c: Connection, owner_id: int) -> list[str]:
+def list_shared_tags(c: Connection, owner_id: int) -> list[str]:
     """Return the tags that an owner shares."""
     text = "SELECT tag FROM shared_tag WHERE owner_id = :owner_id ORDER BY tag"
     return [row[0] for row in c.rows(text, owner_id=owner_id)]

@@ -100,17 +100,17 @@ def _frequency(run: Any, phrase: Phrase) -> int:
     if len(phrase.terms) == 1 and not phrase.is_prefix:
         row = run("SELECT doc FROM newest_term WHERE term = ?", phrase.terms).fetchone()
         return 0 if row is None else int(row[0])
-    match = {"match": _quoted(phrase)}
+    match = {"match": _quote(phrase)}
     return int(run("SELECT count(*) FROM newest WHERE newest MATCH :match", match).fetchone()[0])
 
 
 def match_of(query: Query) -> str:
     """Return a query in the words of FTS5."""
-    wanted = " AND ".join(f"({' OR '.join(map(_quoted, group))})" for group in query.groups)
-    without = " OR ".join(map(_quoted, query.without))
+    wanted = " AND ".join(f"({' OR '.join(map(_quote, group))})" for group in query.groups)
+    without = " OR ".join(map(_quote, query.without))
     return f"({wanted}) NOT ({without})" if without else wanted
 
 
-def _quoted(phrase: Phrase) -> str:
+def _quote(phrase: Phrase) -> str:
     said = " ".join(phrase.terms).replace('"', '""')
     return f'"{said}"{" *" if phrase.is_prefix else ""}'

@@ -58,7 +58,7 @@ _LAST: Final = "SELECT id, last_seq, text FROM doc WHERE page_id = ? ORDER BY se
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class IndexEntry:
     """A version for the index: whose, when it was fetched (µs), and what it says.
 
     `is_same`: its text is that of the version before it, and only that is noted.
@@ -158,7 +158,7 @@ class SearchIndex:
         """Give what runs statements on one unmoving state; raises `StoreStalledError` if the file
         cannot be read.
         """
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             self._follow_file()
             self._raw.execute("BEGIN")
             try:
@@ -169,7 +169,7 @@ class SearchIndex:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Any]:
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             self._follow_file()
             self._raw.execute("BEGIN IMMEDIATE")
             try:
@@ -181,7 +181,7 @@ class SearchIndex:
             self._raw.execute("COMMIT")
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
@@ -189,12 +189,12 @@ class SearchIndex:
 
     # -- what is known -----------------------------------------------------------------------------
 
-    def known(self, name: str) -> str:
+    def read_note(self, name: str) -> str:
         """Return what was noted under a name, "" if nothing was."""
         with self.reading() as run:
-            return _known(run, name)
+            return _read_note(run, name)
 
-    def collected(self) -> dict[int, int]:
+    def read_collected(self) -> dict[int, int]:
         """Return how many versions of each page had been let go of when it was last compared with
         what is stored.
         """
@@ -206,7 +206,7 @@ class SearchIndex:
         with self.reading() as run:
             return list(run("SELECT seq, last_seq FROM doc WHERE page_id = ? ORDER BY seq", (page_id,)).fetchall())
 
-    def retired(self) -> set[int]:
+    def list_retired(self) -> set[int]:
         """Return the pages of which there are texts, but none that they have now."""
         with self.reading() as run:
             rows = run("SELECT page_id FROM doc GROUP BY page_id HAVING count(*) = count(until)")
@@ -222,7 +222,7 @@ class SearchIndex:
 
     def begin(self, source: str) -> None:
         """Empty the index, to be made from the versions of a database."""
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             self._follow_file()
             try:
                 self._make(source=source)
@@ -232,7 +232,9 @@ class SearchIndex:
                 raise
             self._raw.execute("VACUUM")
 
-    def put(self, entries: Sequence[Entry], *, cursor: int, moved_to: int, appraise: Appraises | None = None) -> bool:
+    def put(
+        self, entries: Sequence[IndexEntry], *, cursor: int, moved_to: int, appraise: Appraises | None = None
+    ) -> bool:
         """Add versions in their order; return False, having done nothing, if somebody else has
         added some meanwhile.
 
@@ -243,7 +245,7 @@ class SearchIndex:
             appraise: Says what each new text of a page improved; None: that is not asked.
         """
         with self._writing() as run:
-            if int(_known(run, "cursor") or 0) != cursor:
+            if int(_read_note(run, "cursor") or 0) != cursor:
                 return False
             for entry in entries:
                 _put(run, entry, appraise)
@@ -317,7 +319,7 @@ class SearchIndex:
                 run(f"INSERT INTO {name} ({name}) VALUES ('optimize')")
             _note(run, "removed", "")
             _note(run, "forgot_at", str(at))
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def size(self) -> int:
@@ -325,7 +327,7 @@ class SearchIndex:
         return sum(path.stat().st_size for path in self.path.parent.glob(f"{FILE}*"))
 
 
-def _put(run: Any, entry: Entry, appraise: Appraises | None) -> None:
+def _put(run: Any, entry: IndexEntry, appraise: Appraises | None) -> None:
     last = run(_LAST, (entry.page_id,)).fetchone()
     if last is not None and last[1] >= entry.seq:
         return
@@ -388,7 +390,7 @@ def _lines(run: Any, id_: int) -> list[str]:
     return [line_of_terms(part) for part in (title, decompress(text).decode(), address)]
 
 
-def _known(run: Any, name: str) -> str:
+def _read_note(run: Any, name: str) -> str:
     row = run("SELECT value FROM known WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row[0])
 

@@ -57,7 +57,7 @@ class Vault:
 
     def open_row(self, row: SecretRow) -> Opened:
         """Return the secret of a row. Raises `SecretError` that says what to do."""
-        text = self._unsealed(row) if row.key_id else row.value
+        text = self._decrypt(row) if row.key_id else row.value
         return Opened(row.name, cast("SecretKind", row.kind), row.set_at, Secret(text))
 
     def fault(self, row: SecretRow) -> str:
@@ -110,10 +110,10 @@ class Vault:
         self.key_file.keep(row.key_id for row in secrets.listing(c))
 
     def _put(self, c: Connection, key_id: str, row: SecretRow) -> None:
-        sealed = _seal(self.key_file.keys()[key_id], row.value, _bound_to(row))
+        sealed = _seal(self.key_file.keys()[key_id], row.value, _make_associated_data(row))
         secrets.put(c, row.name, sealed, owner_id=row.owner_id, kind=row.kind, key_id=key_id, at=row.set_at)
 
-    def _unsealed(self, row: SecretRow) -> str:
+    def _decrypt(self, row: SecretRow) -> str:
         keys = self.key_file.keys()
         anew = f"set it anew with `tidings secret set {row.name}`"
         if not keys:
@@ -126,13 +126,13 @@ class Vault:
             )
             raise SecretError(message)
         try:
-            return _open(keys[row.key_id], row.value, _bound_to(row))
+            return _open(keys[row.key_id], row.value, _make_associated_data(row))
         except ValueError as error:
             message = f"the secret {row.name} cannot be opened: what is stored is damaged or was moved; {anew}"
             raise SecretError(message) from error
 
 
-def _bound_to(row: SecretRow) -> bytes:
+def _make_associated_data(row: SecretRow) -> bytes:
     return json.dumps(["tidings secret", row.owner_id, row.kind, row.name]).encode()
 
 

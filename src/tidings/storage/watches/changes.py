@@ -9,8 +9,8 @@ from typing import Any
 from tidings.model.interval import Instant
 from tidings.model.observed.change import (
     ChangeSet,
-    Context,
     Edit,
+    EditContext,
     EntryNote,
     FrameShare,
     Masked,
@@ -172,7 +172,7 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         frames=tuple(FrameShare(*share) for share in texts.get("frames", ())),
         masked=tuple(Masked(*masked) for masked in texts.get("masked", ())),
         places=tuple(ObjectPlace(*place) for place in texts.get("places", ())),
-        contexts=tuple(Context(*context) for context in texts.get("contexts", ())),
+        contexts=tuple(EditContext(*context) for context in texts.get("contexts", ())),
     )
     change = ChangeRow(
         id=row[0],
@@ -208,7 +208,7 @@ def _composite_to_plain(composite: Composite) -> dict[str, Any]:
         "reason": composite.reason,
         "parts": [
             {
-                field.name: _found(part.found) if field.name == "found" else getattr(part, field.name)
+                field.name: _encode_findings(part.found) if field.name == "found" else getattr(part, field.name)
                 for field in fields(PagePart)
                 if getattr(part, field.name) != field.default
             }
@@ -228,7 +228,7 @@ def _part(data: Mapping[str, Any]) -> PagePart:
     return PagePart(**values)
 
 
-def _found(found: ChangeSet) -> dict[str, Any]:
+def _encode_findings(found: ChangeSet) -> dict[str, Any]:
     lists = {name: list(getattr(found, name)) for name in _LISTS}
     objects = [(o.kind, o.object, o.old, o.new) for o in found.objects]
     places = {"places": list(map(astuple, found.places))} if found.places else {}
@@ -253,7 +253,7 @@ def _change_set(data: Mapping[str, Any]) -> ChangeSet:
     lists: dict[str, Any] = {name: tuple(data[name]) for name in _LISTS}
     objects = tuple(ObjectCount(*count) for count in data["objects"])
     places = tuple(ObjectPlace(*place) for place in data.get("places", ()))
-    contexts = tuple(Context(*context) for context in data.get("contexts", ()))
+    contexts = tuple(EditContext(*context) for context in data.get("contexts", ()))
     updated = tuple((old, new) for old, new in data["updated"])
     found = ChangeSet(**lists, updated=updated, objects=objects, places=places, contexts=contexts)
     return _with_notes(found, data)

@@ -9,7 +9,7 @@ from typing import Any
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import to_json
 from tidings.storage.watches.events import OWNER
-from tidings.storage.watches.sentinels import seen_by
+from tidings.storage.watches.sentinels import restrict_to_viewer
 
 _SELECT = (
     "SELECT u.page_id, p.given, s.name FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
@@ -54,7 +54,7 @@ def of(
         tag: Only pages of sentinels with this tag; "" for any.
         ended: Whether sentinels count that have ended, and pages that they watch no more.
     """
-    conditions = [_LISTED[c.dialect], _OPEN, *seen_by(viewer)]
+    conditions = [_LISTED[c.dialect], _OPEN, *restrict_to_viewer(viewer)]
     given: dict[str, Any] = {"pages": to_json(list(page_ids)), "reader": reader}
     given["also"] = OWNER if viewer is None else reader
     if viewer is not None:

@@ -11,7 +11,7 @@ from tidings.storage.db.connection import Connection, select
 from tidings.storage.watches import changes
 from tidings.storage.watches.changes import StoredChange
 from tidings.storage.watches.events import OWNER
-from tidings.storage.watches.sentinels import SEEN, seen_by
+from tidings.storage.watches.sentinels import SEEN, restrict_to_viewer
 
 Shown = Literal["unread", "kept", "all", "quiet"]
 SHOWN: tuple[Shown, ...] = ("unread", "kept", "all", "quiet")
@@ -36,7 +36,7 @@ _READ = (
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class InboxItem:
     """A change in the inbox. `read_at` and `kept_at` are when a person marked it, None if they did not."""
 
     change: StoredChange
@@ -64,7 +64,7 @@ class Filter:
     reader: int = OWNER
 
 
-def listing(c: Connection, wanted: Filter, *, limit: int) -> list[Item]:
+def listing(c: Connection, wanted: Filter, *, limit: int) -> list[InboxItem]:
     """Return at most `limit` changes, newest first."""
     conditions, given = _conditions(wanted)
     if wanted.before:
@@ -77,7 +77,7 @@ def listing(c: Connection, wanted: Filter, *, limit: int) -> list[Item]:
     )
     rows = c.rows(text, limit=limit, **given)
     found = changes.of(c, [row[0] for row in rows])
-    return [Item(found[id_], read_at, kept_at) for id_, read_at, kept_at in rows if id_ in found]
+    return [InboxItem(found[id_], read_at, kept_at) for id_, read_at, kept_at in rows if id_ in found]
 
 
 def count(c: Connection, wanted: Filter) -> int:
@@ -95,7 +95,7 @@ def unread_pages(c: Connection, wanted: Filter) -> set[tuple[int, int]]:
     return {(row[0], row[1]) for row in rows}
 
 
-def get(c: Connection, change_id: str, *, reader: int = OWNER) -> Item | None:
+def get(c: Connection, change_id: str, *, reader: int = OWNER) -> InboxItem | None:
     """Return one change with what `reader` did with it, None if there is no such change."""
     found = changes.get(c, change_id)
     if found is None:
@@ -105,7 +105,7 @@ def get(c: Connection, change_id: str, *, reader: int = OWNER) -> Item | None:
         owner_id=reader,
         id=change_id,
     )
-    return Item(found, *(row or (None, None)))
+    return InboxItem(found, *(row or (None, None)))
 
 
 def neighbours(c: Connection, change_id: str) -> tuple[str | None, str | None]:
@@ -135,7 +135,7 @@ def mark(
         is_kept: Whether they are kept; None leaves that as it is.
         reader: Who marks them.
     """
-    known: list[Item] = [item for id_ in ids if (item := get(c, id_, reader=reader)) is not None]
+    known: list[InboxItem] = [item for id_ in ids if (item := get(c, id_, reader=reader)) is not None]
     c.many(_MARK, [{**_row(item, at, is_read, is_kept), "owner_id": reader} for item in known])
     return len(known)
 
@@ -149,7 +149,7 @@ def mark_all_read(c: Connection, *, at: Instant, viewer: int | None = None, read
     return c.many(_READ, [{"owner_id": reader, "change_id": id_, "read_at": at} for id_ in ids])
 
 
-def _row(item: Item, at: Instant, is_read: bool | None, is_kept: bool | None) -> dict[str, Any]:
+def _row(item: InboxItem, at: Instant, is_read: bool | None, is_kept: bool | None) -> dict[str, Any]:
     read_at = item.read_at if is_read is None else (item.read_at or at) if is_read else None
     kept_at = item.kept_at if is_kept is None else (item.kept_at or at) if is_kept else None
     return {"change_id": item.change.row.id, "read_at": read_at, "kept_at": kept_at}
@@ -174,7 +174,7 @@ def _conditions(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
         conditions.append("ch.detected_at >= :since")
         given["since"] = wanted.since
     if wanted.text:
-        given["text"] = f"%{_escaped(wanted.text.lower())}%"
+        given["text"] = f"%{_escape(wanted.text.lower())}%"
         conditions.append(
             "(lower(s.name) LIKE :text ESCAPE '!' OR lower(p.given) LIKE :text ESCAPE '!' OR lower(p.title) LIKE :text ESCAPE '!'"
             " OR lower(ch.texts) LIKE :text ESCAPE '!')"
@@ -182,7 +182,7 @@ def _conditions(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
     return conditions, given
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
@@ -190,5 +190,5 @@ def kinds(c: Connection, *, viewer: int | None = None) -> Sequence[str]:
     """Return the kinds of changes that `viewer` sees, most frequent first."""
     base = "SELECT ch.kind FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id"
     tail = "GROUP BY ch.kind ORDER BY count(*) DESC, ch.kind"
-    text = select(base, ["ch.quiet = 0", *seen_by(viewer)], tail)
+    text = select(base, ["ch.quiet = 0", *restrict_to_viewer(viewer)], tail)
     return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]

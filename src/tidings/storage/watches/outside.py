@@ -120,7 +120,7 @@ def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instan
     )
 
 
-def taken(c: Connection, id: int, key: str) -> int | None:
+def find_taken(c: Connection, id: int, key: str) -> int | None:
     """Return the number of the event that was taken with this key, None if none was."""
     text = "SELECT seq FROM event_key WHERE source_id = :id AND taken_key = :key"
     found: int | None = c.value(text, id=id, key=plain(key))

@@ -33,7 +33,7 @@ def listing(c: Connection, name: str) -> list[tuple[int, Mapping[str, Any]]]:
     return [(sentinel_id, from_json(state)) for sentinel_id, state in c.rows(text, name=name)]
 
 
-def followed(c: Connection) -> int:
+def get_followed(c: Connection) -> int:
     """Return the number of an event up to which all rules have heard and written what came of it."""
     return int(c.value("SELECT rules_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.storage.db.connection import select
-from tidings.storage.watches.sentinels import seen_by
+from tidings.storage.watches.sentinels import restrict_to_viewer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +54,7 @@ class Wanted:
 
 def keys(c: Connection, wanted: Wanted) -> list[tuple[int, str]]:
     """Return the id and the name of each that fits, in the order that is asked for."""
-    conditions = [*_STATES[wanted.lives], *seen_by(wanted.viewer)]
+    conditions = [*_STATES[wanted.lives], *restrict_to_viewer(wanted.viewer)]
     given: dict[str, Any] = {} if wanted.viewer is None else {"viewer": wanted.viewer}
     if wanted.tag:
         conditions.append(_TAGGED)
@@ -69,14 +69,14 @@ def keys(c: Connection, wanted: Wanted) -> list[tuple[int, str]]:
 
 def states(c: Connection, *, viewer: int | None) -> dict[str, int]:
     """Return how many sentinels that `viewer` sees are in each state of their life."""
-    text = select("SELECT s.state, count(*) FROM sentinel s", seen_by(viewer), "GROUP BY s.state")
+    text = select("SELECT s.state, count(*) FROM sentinel s", restrict_to_viewer(viewer), "GROUP BY s.state")
     return {row[0]: row[1] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))}
 
 
 def tags(c: Connection, *, viewer: int | None) -> dict[str, int]:
     """Return how many living sentinels that `viewer` sees have each tag, the most frequent first."""
     base = "SELECT t.name, count(*) FROM tag t JOIN sentinel s ON s.id = t.sentinel_id"
-    conditions = ["s.state <> 'ended'", *seen_by(viewer)]
+    conditions = ["s.state <> 'ended'", *restrict_to_viewer(viewer)]
     text = select(base, conditions, "GROUP BY t.name ORDER BY count(*) DESC, t.name")
     return {row[0]: row[1] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))}
 
@@ -92,5 +92,5 @@ def tags_of(c: Connection, names: Iterable[str]) -> set[str]:
 def pages(c: Connection, *, viewer: int | None) -> int:
     """Return how many pages the living sentinels that `viewer` sees watch, each counted for each."""
     base = "SELECT count(*) FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
-    conditions = ["u.left_at IS NULL", "s.state <> 'ended'", *seen_by(viewer)]
+    conditions = ["u.left_at IS NULL", "s.state <> 'ended'", *restrict_to_viewer(viewer)]
     return int(c.value(select(base, conditions), **({} if viewer is None else {"viewer": viewer})))

@@ -203,7 +203,7 @@ def listing(
         tag: The tag that they have; None for any.
         viewer: The owner who reads; None for one who sees all.
     """
-    conditions = [*([] if ended else ["s.state <> 'ended'"]), *seen_by(viewer)]
+    conditions = [*([] if ended else ["s.state <> 'ended'"]), *restrict_to_viewer(viewer)]
     given: dict[str, Any] = {} if viewer is None else {"viewer": viewer}
     if tag is not None:
         conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")
@@ -211,7 +211,7 @@ def listing(
     return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id"), **given))
 
 
-def seen_by(viewer: int | None) -> list[str]:
+def restrict_to_viewer(viewer: int | None) -> list[str]:
     """Return the condition under which an owner sees a sentinel `s`, none for who sees all."""
     return [] if viewer is None else [SEEN]
 
@@ -224,7 +224,7 @@ def is_seen(c: Connection, id: int, viewer: int | None) -> bool:
 
 def count(c: Connection, *, viewer: int | None = None) -> int:
     """Return how many sentinels there are that have not ended and that `viewer` sees."""
-    text = select("SELECT count(*) FROM sentinel s", ["s.state <> 'ended'", *seen_by(viewer)])
+    text = select("SELECT count(*) FROM sentinel s", ["s.state <> 'ended'", *restrict_to_viewer(viewer)])
     return int(c.value(text, **({} if viewer is None else {"viewer": viewer})))
 
 
@@ -233,7 +233,7 @@ def tags(c: Connection, *, viewer: int | None = None) -> list[str]:
     order.
     """
     base = "SELECT DISTINCT t.name FROM tag t JOIN sentinel s ON s.id = t.sentinel_id"
-    text = select(base, ["s.state <> 'ended'", *seen_by(viewer)], "ORDER BY t.name")
+    text = select(base, ["s.state <> 'ended'", *restrict_to_viewer(viewer)], "ORDER BY t.name")
     return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]
 
 
@@ -241,7 +241,7 @@ def names(c: Connection, *, viewer: int | None = None) -> list[str]:
     """Return the names that are taken by sentinels that `viewer` sees (None: all), in alphabetical
     order.
     """
-    text = select("SELECT s.name FROM sentinel s", ["s.dropped = 0", *seen_by(viewer)])
+    text = select("SELECT s.name FROM sentinel s", ["s.dropped = 0", *restrict_to_viewer(viewer)])
     return sorted(row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer})))
 
 

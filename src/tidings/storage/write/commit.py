@@ -200,7 +200,7 @@ def _number_events(c: Connection, units: Sequence[Unit]) -> list[list[int]]:
         rows = c.rows("SELECT type, seq FROM event WHERE change_id = :change_id", change_id=change_id)
         seen.update({(change_id, type_): seq for type_, seq in rows})
     fresh = [event for unit in units for event in unit.events if _key(event) not in seen]
-    new = iter(events.append(c, [_cleaned(event) for event in fresh]))
+    new = iter(events.append(c, [_clean_event(event) for event in fresh]))
     return [[seen[key] if (key := _key(event)) in seen else next(new) for event in unit.events] for unit in units]
 
 
@@ -208,7 +208,7 @@ def _key(event: Event) -> tuple[str, str]:
     return event.change_id or "", event.type
 
 
-def _cleaned(event: Event) -> Event:
+def _clean_event(event: Event) -> Event:
     return event if event.change_id is None else replace(event, change_id=plain(event.change_id))
 
 

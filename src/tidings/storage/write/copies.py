@@ -43,7 +43,7 @@ class Copies:
         """
         known = instance.place(c)
         try:
-            place, (number, then) = self._place(), self._noted()
+            place, (number, then) = self._place(), self._read_note()
         except OSError as error:
             raise StoreError(f"{self._data} cannot be written: {error.strerror}; check its owner and rights") from error
         self._newest, why = number, ""
@@ -67,7 +67,7 @@ class Copies:
         if number <= self._newest:
             return
         with contextlib.suppress(OSError):
-            handle = self._opened()
+            handle = self._open()
             os.pwrite(handle, f"{number:>20} {at:>20}\n".encode(), 0)
             if number // BLOCK != self._newest // BLOCK:
                 os.fdatasync(handle)
@@ -86,14 +86,14 @@ class Copies:
             os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         return str(path.stat().st_ctime_ns)
 
-    def _noted(self) -> tuple[int, Instant]:
+    def _read_note(self) -> tuple[int, Instant]:
         """Return the (number, instant) that was written last; (0, 0) if the line is not whole, after a power cut say."""
-        words = os.pread(self._opened(), _LINE, 0).split()
+        words = os.pread(self._open(), _LINE, 0).split()
         if len(words) != 2 or not all(word.isdigit() for word in words):
             return 0, 0
         return int(words[0]), int(words[1])
 
-    def _opened(self) -> int:
+    def _open(self) -> int:
         if self._file is None:
             self._file = os.open(self._data / "numbers", _FLAGS, 0o600)
         return self._file

@@ -126,12 +126,12 @@ def _bring_back_texts(c: Connection, now: Instant) -> None:
         "SELECT name, page_id, state FROM estimate WHERE at > :now OR page_id IN (SELECT id FROM page WHERE polled_at > :now)",
         now=now,
     )
-    back = [{"name": name, "page_id": page_id, "state": _taken_back(state, now)} for name, page_id, state in rows]
+    back = [{"name": name, "page_id": page_id, "state": _clamp(state, now)} for name, page_id, state in rows]
     c.many("UPDATE estimate SET state = :state WHERE name = :name AND page_id = :page_id", back)
     hints = c.rows("SELECT page_id, kind, waiting FROM hint WHERE waiting <> '[]'")
     c.many(
         "UPDATE hint SET waiting = :waiting WHERE page_id = :page_id AND kind = :kind",
-        [{"page_id": i, "kind": kind, "waiting": text} for i, kind, w in hints if (text := _taken_back(w, now)) != w],
+        [{"page_id": i, "kind": kind, "waiting": text} for i, kind, w in hints if (text := _clamp(w, now)) != w],
     )
     doubts = c.rows("SELECT id, missing FROM subscription WHERE missing <> '' AND ticked_at > :now", now=now)
     doubts += c.rows(
@@ -140,11 +140,11 @@ def _bring_back_texts(c: Connection, now: Instant) -> None:
     )
     c.many(
         "UPDATE subscription SET missing = :missing WHERE id = :id",
-        [{"id": i, "missing": _taken_back(missing, now)} for i, missing in dict(doubts).items()],
+        [{"id": i, "missing": _clamp(missing, now)} for i, missing in dict(doubts).items()],
     )
 
 
-def _taken_back(text: str, now: Instant) -> str:
+def _clamp(text: str, now: Instant) -> str:
     """Return JSON in which each instant after `now` is `now`."""
     return to_json(at_latest(from_json(text), now))
 

@@ -96,7 +96,7 @@ def _has_body(c: Connection, page_id: int, member: Member) -> bool:
 def _blobs(c: Connection, blob_bytes: BlobBytes | None) -> Iterator[str]:
     """I-1, I-2: each body that is named is kept, whole or by a chain of deltas that ends in a whole one."""
     kept = {blob.sha256: blob for blob in versions.blobs(c)}
-    for sha256 in sorted(versions.referenced(c) - kept.keys()):
+    for sha256 in sorted(versions.list_referenced(c) - kept.keys()):
         yield f"I-2: the body {sha256} is named and not kept"
     for sha256 in sorted(kept):
         fault = _chain_fault(kept, sha256)

@@ -93,12 +93,12 @@ class Store:
     async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
         """Return `fn(connection, ...)` once all it wrote is durable; `StaleEpochError` once the epoch of `fence` is over."""
 
-        def fenced(c: Connection) -> T:
+        def run_fenced(c: Connection) -> T:
             if self._epoch is not None:
                 leases.check_epoch(c, self._epoch)
             return fn(c, *args, **kw)
 
-        return await self._run(lambda: self._database.write(fenced))
+        return await self._run(lambda: self._database.write(run_fenced))
 
     def fence(self, epoch: int) -> None:
         """Write only while this is the poller's newest epoch, from now on: a process that was stopped for a while may have been replaced."""
@@ -133,9 +133,9 @@ class Store:
             self._flush = loop.call_later(min(seconds, self._gather_seconds), self._send)
         return [await future for future in futures]
 
-    async def changed(self) -> bool:
+    async def has_changed(self) -> bool:
         """Return whether another connection has committed since last asked."""
-        return await self._run(self._database.changed)
+        return await self._run(self._database.has_changed)
 
     @property
     def outage(self) -> Outage | None:

@@ -22,7 +22,7 @@ from tidings.errors import UnknownNameError
 from tidings.notification.payload import ATOM_TYPE
 from tidings.presentation.atom import MOST_ENTRIES, FeedHead, feed
 from tidings.service.show.records import rfc3339
-from tidings.service.watch.watchlist import meaning, told_channels
+from tidings.service.watch.watchlist import list_channels, meaning
 from tidings.storage.db import instance
 from tidings.storage.watches import deliveries, endpoints, sentinels
 from tidings.web.problems import ProblemError
@@ -87,7 +87,7 @@ def shelf_of(c: Connection, name: str) -> Shelf:
         return Shelf(f"urn:tidings:feed:{here.id}", "Tidings", tuple(id_ for id_, _ in found), updated)
     row = sentinels.find(c, name)
     found = _laid_out(c, endpoint_id, row.id)
-    if not found and all(channel.kind != "feed" for channel in told_channels(meaning(row.text))):
+    if not found and all(channel.kind != "feed" for channel in list_channels(meaning(row.text))):
         message = f"{name} tells nothing by feed; write `Notify by feed` into its statement"
         raise UnknownNameError(message)
     updated = max((at for _, at in found), default=row.created_at)

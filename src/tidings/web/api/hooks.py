@@ -16,7 +16,7 @@ from starlette.responses import Response
 from tidings.clock import SECOND
 from tidings.errors import SecretError, StoreError, UnknownNameError, UsageError
 from tidings.notification.webhook import is_genuine, read_secrets
-from tidings.web.guard import REALM, shown_token
+from tidings.web.guard import REALM, find_token
 from tidings.web.pace import Pace
 from tidings.web.parameters import body_of, read
 from tidings.web.problems import ProblemError
@@ -42,7 +42,7 @@ def pace() -> Pace:
 async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     """Take the event and answer 202, or say why it is not taken."""
     name = str(request.path_params["name"])
-    if not shown_token(request.headers) and _SIGNATURE not in request.headers:
+    if not find_token(request.headers) and _SIGNATURE not in request.headers:
         message = "a hook needs its token"
         hint = f"send it as `Authorization: Bearer TOKEN`; `tidings show {name}` shows it to who runs this service"
         raise ProblemError(HTTPStatus.UNAUTHORIZED, message, hint=hint, headers=REALM)
@@ -68,7 +68,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
 def _proves(request: Request, token: Secret, body: bytes, now: Instant) -> bool:
     """Say whether a request shows the token, or is signed with it."""
     headers = request.headers
-    shown, held = shown_token(headers), token.reveal()
+    shown, held = find_token(headers), token.reveal()
     if hmac.compare_digest(shown.encode(errors="surrogatepass"), held.encode()):
         return True
     given = (headers.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))

@@ -64,7 +64,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
         hint = f"say several pages in one, up to {MOST_URLS:,}"
         seconds = {"retry-after": str(-(-wait // SECOND))}
         raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, message, hint=hint, headers=seconds)
-    said = said_in(read(await body_of(request), request.headers.get("content-type", "")))
+    said = read_params(read(await body_of(request), request.headers.get("content-type", "")))
     signals = inside.signals
     found = signals.find(said.urls)
     unknown = [url for url, page_ids in found.items() if not page_ids]
@@ -90,7 +90,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     return Response(json.dumps(record), HTTPStatus.ACCEPTED, {"cache-control": "no-store"}, "application/json")
 
 
-def said_in(params: Mapping[str, Any]) -> Said:
+def read_params(params: Mapping[str, Any]) -> Said:
     """Return what the params of a signal say. Raises `ProblemError` that says what is wrong."""
     if extra := set(params) - _FIELDS:
         message = f"a signal has no field {min(extra)[:40]!r}; it has {', '.join(sorted(_FIELDS))}"

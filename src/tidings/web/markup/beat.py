@@ -28,7 +28,7 @@ def read(c: Connection, page_ids: Collection[int], now: Instant) -> Mapping[int,
     return polls.beats(c, page_ids, since=now - DAYS * DAY, width=SLOT)
 
 
-def merged(found: Collection[Beats]) -> Beats:
+def merge(found: Collection[Beats]) -> Beats:
     """Return the beats of several pages as one."""
     slots: dict[int, str] = {}
     for beats in found:

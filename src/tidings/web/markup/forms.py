@@ -34,7 +34,7 @@ class SentForm:
         return self.values.get(name, ())
 
 
-async def sent(request: Request) -> SentForm:
+async def read_form(request: Request) -> SentForm:
     """Return the form that a request brings. Raises `ProblemError` for a body that is no form, or too large."""
     body = await body_of(request, most=MOST_BYTES)
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -68,10 +68,10 @@ async def static(request: Request, desk: object) -> Response:
     if name not in {path.name for path in STATIC.iterdir()}:
         raise ProblemError(HTTPStatus.NOT_FOUND, "not found")
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return packed(request, (STATIC / name).read_bytes(), HTTPStatus.OK, {"cache-control": _FOR_EVER}, kind)
+    return pack(request, (STATIC / name).read_bytes(), HTTPStatus.OK, {"cache-control": _FOR_EVER}, kind)
 
 
-def packed(request: Request, body: bytes, status: int, headers: Mapping[str, str], media_type: str) -> Response:
+def pack(request: Request, body: bytes, status: int, headers: Mapping[str, str], media_type: str) -> Response:
     """Return an answer, compressed where its reader takes that. Nothing that a stranger chooses stands beside a secret in it.
 
     Args:

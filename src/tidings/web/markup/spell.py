@@ -105,16 +105,16 @@ def count(many: int, noun: str, plural: str = "") -> str:
 def text(value: object, *, most: int = 400) -> Markup:
     """Return a text of a page, escaped, in a `bdi` of its own, control characters shown by their code, cut after `most` characters."""
     whole = str(value)
-    return Markup("<bdi>{}</bdi>").format(_shown(whole if len(whole) <= most else f"{whole[:most]}…"))
+    return Markup("<bdi>{}</bdi>").format(_show(whole if len(whole) <= most else f"{whole[:most]}…"))
 
 
 def stretches(pieces: Iterable[tuple[str, bool]]) -> Markup:
     """Return a text of a page that comes in pieces, as `text` does; those of which that is said are marked."""
-    parts = (Markup("<mark>{}</mark>").format(_shown(one)) if is_marked else _shown(one) for one, is_marked in pieces)
+    parts = (Markup("<mark>{}</mark>").format(_show(one)) if is_marked else _show(one) for one, is_marked in pieces)
     return Markup("<bdi>{}</bdi>").format(Markup("").join(parts))
 
 
-def _shown(text: str) -> Markup:
+def _show(text: str) -> Markup:
     """Return a text, escaped, control characters shown by their code."""
     if not any(ord(one) in _CONTROLS for one in text):
         return escape(text)

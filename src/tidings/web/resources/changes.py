@@ -14,12 +14,12 @@ from tidings.web.resources.pages_of_lists import foreign, moment, page
 
 if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
-    from tidings.storage.watches.inbox import Filter, Item
+    from tidings.storage.watches.inbox import Filter, InboxItem
     from tidings.web.resources.operation import Call
     from tidings.web.resources.shapes import ChangeQuery
 
 
-def record_of(item: Item) -> dict[str, Any]:
+def record_of(item: InboxItem) -> dict[str, Any]:
     """Return a change as the API gives it."""
     change = item.change
     return {
@@ -59,7 +59,7 @@ async def listing(call: Call) -> Any:
 
 
 def _get(c: Connection, call: Call) -> dict[str, Any]:
-    item = inbox.get(c, call.named("id"), reader=call.asker.owner_id)
+    item = inbox.get(c, call.get_parameter("id"), reader=call.asker.owner_id)
     if item is None:
         raise UnknownNameError("there is no such change")
     return record_of(item)
@@ -74,7 +74,7 @@ async def mark(call: Call) -> Any:
     """Mark a change as read or kept, or take that back."""
 
     def write(c: Connection) -> dict[str, Any]:
-        _mark(c, call, [call.named("id")])
+        _mark(c, call, [call.get_parameter("id")])
         return _get(c, call)
 
     return await call.write(write)

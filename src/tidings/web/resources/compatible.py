@@ -125,7 +125,7 @@ def _watch(c: Connection, call: Call) -> dict[str, Any]:
     is_viewed = (row.id, page_id) not in inbox.unread_pages(c, own)
     _, state = pages.get(c, page_id)
     return {
-        "uuid": call.named("watch"),
+        "uuid": call.get_parameter("watch"),
         **_short(c, row, page_id, is_viewed=is_viewed),
         "check_count": state.polls,
         "date_created": _seconds(row.created_at),
@@ -140,7 +140,7 @@ def _watch(c: Connection, call: Call) -> dict[str, Any]:
 
 def _found(c: Connection, call: Call) -> tuple[SentinelRow, int]:
     """Return the sentinel and the page of a watch. Raises `ProblemError` (404) if there is none."""
-    sentinel_id, page_id = page_of_watch(call.named("watch"))
+    sentinel_id, page_id = page_of_watch(call.get_parameter("watch"))
     if any(sub.page_id == page_id for sub in subscriptions.listing(c, sentinel_id=sentinel_id)):
         row = sentinels.get(c, sentinel_id)
         if row.state != "ended":
@@ -176,7 +176,7 @@ def _at(c: Connection, call: Call, *names: str) -> tuple[SentinelRow, int, list[
     row, page_id = _found(c, call)
     kept = {str(at): one for at, one in _stamped(versions.listing(c, page_id))}
     kept |= {"latest": [*kept.values()][-1], "previous": [*kept.values()][-2:][0]} if kept else {}
-    found = [kept.get(call.named(name)) for name in names]
+    found = [kept.get(call.get_parameter(name)) for name in names]
     if None in found:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no version of that time", hint="take a key of /history")
     return row, page_id, [one for one in found if one is not None]

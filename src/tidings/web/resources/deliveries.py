@@ -43,7 +43,7 @@ def _get(c: Connection, id: str) -> DeliveryRow:
 
 async def get(call: Call) -> Any:
     """Return a delivery."""
-    return delivery_record(await call.read(_get, call.named("delivery")))
+    return delivery_record(await call.read(_get, call.get_parameter("delivery")))
 
 
 async def replay(call: Call) -> Any:
@@ -52,6 +52,6 @@ async def replay(call: Call) -> Any:
     def write(c: Connection, id: str) -> DeliveryRow:
         return deliveries.replay(c, _get(c, id).id, call.desk.clock.wall())
 
-    row = await call.write(write, call.named("delivery"))
+    row = await call.write(write, call.get_parameter("delivery"))
     call.desk.forget_health()
     return delivery_record(row)

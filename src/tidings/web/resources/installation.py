@@ -37,7 +37,7 @@ async def plan(call: Call) -> Any:
         return {
             "items": [look.record(expert=False) for look in looks[: query.limit]],
             "polls_per_day": float(settings.budget.polls_per_day),
-            "spent_today": float(polls.spent(c, now - DAY)),
+            "spent_today": float(polls.sum_costs(c, now - DAY)),
             "words": list(words),
         }
 

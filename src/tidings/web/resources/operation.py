@@ -42,7 +42,7 @@ class Call:
     query: Any
     body: Any
 
-    def named(self, parameter: str) -> str:
+    def get_parameter(self, parameter: str) -> str:
         """Return a parameter of the path."""
         return str(self.request.path_params[parameter])
 
@@ -50,7 +50,7 @@ class Call:
         """Return a parameter of the path that is a number. Raises `ProblemError` (404) for one that
         is none.
         """
-        text = self.named(parameter)
+        text = self.get_parameter(parameter)
         if not (text.isascii() and text.isdecimal() and len(text) < 19):
             raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no such {parameter}")
         return int(text)
@@ -118,7 +118,7 @@ class Operation:
             raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, hint=hint)
         sent = await body_of(request, most=MOST_BYTES)
         if media != JSON:
-            return Text(_decoded(sent), media)
+            return Text(_decode(sent), media)
         _check_depth(sent)
         try:
             return msgspec.json.decode(sent, type=self.body)
@@ -137,7 +137,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Reply:
     """An answer with a status or headers of its own."""
 
     value: Any
@@ -190,7 +190,7 @@ def _query(request: Request, wanted: type[msgspec.Struct]) -> Any:
 
 
 def _answer(request: Request, found: Any, status: HTTPStatus) -> Response:
-    answered = found if isinstance(found, Answered) else Answered(found, status)
+    answered = found if isinstance(found, Reply) else Reply(found, status)
     body = msgspec.json.encode(answered.value)
     headers = {"cache-control": "no-store", **answered.headers}
     if request.method in {"GET", "HEAD"}:
@@ -202,7 +202,7 @@ def _answer(request: Request, found: Any, status: HTTPStatus) -> Response:
     return Response(body, answered.status, headers, JSON)
 
 
-def _decoded(body: bytes) -> str:
+def _decode(body: bytes) -> str:
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -55,7 +55,7 @@ async def of_sentinel(call: Call) -> Any:
         ids = dict.fromkeys(sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id))
         return {"items": [_record(c, page_id, [row.name]) for page_id in ids], "next": None}
 
-    return await call.read(read, call.named("name"))
+    return await call.read(read, call.get_parameter("name"))
 
 
 async def get(call: Call) -> Any:
@@ -195,13 +195,13 @@ def _masks(c: Connection, page_id: int) -> dict[str, Any]:
 
 async def switch_mask(call: Call) -> Any:
     """Switch a mask off, so that what it covers is news, or on."""
-    page_id, mask, is_off = call.number("page"), call.named("mask"), call.body.off
+    page_id, mask, is_off = call.number("page"), call.get_parameter("mask"), call.body.off
 
     def write(c: Connection) -> dict[str, Any]:
         pages.identity(c, page_id)
         try:
             off, on = ((mask,), ()) if is_off else ((), (mask,))
-            noise.switched(c, [page_id], off=off, on=on, at=call.desk.clock.wall())
+            noise.switch_masks(c, [page_id], off=off, on=on, at=call.desk.clock.wall())
         except UsageError as error:
             raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
         return _masks(c, page_id)

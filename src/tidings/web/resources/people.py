@@ -14,7 +14,7 @@ from tidings.service.people import leaving
 from tidings.service.people import tokens as tokens_of
 from tidings.storage.people import accounts, tokens
 from tidings.storage.watches.events import OWNER
-from tidings.web.resources.operation import Answered
+from tidings.web.resources.operation import Reply
 
 if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
@@ -32,29 +32,29 @@ async def add_user(call: Call) -> Any:
     new: NewUser = call.body
     kept = await asyncio.to_thread(accounts_of.hash_of, new.password)
     row = await call.write(accounts_of.add, new.name, new.role, kept, at=call.desk.clock.wall())
-    return Answered(accounts_of.record(row), HTTPStatus.CREATED)
+    return Reply(accounts_of.record(row), HTTPStatus.CREATED)
 
 
 async def alter_user(call: Call) -> Any:
     """Give an account another role or password; it signs in anew."""
     changed: UserAlteration = call.body
-    name = call.named("user")
+    name = call.get_parameter("user")
     kept = None if changed.password is UNSET else await asyncio.to_thread(accounts_of.hash_of, changed.password)
 
     def write(c: Connection) -> dict[str, Any]:
-        row = accounts.named(c, name)
+        row = accounts.get_by_name(c, name)
         if changed.role is not UNSET:
             accounts_of.set_role(c, row.name, changed.role)
         if kept is not None:
             accounts_of.set_password(c, row.name, kept)
-        return accounts_of.record(accounts.named(c, name))
+        return accounts_of.record(accounts.get_by_name(c, name))
 
     return await call.write(write)
 
 
 async def remove_user(call: Call) -> Any:
     """Remove an account with all that is only its own."""
-    row = await call.read(accounts.named, call.named("user"))
+    row = await call.read(accounts.get_by_name, call.get_parameter("user"))
     count = await call.write(leaving.remove, row.name, call.desk.clock.wall())
     await asyncio.to_thread(leaving.forget_searches, call.desk.settings.data, row.id)
     call.desk.forget_health()
@@ -64,7 +64,7 @@ async def remove_user(call: Call) -> Any:
 async def export_user(call: Call) -> Any:
     """Return all that is kept of an account."""
     desk = call.desk
-    return await call.read(leaving.export, call.named("user"), data=desk.settings.data, now=desk.clock.wall())
+    return await call.read(leaving.export, call.get_parameter("user"), data=desk.settings.data, now=desk.clock.wall())
 
 
 async def list_tokens(call: Call) -> Any:
@@ -84,15 +84,15 @@ async def add_token(call: Call) -> Any:
     now = call.desk.clock.wall()
 
     def write(c: Connection) -> dict[str, Any]:
-        owner_id = accounts.named(c, new.user).id if new.user else OWNER
+        owner_id = accounts.get_by_name(c, new.user).id if new.user else OWNER
         expires_at = None if new.days is None else now + new.days * DAY
         made, row = tokens_of.add(c, new.name, new.scope, owner_id=owner_id, at=now, expires_at=expires_at)
         return {**tokens_of.record(row, user=new.user), "token": made.reveal()}
 
-    return Answered(await call.write(write), HTTPStatus.CREATED)
+    return Reply(await call.write(write), HTTPStatus.CREATED)
 
 
 async def revoke_token(call: Call) -> Any:
     """End a token."""
-    await call.write(tokens.revoke, call.named("token"))
-    return {"revoked": call.named("token")}
+    await call.write(tokens.revoke, call.get_parameter("token"))
+    return {"revoked": call.get_parameter("token")}

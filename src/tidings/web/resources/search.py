@@ -18,7 +18,7 @@ async def find(call: Call) -> Any:
     """Return what was found, the best first, and how all of it is spread."""
     query, desk = call.query, call.desk
     offset = min(after_number(query.cursor, first=0), FARTHEST)
-    wanted = asking.Wanted(
+    wanted = asking.SearchRequest(
         text=query.q,
         site=query.site,
         sentinel=query.sentinel,

@@ -16,7 +16,7 @@ from tidings.service.watch import by_name
 from tidings.storage.people import accounts
 from tidings.storage.watches import requests, sentinels, subscriptions
 from tidings.web.problems import ProblemError
-from tidings.web.resources.operation import Answered, Text, check_match, etag_of
+from tidings.web.resources.operation import Reply, Text, check_match, etag_of
 from tidings.web.resources.pages_of_lists import after_number, page
 from tidings.web.screens.sentinels import carry_out
 
@@ -70,7 +70,7 @@ def _fits(row: SentinelRow, query: SentinelQuery) -> bool:
 
 async def get(call: Call) -> Any:
     """Return a sentinel, one that has ended too."""
-    return await call.read(_get, call.named("name"))
+    return await call.read(_get, call.get_parameter("name"))
 
 
 def _get(c: Connection, name: str) -> dict[str, Any]:
@@ -79,15 +79,15 @@ def _get(c: Connection, name: str) -> dict[str, Any]:
 
 async def create(call: Call) -> Any:
     """Carry out statements, all or none, and ask for the first check of each new page."""
-    text, file = _said(call)
+    text, file = _read_text(call)
     done = await call.write(_create, text, file, call.asker, call.desk.statement_settings, call.desk.clock.wall())
     call.desk.forget_health()
     made = done["made"] or done["altered"] or done["unaltered"]
     headers = {"location": f"/api/v1/sentinels/{quote(made[0]['name'], safe='')}"} if made else {}
-    return Answered(done, HTTPStatus.CREATED if done["made"] else HTTPStatus.OK, headers)
+    return Reply(done, HTTPStatus.CREATED if done["made"] else HTTPStatus.OK, headers)
 
 
-def _said(call: Call) -> tuple[str, str]:
+def _read_text(call: Call) -> tuple[str, str]:
     return (call.body.text, _FILES[call.body.media]) if isinstance(call.body, Text) else (call.body.text, "")
 
 
@@ -95,7 +95,7 @@ def _create(
     c: Connection, text: str, file: str, asker: Asker, settings: Settings, now: Instant
 ) -> dict[str, list[Any]]:
     """Register a text for who asks: what it makes is the asker's, and what it alters has to be."""
-    for name in register.altered_by(text, file, settings):
+    for name in register.list_altered(text, file, settings):
         _check_own(c, name, asker)
     done = register.carry_out(c, text, settings, now, file)
     for row in done.made:
@@ -104,13 +104,13 @@ def _create(
         requests.ask(c, held, now, sentinel_id=row.id)
     owners = accounts.names(c)
 
-    def given(rows: tuple[SentinelRow, ...]) -> list[dict[str, Any]]:
+    def list_given(rows: tuple[SentinelRow, ...]) -> list[dict[str, Any]]:
         return [record_of(sentinels.get(c, row.id), owners) for row in rows]
 
     return {
-        "made": given(done.made),
-        "altered": given(done.altered),
-        "unaltered": given(done.unaltered),
+        "made": list_given(done.made),
+        "altered": list_given(done.altered),
+        "unaltered": list_given(done.unaltered),
         "warnings": [one.as_dict() for one in done.warnings],
     }
 
@@ -131,11 +131,11 @@ def _check_own(c: Connection, name: str, asker: Asker) -> None:
 async def alter(call: Call) -> Any:
     """Give a sentinel another text, name, tags, or pause it and let it go on; all or nothing."""
     changed: Alteration = call.body
-    name = call.named("name")
+    name = call.get_parameter("name")
     now, settings = call.desk.clock.wall(), call.desk.statement_settings
     done = await call.write(_alter, call, name, changed, settings, now)
     call.desk.forget_health()
-    return Answered(done, headers={"etag": etag_of(done)})
+    return Reply(done, headers={"etag": etag_of(done)})
 
 
 def _alter(
@@ -143,7 +143,7 @@ def _alter(
 ) -> dict[str, Any]:
     check_match(call.request, record_of(by_name.find(c, name), accounts.names(c)))
     if changed.text is not UNSET:
-        named = [one.name for one in register.said("", changed.text, settings) if isinstance(one, Sentinel)]
+        named = [one.name for one in register.read_statements("", changed.text, settings) if isinstance(one, Sentinel)]
         if named != [name]:
             raise UsageError(f"the text is to be the whole statement that creates {name}, and no other")
         owner = by_name.find(c, name).owner_id
@@ -169,7 +169,7 @@ async def drop(call: Call) -> Any:
         sentinels.drop(c, row.id, now)
         return {"sentinel": record_of(sentinels.get(c, row.id), owners), "undo_until": rfc3339(now + register.UNDO)}
 
-    done = await call.write(write, call.named("name"), call.desk.clock.wall())
+    done = await call.write(write, call.get_parameter("name"), call.desk.clock.wall())
     call.desk.forget_health()
     return done
 
@@ -177,7 +177,7 @@ async def drop(call: Call) -> Any:
 async def restore(call: Call) -> Any:
     """Take back that a sentinel was dropped less than a day ago."""
     try:
-        done = await call.write(undo, call.named("name"), call.desk.clock.wall())
+        done = await call.write(undo, call.get_parameter("name"), call.desk.clock.wall())
     except UsageError as error:
         raise ProblemError(HTTPStatus.CONFLICT, str(error)) from error
     call.desk.forget_health()
@@ -199,8 +199,8 @@ async def check(call: Call) -> Any:
         held = [sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)]
         return len(requests.ask(c, held, now, sentinel_id=row.id))
 
-    asked = await call.write(write, call.named("name"), call.desk.clock.wall())
-    return Answered({"requests": asked}, HTTPStatus.ACCEPTED)
+    asked = await call.write(write, call.get_parameter("name"), call.desk.clock.wall())
+    return Reply({"requests": asked}, HTTPStatus.ACCEPTED)
 
 
 async def bulk(call: Call) -> Any:
@@ -228,7 +228,7 @@ async def preview(call: Call) -> Any:
     """Return what statements would watch: each page is asked once, nothing is stored but what that
     costs.
     """
-    text, file = _said(call)
+    text, file = _read_text(call)
     if file:
         raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a preview is of statements in the sentence form")
     found, warnings = await call.desk.try_out(text)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tidings.service.show.records import Record
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.deliveries import DeliveryRow
-    from tidings.storage.watches.inbox import Item
+    from tidings.storage.watches.inbox import InboxItem
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.web.screens.desk import Desk
 
@@ -41,8 +41,8 @@ VERSIONS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    item: Item
+class _FoundChange:
+    item: InboxItem
     owner: SentinelRow
     title: str
     newer: str | None
@@ -58,10 +58,10 @@ async def show(request: Request, desk: Desk) -> Response:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
     change = found.item.change
     record = change_record(change.row, sentinel=change.sentinel, url=change.url)
-    old, new = _chosen(request, change.row.from_seq, "from"), _chosen(request, change.row.to_seq, "to")
+    old, new = _choose(request, change.row.from_seq, "from"), _choose(request, change.row.to_seq, "to")
     zone = spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))
     whens = {one.seq: spell.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
-    shown = await _drawn(desk, found, record, (old, new), whens, request.query_params.get("view", ""))
+    shown = await _draw(desk, found, record, (old, new), whens, request.query_params.get("view", ""))
     return await desk.page(
         request,
         "change.html",
@@ -94,7 +94,7 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Keep a change, or mark it as read or unread."""
     change_id = str(request.path_params["id"])
-    form = await forms.sent(request)
+    form = await forms.read_form(request)
     reader = request.state.asker.owner_id
     now = desk.clock.wall()
     match form.one("act"):
@@ -112,22 +112,22 @@ async def act(request: Request, desk: Desk) -> Response:
     return back(request, f"/changes/{change_id}")
 
 
-def _chosen(request: Request, usual: int, name: str) -> int:
+def _choose(request: Request, usual: int, name: str) -> int:
     given = request.query_params.get(name, "")
     return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else usual
 
 
-async def rendered(request: Request, desk: Desk) -> Response:
+async def render(request: Request, desk: Desk) -> Response:
     """Return the page of a change as it renders, with marks, for the frame of its screen: nothing in it can act."""
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
     row = found.item.change.row
-    old, new = _chosen(request, row.from_seq, "from"), _chosen(request, row.to_seq, "to")
+    old, new = _choose(request, row.from_seq, "from"), _choose(request, row.to_seq, "to")
     by_seq = {one.seq: one for one in found.versions}
     if old not in by_seq or new not in by_seq:
         raise ProblemError(HTTPStatus.GONE, "these versions are no longer stored")
-    merged = await desk.comparisons.rendered(page_id=row.page_id, old=by_seq[old], new=by_seq[new])
+    merged = await desk.comparisons.render(page_id=row.page_id, old=by_seq[old], new=by_seq[new])
     headers = {**HEADERS, "x-frame-options": "SAMEORIGIN"}
     return Response(merged.html or f"<!doctype html><p>{escape(merged.why_not)}</p>", headers=headers)
 
@@ -159,7 +159,7 @@ async def _pictured(request: Request, desk: Desk) -> tuple[Version, Version]:
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
     row = found.item.change.row
-    old, new = _chosen(request, row.from_seq, "from"), _chosen(request, row.to_seq, "to")
+    old, new = _choose(request, row.from_seq, "from"), _choose(request, row.to_seq, "to")
     by_seq = {one.seq: one for one in found.versions if one.screenshot}
     if old not in by_seq or new not in by_seq:
         raise ProblemError(HTTPStatus.GONE, "there are no such pictures")
@@ -176,8 +176,8 @@ class _Shown:
     problem: str = ""
 
 
-async def _drawn(
-    desk: Desk, found: _Found, record: Record, pair: tuple[int, int], whens: Mapping[int, str], wanted: str
+async def _draw(
+    desk: Desk, found: _FoundChange, record: Record, pair: tuple[int, int], whens: Mapping[int, str], wanted: str
 ) -> _Shown:
     """Return the two versions in the view that is asked for, or what is known where they cannot be drawn.
 
@@ -245,7 +245,7 @@ def _fragment(record: Record) -> Markup:
     return Markup(presenter("changes", "html").fragment(record))  # noqa: S704 - the presenter escapes all texts of pages
 
 
-def _read(c: Connection, change_id: str, reader: int) -> _Found | None:
+def _read(c: Connection, change_id: str, reader: int) -> _FoundChange | None:
     item = inbox.get(c, change_id, reader=reader)
     if item is None:
         return None
@@ -255,7 +255,7 @@ def _read(c: Connection, change_id: str, reader: int) -> _Found | None:
     kept = versions.newest_of(c, row.page_id, VERSIONS)
     wanted = {row.from_seq, row.to_seq} - {one.seq for one in kept}
     kept += [one for seq in wanted if (one := versions.get(c, row.page_id, seq)) is not None]
-    return _Found(
+    return _FoundChange(
         item,
         sentinels.get(c, row.sentinel_id),
         pages.state(c, row.page_id).title,

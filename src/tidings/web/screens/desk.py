@@ -31,7 +31,7 @@ from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
 from tidings.web.api.stream import Readings
 from tidings.web.markup import spell
-from tidings.web.markup.render import POLICY, environment, packed
+from tidings.web.markup.render import POLICY, environment, pack
 from tidings.web.pace import Tries
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.detection.job.contract import Body
     from tidings.language.problems import Problem
-    from tidings.service.on_demand.simulation import History, Outcome
+    from tidings.service.on_demand.simulation import Outcome, PageHistory
     from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -195,7 +195,7 @@ class Desk:
         async with self._trying:
             return await asyncio.to_thread(run)
 
-    async def simulate(self, history: History, settings: Settings) -> Outcome:
+    async def simulate(self, history: PageHistory, settings: Settings) -> Outcome:
         """Return what these settings would have brought, from a process of its own."""
         async with self._trying:
             if self._simulating is None:
@@ -242,7 +242,7 @@ class Desk:
             "cache-control": "no-store",
             "referrer-policy": "same-origin",  # under `no-referrer` a form's Origin would be `null`, which the guard refuses
         }
-        return packed(request, html.encode(), status, headers, "text/html; charset=utf-8")
+        return pack(request, html.encode(), status, headers, "text/html; charset=utf-8")
 
     async def problem(self, request: Request, error: ProblemError) -> Response:
         """Return a problem as a screen: what is wrong, and what helps."""

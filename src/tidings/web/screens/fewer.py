@@ -47,7 +47,7 @@ NAMES: Final = {"noise": "Not relevant", "size": "Quiet until it changes more th
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundProposals:
     change: StoredChange
     owner: SentinelRow
     others: Sequence[StoredChange]
@@ -65,11 +65,11 @@ class Preview:
 
 async def show(request: Request, desk: Desk) -> Response:
     """Return the proposals for a change, the chosen one with what it would have hidden."""
-    found = await _found(request, desk)
+    found = await _find(request, desk)
     how = request.query_params.get("how", "noise")
     how = how if how in NAMES else "noise"
     proposals = _proposals(found, how)
-    chosen = _chosen(request.query_params.get("edit", "0"), proposals) or 0
+    chosen = _choose(request.query_params.get("edit", "0"), proposals) or 0
     proposal = proposals[chosen] if proposals else None
     return await desk.page(
         request,
@@ -91,11 +91,11 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Let the sentinel say what was proposed; the inbox offers the way back."""
-    found = await _found(request, desk)
-    form = await forms.sent(request)
+    found = await _find(request, desk)
+    form = await forms.read_form(request)
     how, given = form.one("how"), form.one("edit")
     proposals = _proposals(found, how if how in NAMES else "noise")
-    if (chosen := _chosen(given, proposals)) is None:
+    if (chosen := _choose(given, proposals)) is None:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "nothing that could be left out was chosen")
     proposal, now = proposals[chosen], desk.clock.wall()
     try:
@@ -122,14 +122,14 @@ def say(c: Connection, name: str, text: str, settings: Settings, now: Instant) -
     apply.apply(c, {"": text}, settings=settings, now=now)
 
 
-async def _found(request: Request, desk: Desk) -> _Found:
+async def _find(request: Request, desk: Desk) -> _FoundProposals:
     found = await desk.store.read(_read, str(request.path_params["id"]), desk.clock.wall())
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change, or its sentinel has ended")
     return found
 
 
-def _read(c: Connection, change_id: str, now: Instant) -> _Found | None:
+def _read(c: Connection, change_id: str, now: Instant) -> _FoundProposals | None:
     change = changes.get(c, change_id)
     if change is None:
         return None
@@ -139,7 +139,7 @@ def _read(c: Connection, change_id: str, now: Instant) -> _Found | None:
     others = [
         one for one in changes.listing(c, sentinel=owner.name, limit=10 * MOST) if one.row.detected_at >= now - SINCE
     ]
-    return _Found(change, owner, others)
+    return _FoundProposals(change, owner, others)
 
 
 def _record(change: StoredChange) -> Record:
@@ -151,7 +151,7 @@ def _versions(c: Connection, change: StoredChange) -> tuple[Version | None, Vers
     return versions.get(c, row.page_id, row.from_seq), versions.get(c, row.page_id, row.to_seq)
 
 
-def _proposals(found: _Found, how: str) -> list[Proposal]:
+def _proposals(found: _FoundProposals, how: str) -> list[Proposal]:
     if how == "size":
         made = fewer.quiet_until_more(found.owner.text, [lines.words(_record(one)) for one in found.others])
         return [] if made is None else [made]
@@ -160,12 +160,12 @@ def _proposals(found: _Found, how: str) -> list[Proposal]:
     return list({one.says: one for one in every}.values())
 
 
-def _chosen(text: str, proposals: Sequence[Proposal]) -> int | None:
+def _choose(text: str, proposals: Sequence[Proposal]) -> int | None:
     """Return which proposal a request names, None if there is none such."""
     return next((number for number in range(len(proposals)) if str(number) == text), None)
 
 
-async def _preview(desk: Desk, found: _Found, proposal: Proposal) -> Preview:
+async def _preview(desk: Desk, found: _FoundProposals, proposal: Proposal) -> Preview:
     """Compare the versions of the last changes once more, as the sentinel would see them then."""
     after = replace(found.owner, text=proposal.text)
     hidden, unknown, stays = 0, 0, []

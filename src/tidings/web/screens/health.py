@@ -50,7 +50,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Send dead letters again."""
-    form = await forms.sent(request)
+    form = await forms.read_form(request)
     for one in form.every("d"):
         try:
             await desk.store.read(check_objects, request.state.asker, {"delivery": one}, alters=True)
@@ -77,7 +77,7 @@ def _examine(desk: Desk) -> list[Finding]:
                 database,
                 refusal=None,
                 now=SystemClock().wall(),
-                installed=doctor.installed(),
+                installed=doctor.get_installed(),
                 restore=None,
             )
         )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.polls import Beats
-    from tidings.storage.watches.inbox import Filter, Item, Shown
+    from tidings.storage.watches.inbox import Filter, InboxItem, Shown
     from tidings.web.access import Asker
     from tidings.web.screens.desk import Desk
 
@@ -70,8 +70,8 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    items: Sequence[Item]
+class _FoundChanges:
+    items: Sequence[InboxItem]
     counts: dict[str, int]
     titles: dict[int, str]
     beats: dict[int, Beats]
@@ -82,7 +82,7 @@ class _Found:
     today: tuple[int, int]
 
 
-def wanted(request: Request, now: Instant) -> Filter:
+def read_filter(request: Request, now: Instant) -> Filter:
     """Return which changes an address asks for; a value that means nothing is left out."""
     given = request.query_params
     shown = given.get("s", "unread")
@@ -104,7 +104,7 @@ async def show(request: Request, desk: Desk) -> Response:
     """Return the inbox."""
     now = desk.clock.wall()
     zone = spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))
-    asked = wanted(request, now)
+    asked = read_filter(request, now)
     found = await desk.store.read(_read, asked, now, zone)
     items, older = found.items[:PAGE], found.items[PAGE - 1].change.row.id if len(found.items) > PAGE else ""
     health = await desk.health_for(request.state.asker)
@@ -141,9 +141,9 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Do what a button of the list asks for, for one change or for all that are selected."""
-    form = await forms.sent(request)
+    form = await forms.read_form(request)
     now, asker = desk.clock.wall(), request.state.asker
-    selected = await desk.store.read(_seen, form.every("c"), asker)
+    selected = await desk.store.read(_keep_visible, form.every("c"), asker)
     for name in ("read", "keep"):
         if one := form.one(name):
             await desk.store.write(_toggle, one, name, now, request.state.asker)
@@ -166,7 +166,7 @@ async def all_read(request: Request, desk: Desk) -> Response:
 
 def _toggle(c: Connection, change_id: str, name: str, now: Instant, asker: Asker) -> None:
     item = inbox.get(c, change_id, reader=asker.owner_id)
-    if item is None or not _seen(c, [change_id], asker):
+    if item is None or not _keep_visible(c, [change_id], asker):
         return
     if name == "read":
         inbox.mark(c, [change_id], at=now, is_read=item.read_at is None, reader=asker.owner_id)
@@ -174,17 +174,17 @@ def _toggle(c: Connection, change_id: str, name: str, now: Instant, asker: Asker
         inbox.mark(c, [change_id], at=now, is_kept=item.kept_at is None, is_read=True, reader=asker.owner_id)
 
 
-def _seen(c: Connection, ids: Sequence[str], asker: Asker) -> list[str]:
+def _keep_visible(c: Connection, ids: Sequence[str], asker: Asker) -> list[str]:
     """Return those of the changes that the asker sees."""
     found = changes.of(c, ids)
     return [id_ for id_, one in found.items() if sentinels.is_seen(c, one.row.sentinel_id, asker.viewer)]
 
 
-def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _Found:
+def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _FoundChanges:
     items = inbox.listing(c, asked, limit=PAGE + 1)
     page_ids = {item.change.row.page_id for item in items}
     midnight = _midnight(now, zone)
-    return _Found(
+    return _FoundChanges(
         items,
         {shown: inbox.count(c, _every(asked, shown)) for shown in inbox.SHOWN},
         {page_id: pages.state(c, page_id).title for page_id in page_ids},
@@ -192,7 +192,7 @@ def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _Found:
         sentinels.names(c, viewer=asked.viewer),
         sentinels.tags(c, viewer=asked.viewer),
         inbox.kinds(c, viewer=asked.viewer),
-        polls.spent(c, midnight),
+        polls.sum_costs(c, midnight),
         (
             inbox.count(c, _every(asked, "all", since=midnight)),
             inbox.count(c, _every(asked, "quiet", since=midnight)),
@@ -210,17 +210,19 @@ def _midnight(now: Instant, zone: tzinfo) -> Instant:
     return now - (at.hour * 3600 + at.minute * 60 + at.second) * 1_000_000
 
 
-def _days(items: Sequence[Item], found: _Found, now: Instant, zone: tzinfo) -> Iterator[tuple[str, Iterator[Group]]]:
-    def day_of(item: Item) -> str:
+def _days(
+    items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone: tzinfo
+) -> Iterator[tuple[str, Iterator[Group]]]:
+    def day_of(item: InboxItem) -> str:
         return spell.day(item.change.row.detected_at, now, zone)
 
     for day, of_day in groupby(items, day_of):
         yield day, _groups(list(of_day), found, now, zone)
 
 
-def _groups(items: Sequence[Item], found: _Found, now: Instant, zone: tzinfo) -> Iterator[Group]:
-    by_sentinel: dict[int, list[list[Item]]] = {}
-    order: list[list[Item]] = []
+def _groups(items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone: tzinfo) -> Iterator[Group]:
+    by_sentinel: dict[int, list[list[InboxItem]]] = {}
+    order: list[list[InboxItem]] = []
     for item in items:
         bursts = by_sentinel.setdefault(item.change.row.sentinel_id, [])
         if bursts and bursts[-1][-1].change.row.detected_at - item.change.row.detected_at <= BURST:
@@ -245,7 +247,7 @@ def _groups(items: Sequence[Item], found: _Found, now: Instant, zone: tzinfo) ->
         )
 
 
-def _line(item: Item, now: Instant, zone: tzinfo) -> Line:
+def _line(item: InboxItem, now: Instant, zone: tzinfo) -> Line:
     row = item.change.row
     record = change_record(row, sentinel=item.change.sentinel, url=item.change.url)
     why = f"{record['kind']}{', ignored for noise' if row.noise else ', quiet' if row.quiet else ''}"
@@ -263,7 +265,7 @@ def _line(item: Item, now: Instant, zone: tzinfo) -> Line:
     )
 
 
-def _says(items: Sequence[Item], now: Instant, zone: tzinfo) -> str:
+def _says(items: Sequence[InboxItem], now: Instant, zone: tzinfo) -> str:
     if not items:
         return ""
     named = len({item.change.sentinel for item in items})
@@ -271,11 +273,11 @@ def _says(items: Sequence[Item], now: Instant, zone: tzinfo) -> str:
     return f"from {spell.count(named, 'sentinel')}, the oldest from {oldest}"
 
 
-def _rest(found: _Found) -> str:
+def _rest(found: _FoundChanges) -> str:
     return f"Nothing new. {spell.count(len(found.names), 'sentinel')} {'goes' if len(found.names) == 1 else 'go'} on checking."
 
 
-def _menus(found: _Found, asked: Filter, request: Request) -> list[tuple[str, str, str, list[tuple[str, str]]]]:
+def _menus(found: _FoundChanges, asked: Filter, request: Request) -> list[tuple[str, str, str, list[tuple[str, str]]]]:
     def menu(label: str, key: str, current: str, values: Sequence[str]) -> tuple[str, str, str, list[tuple[str, str]]]:
         return label, key, current, [(value, value) for value in values[:40]]
 

@@ -60,20 +60,20 @@ async def show(request: Request, desk: Desk) -> Response:
     elif url:
         chosen = given.get("monitor", "any change")
         chosen = _with_words(chosen, given.get("selection", "").strip()[:200])
-        text = await desk.store.read(_statement, _addressed(url), chosen, select)
+        text = await desk.store.read(_statement, _complete_address(url), chosen, select)
     return await _screen(request, desk, text=text, url=url, select=select, parts=parts, tries=bool(text))
 
 
 async def act(request: Request, desk: Desk) -> Response:
     """Show what a text would watch, or save it."""
-    form = await forms.sent(request)
+    form = await forms.read_form(request)
     text = form.one("text").strip()[:200_000]
     if form.one("act") != "save":
         return await _screen(request, desk, text=text, url="", tries=True)
     try:
         names = await desk.store.write(_save, text, desk.statement_settings, desk.clock.wall(), request.state.asker)
     except TidingsError as error:
-        return await _screen(request, desk, text=text, url="", problems=_spelled(error))
+        return await _screen(request, desk, text=text, url="", problems=_spell(error))
     desk.forget_health()
     where = f"/sentinels/{quote(names[0])}" if len(names) == 1 else "/sentinels"
     return RedirectResponse(where, HTTPStatus.SEE_OTHER)
@@ -123,7 +123,7 @@ async def _screen(
         try:
             found, warnings = await desk.try_out(text)
         except TidingsError as error:
-            problems = _spelled(error)
+            problems = _spell(error)
     body = found[0].body if url and len(found) == 1 else None
     copy = desk.copies.keep(body, request.state.asker.owner_id) if body is not None else ""
     asked = [("url", url), ("monitor", request.query_params.get("monitor", "any change")), ("copy", copy)]
@@ -157,11 +157,11 @@ async def _screen(
     )
 
 
-def _spelled(error: TidingsError) -> list[str]:
+def _spell(error: TidingsError) -> list[str]:
     return [str(one) for one in error.problems] if isinstance(error, SentinelError) else [str(error)]
 
 
-def _addressed(url: str) -> str:
+def _complete_address(url: str) -> str:
     return url if "://" in url else f"https://{url}"
 
 
@@ -172,7 +172,7 @@ def _with_words(monitor: str, selection: str) -> str:
 
 def _statement(c: Connection, url: str, monitor: str, select: str) -> str:
     name = register.automatic_name(url, "", sentinels.names(c))
-    clauses = [f"Select css {expressions.quoted(select)}"] if select else []
+    clauses = [f"Select css {expressions.quote(select)}"] if select else []
     return register.statement_for(url, name=name, monitor=monitor, every=None, notify=(), clauses=clauses)
 
 
@@ -184,19 +184,21 @@ def _statements(c: Connection, text: str) -> str:
     taken = list(sentinels.names(c))
     made = []
     for one in addresses[:MOST_ADDRESSES]:
-        name = register.automatic_name(_addressed(one), "", taken)
+        name = register.automatic_name(_complete_address(one), "", taken)
         taken.append(name)
-        made.append(register.statement_for(_addressed(one), name=name, monitor="any change", every=None, notify=()))
+        made.append(
+            register.statement_for(_complete_address(one), name=name, monitor="any change", every=None, notify=())
+        )
     return "\n\n".join(made)
 
 
 def _is_address(line: str) -> bool:
-    return " " not in line and bool(urlsplit(_addressed(line)).hostname) and "." in line
+    return " " not in line and bool(urlsplit(_complete_address(line)).hostname) and "." in line
 
 
 def _save(c: Connection, text: str, settings: Settings, now: Instant, asker: Asker) -> list[str]:
     """Register what a text says and ask for the first check of each page; return the names."""
-    for name in register.altered_by(text, "", settings):
+    for name in register.list_altered(text, "", settings):
         check_objects(c, asker, {"name": name}, alters=True)
     done = register.carry_out(c, text, settings, now, "")
     for row in done.made:

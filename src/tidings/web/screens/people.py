@@ -17,7 +17,7 @@ from tidings.service.people import tokens as tokens_of
 from tidings.storage.people import accounts, sessions, tokens
 from tidings.web.access import cookie_name
 from tidings.web.markup import forms
-from tidings.web.markup.render import POLICY, environment, packed
+from tidings.web.markup.render import POLICY, environment, pack
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def own_path(text: str) -> str:
 def _door(request: Request, *, problem: str = "", status: int = HTTPStatus.OK, **values: Any) -> Response:
     html = environment().get_template("login.html").render(problem=problem, **values)
     headers = {"content-security-policy": POLICY, "cache-control": "no-store", "referrer-policy": "same-origin"}
-    return packed(request, html.encode(), status, headers, "text/html; charset=utf-8")
+    return pack(request, html.encode(), status, headers, "text/html; charset=utf-8")
 
 
 async def show(request: Request, desk: Desk) -> Response:
@@ -53,7 +53,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Sign in, or make the first account with the code that the terminal shows."""
-    form = await forms.sent(request)
+    form = await forms.read_form(request)
     name, password, where = form.one("name"), form.one("password"), own_path(form.one("next") or "/")
     if "origin" not in request.headers and "sec-fetch-site" not in request.headers:
         raise ProblemError(HTTPStatus.FORBIDDEN, "sign in from the form of this service")
@@ -72,7 +72,7 @@ async def act(request: Request, desk: Desk) -> Response:
         said = "Wrong name or password."
         return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=False, next=where, name=name[:64])
     async with _HASHING:
-        again = await asyncio.to_thread(accounts_of.renewed, row, password)
+        again = await asyncio.to_thread(accounts_of.renew_hash, row, password)
     if again is not None:
         await desk.store.write(accounts.alter, row.id, password=again)
     return await _begin(request, desk, row, where)
@@ -126,7 +126,7 @@ async def users(request: Request, desk: Desk, *, problem: str = "") -> Response:
 
     def read(c: Connection) -> dict[str, Any]:
         names = accounts.names(c)
-        shared = {row.id: accounts.shared(c, row.id) for row in accounts.listing(c)}
+        shared = {row.id: accounts.list_shared_tags(c, row.id) for row in accounts.listing(c)}
         return {
             "users": accounts.listing(c),
             "shared": shared,
@@ -141,7 +141,7 @@ async def users(request: Request, desk: Desk, *, problem: str = "") -> Response:
 
 async def act_on_users(request: Request, desk: Desk) -> Response:
     """Make an account, give one another role or password, remove one, or revoke a token."""
-    form = await forms.sent(request)
+    form = await forms.read_form(request)
     name, role, now = form.one("name"), form.one("role"), desk.clock.wall()
     try:
         match form.one("act"):
@@ -156,7 +156,7 @@ async def act_on_users(request: Request, desk: Desk) -> Response:
                     kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
                 await desk.store.write(accounts_of.set_password, name, kept)
             case "remove":
-                row = await desk.store.read(accounts.named, name)
+                row = await desk.store.read(accounts.get_by_name, name)
                 await desk.store.write(leaving.remove, name, now)
                 await asyncio.to_thread(leaving.forget_searches, desk.settings.data, row.id)
             case "revoke":

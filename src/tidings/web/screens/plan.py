@@ -13,7 +13,7 @@ from tidings.model.watch.sentinel import FetchEvery
 from tidings.service.explain.budget_report import purses
 from tidings.service.explain.plan_list import agenda
 from tidings.service.explain.plan_summary import outline
-from tidings.service.on_demand.simulation import other_settings, recorded
+from tidings.service.on_demand.simulation import other_settings, read_history
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import polls
 from tidings.storage.watches import sentinels
@@ -38,7 +38,7 @@ PAGES: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class BudgetPoint:
     """What a budget (checks a day) would have brought.
 
     Checks made a day, changes captured of all, the median delay (µs), the share seen within an
@@ -75,9 +75,9 @@ async def show(request: Request, desk: Desk) -> Response:
     )
 
 
-async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[Point], float, str]:
+async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[BudgetPoint], float, str]:
     """Return what two budgets would have brought, on which part of the pages, and what was wrong."""
-    history, share = (await desk.store.read(recorded, desk.settings, begin=now - DAYS * DAY, end=now)).part(PAGES)
+    history, share = (await desk.store.read(read_history, desk.settings, begin=now - DAYS * DAY, end=now)).part(PAGES)
     if not history.made:
         return [], share, "Nothing was recorded yet. Come back in a day."
     budget = desk.settings.budget.polls_per_day
@@ -86,7 +86,7 @@ async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[Point], fl
         found = await desk.simulate(history, other_settings(desk.settings, budget=max(1.0, a_day * share)))
         delay = found.ledger.delay_quantile(0.5)
         points.append(
-            Point(
+            BudgetPoint(
                 a_day,
                 found.checks_a_day / share,
                 found.captured,
@@ -127,8 +127,8 @@ def _read(c: Connection, settings: Settings, now: Instant, viewer: int | None) -
         "fixed": on_schedule,
         "chosen": chosen,
         "spare": max(0.0, budget - on_schedule - chosen),
-        "spent": polls.spent(c, now - DAY),
-        "last_hour": polls.spent(c, now - HOUR),
+        "spent": polls.sum_costs(c, now - DAY),
+        "last_hour": polls.sum_costs(c, now - HOUR),
         "soon": looks[:SOON],
         "many": len(looks),
         "hosts": [

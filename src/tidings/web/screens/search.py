@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from tidings.model.interval import Instant
-    from tidings.service.search.asking import Result, Wanted
+    from tidings.service.search.asking import Result, SearchRequest
     from tidings.web.screens.desk import Desk
 
 PAGE: Final = 20
@@ -39,7 +39,7 @@ async def show(request: Request, desk: Desk) -> Response:
     answer, problem = None, ""
     if given["q"]:
         try:
-            wanted = _wanted(given, request, now, number)
+            wanted = _read_request(given, request, now, number)
             answer = await asking.ask(desk.store, desk.index, wanted, now=now)
             if number == 1 and desk.log is not None:
                 said = str(answer.query)
@@ -59,7 +59,7 @@ async def show(request: Request, desk: Desk) -> Response:
         here="search",
         wanted=given,
         answer=answer,
-        results=[_shown(result) for result in answer.results] if answer else [],
+        results=[_show(result) for result in answer.results] if answer else [],
         problem=problem,
         behind=behind,
         times=list(asking.TIMES),
@@ -87,10 +87,10 @@ async def open_page(request: Request, desk: Desk) -> Response:
     return RedirectResponse(url, HTTPStatus.SEE_OTHER, {"referrer-policy": "no-referrer", "cache-control": "no-store"})
 
 
-def _wanted(given: dict[str, str], request: Request, now: Instant, number: int) -> Wanted:
+def _read_request(given: dict[str, str], request: Request, now: Instant, number: int) -> SearchRequest:
     zone, asker = str(spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))), request.state.asker
     age = asking.TIMES.get(given["time"])
-    return asking.Wanted(
+    return asking.SearchRequest(
         text=given["q"],
         **{key: given[key] for key in ("site", "sentinel", "tag", "kind")},
         at=asking.instant(given["at"], zone, is_end=True) if given["at"] else None,
@@ -102,7 +102,7 @@ def _wanted(given: dict[str, str], request: Request, now: Instant, number: int) 
     )
 
 
-def _shown(result: Result) -> dict[str, Any]:
+def _show(result: Result) -> dict[str, Any]:
     """Return a result as the screen shows it; a text of the past leads to itself, one of today to
     its page.
     """

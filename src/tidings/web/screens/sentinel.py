@@ -70,7 +70,7 @@ async def show(request: Request, desk: Desk) -> Response:
 async def act(request: Request, desk: Desk) -> Response:
     """Check now, pause, go on, drop, alter its text, or switch a mask."""
     name = str(request.path_params["name"])
-    form = await forms.sent(request)
+    form = await forms.read_form(request)
     now = desk.clock.wall()
     try:
         match form.one("act"):
@@ -126,7 +126,7 @@ async def _screen(request: Request, desk: Desk, *, text: str = "", problems: Seq
 def _alter(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
     """Let a sentinel say what a text says: its whole statement, under its own name."""
     row = by_name.find(c, name)
-    named = [one.name for one in register.said("", text, settings) if isinstance(one, Sentinel)]
+    named = [one.name for one in register.read_statements("", text, settings) if isinstance(one, Sentinel)]
     if named and named != [row.name]:
         raise UsageError(f"this is the text of {row.name}, and it must stay one statement under that name")
     apply.apply(c, {"": text}, settings=settings, now=now)
@@ -153,7 +153,7 @@ def _mask(c: Connection, name: str, form: SentForm, now: Instant) -> None:
     if (page_id := held.get(form.one("page"))) is None:
         raise UnknownNameError(f"{name} does not watch this page")
     mask, is_on = form.one("mask"), form.one("is_on") == "1"
-    noise.switched(c, [page_id], off=() if is_on else (mask,), on=(mask,) if is_on else (), at=now)
+    noise.switch_masks(c, [page_id], off=() if is_on else (mask,), on=(mask,) if is_on else (), at=now)
 
 
 def _read(c: Connection, name: str, settings: Settings, now: Instant) -> dict[str, Any]:

@@ -101,7 +101,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 async def act(request: Request, desk: Desk) -> Response:
     """Do something with all that are selected: check now, pause, go on, tag."""
-    form = await forms.sent(request)
+    form = await forms.read_form(request)
     names, what = form.every("s"), form.one("act")
     now = desk.clock.wall()
     refused: list[str] = []
@@ -179,7 +179,7 @@ def _read(
     titles = {page_id: pages.state(c, page_id).title for page_id in page_ids}
     return {
         "rows": [
-            _shown(
+            _show(
                 row,
                 watched.get(row.id, []),
                 health.of(row.name),
@@ -203,11 +203,11 @@ def _read(
     }
 
 
-def _changed(page: Brief) -> Instant:
+def _find_last_change(page: Brief) -> Instant:
     return (page.changed_at or 0) if page.versions > 1 else 0
 
 
-def _shown(
+def _show(
     row: SentinelRow,
     watched: Sequence[Brief],
     health: Health,
@@ -230,8 +230,8 @@ def _shown(
         icon,
         tone,
         says,
-        beat.picture(beat.merged(own)),
-        max((_changed(page) for page in watched), default=0) or None,
+        beat.picture(beat.merge(own)),
+        max((_find_last_change(page) for page in watched), default=0) or None,
         next_at,
         "paused" if row.state == "disabled" else "ended" if row.state == "ended" else "" if next_at else "no time set",
         sum(paces.values()) if paces else None,

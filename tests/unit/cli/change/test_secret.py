@@ -205,7 +205,7 @@ def test_doctor_says_how_secrets_are_kept(tidings, pipe, tmp_path):
     """Each opens; a file that others can read, a key that is gone, a rotation that was cut off, each with what mends it."""
     path = tmp_path / "data" / "secrets.key"
 
-    def told():
+    def report():
         return [
             (r["status"], r["detail"], r["mend"])
             for r in tidings("doctor", "--json").records
@@ -213,12 +213,12 @@ def test_doctor_says_how_secrets_are_kept(tidings, pipe, tmp_path):
         ]
 
     pipe("c4nary", "secret", "set", "token")
-    assert [("ok", "1 kept, each opens", "")] == told()
+    assert [("ok", "1 kept, each opens", "")] == report()
     path.chmod(0o644)
-    assert [("fail", f"{path} can be read by others than its owner", f"chmod 600 {path}")] == told()[:1]
+    assert [("fail", f"{path} can be read by others than its owner", f"chmod 600 {path}")] == report()[:1]
     path.chmod(0o600)
     key = path.read_bytes()
     path.write_bytes(b"A" * 43 + b"=\n" + key)
-    assert [("warn", "tidings secret rotate")] == [(status, mend) for status, _, mend in told()][:1]
+    assert [("warn", "tidings secret rotate")] == [(status, mend) for status, _, mend in report()][:1]
     path.unlink()
-    assert [("fail", "tidings secret set token")] == [(status, mend) for status, _, mend in told()]
+    assert [("fail", "tidings secret set token")] == [(status, mend) for status, _, mend in report()]

@@ -122,7 +122,7 @@ def test_a_disk_that_takes_nothing_costs_only_the_note(settings: Settings):
 CHECK = "import sys; from tidings.cli.main import main; main(['check']); print('aiohttp' in sys.modules, 'tidings.storage' in sys.modules)"
 
 
-def checked_apart() -> list[str]:
+def check_apart() -> list[str]:
     """Return what a check prints in a process of its own, and whether it loaded a client and a database."""
     ran = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, check=True)
     return ran.stdout.splitlines()
@@ -138,7 +138,7 @@ def checked(tidings, server):
 
 def test_a_check_after_one_that_found_nothing_due_reads_the_note(checked):
     """It says the same, and loads neither the network nor the database."""
-    assert ["0 checked, 0 changed", "False False"] == checked_apart()
+    assert ["0 checked, 0 changed", "False False"] == check_apart()
     assert "" == checked("check", "--json").out
 
 
@@ -147,7 +147,7 @@ def test_whatever_is_written_voids_the_note(checked, words):
     """The next check does all its work, and says the same where nothing is due."""
     checked(*words)
 
-    assert ["0 checked, 0 changed", "True True"] == checked_apart()
+    assert ["0 checked, 0 changed", "True True"] == check_apart()
 
 
 def test_a_page_that_is_new_is_checked_though_a_note_was_left(checked, server, tmp_path):
@@ -156,7 +156,7 @@ def test_a_page_that_is_new_is_checked_though_a_note_was_left(checked, server, t
     (tmp_path / "more").write_text(f"Create Sentinel m Using {server.url('/more')} Monitor all words")
     checked("apply", str(tmp_path / "more"))
 
-    assert ["1 checked, 0 changed", "True True"] == checked_apart()[-2:]
+    assert ["1 checked, 0 changed", "True True"] == check_apart()[-2:]
 
 
 def test_a_page_whose_poll_fails_leaves_no_note(tidings, server):
@@ -164,7 +164,7 @@ def test_a_page_whose_poll_fails_leaves_no_note(tidings, server):
     server.pages["/gone"] = Page(b"", {}, status=500)
     tidings("add", "--url", server.url("/gone"), "--name", "n", "--every", "1 hour")
     tidings("check")
-    *said, loaded = checked_apart()
+    *said, loaded = check_apart()
 
     assert "the server answered 500" in said[0]
     assert "True True" == loaded

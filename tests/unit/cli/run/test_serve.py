@@ -19,7 +19,7 @@ class _Left(io.StringIO):
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
-def _found(*kinds: str) -> tuple[Any, Any]:
+def _find_service(*kinds: str) -> tuple[Any, Any]:
     page = SimpleNamespace(identity=SimpleNamespace(given="http://a.example/"))
     targets = tuple(SimpleNamespace(kind=kind) for kind in kinds)
     owner = SimpleNamespace(row=SimpleNamespace(name="s"), everybody=lambda: targets)
@@ -31,7 +31,7 @@ def _found(*kinds: str) -> tuple[Any, Any]:
 
 def test_what_is_found_is_printed(capsys):
     """One line a change: whose, what, where."""
-    monitor, unit = _found()
+    monitor, unit = _find_service()
 
     Printer(monitor, as_json=False, verbose=False)(unit)
 
@@ -41,9 +41,9 @@ def test_what_is_found_is_printed(capsys):
 def test_news_for_the_console_is_printed_once(capsys):
     """The console is a channel: what it writes is not written beside it too."""
     for kinds in (("console",), ("webhook", "console")):
-        monitor, unit = _found(*kinds)
+        monitor, unit = _find_service(*kinds)
         Printer(monitor, as_json=False, verbose=False)(unit)
-    monitor, unit = _found("webhook")
+    monitor, unit = _find_service("webhook")
     Printer(monitor, as_json=False, verbose=False)(unit)
 
     assert "s: 1 text updated  http://a.example/\n" == capsys.readouterr().out
@@ -51,7 +51,7 @@ def test_news_for_the_console_is_printed_once(capsys):
 
 def test_a_reader_that_has_left_stops_nothing(capsys, monkeypatch):
     """`tidings serve | head -1`: the looks go on, and that is said once, not at each change."""
-    monitor, unit = _found()
+    monitor, unit = _find_service()
     printer = Printer(monitor, as_json=False, verbose=False)
     monkeypatch.setattr(sys, "stdout", _Left())
 

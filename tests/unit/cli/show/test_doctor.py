@@ -20,7 +20,7 @@ def data(products, tmp_path):
     with products.fresh("sqlite", tmp_path / "data") as settings:
         world = World(settings)
         world.watch()
-        world.commit(world.unchanged())
+        world.commit(world.make_unchanged())
         world.database.close()
         yield settings.data
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.detection.ask.across import Choice, Leaf, Meeting, has_changed, joined, leaves, meetings
+from tidings.detection.ask.across import Alternatives, Leaf, Meeting, has_changed, join, leaves, meetings
 from tidings.language import expressions
 from tidings.language.parser import parse
 from tidings.model.watch.sentinel import Sentinel
@@ -19,15 +19,15 @@ def monitor(text):
     return parsed.statements[0].monitor
 
 
-def spelled(part):
+def spell(part):
     """Return a joined expression in short: leaves by their text, meetings in brackets, alternatives in parentheses."""
     match part:
         case Leaf(page, expression):
             return f"{page}: {expressions.to_text(expression)}"
-        case Choice(parts):
-            return f"({' | '.join(map(spelled, parts))})"
+        case Alternatives(parts):
+            return f"({' | '.join(map(spell, parts))})"
         case Meeting(positive, negative):
-            return f"[{' & '.join([*map(spelled, positive), *(f'not {spelled(part)}' for part in negative)])}]"
+            return f"[{' & '.join([*map(spell, positive), *(f'not {spell(part)}' for part in negative)])}]"
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def spelled(part):
 )
 def test_each_page_decides_what_it_can(text, meant):
     """Interests of one page that stand together are one leaf; what is left waits for other pages."""
-    assert meant == spelled(joined(monitor(text), NAMES))
+    assert meant == spell(join(monitor(text), NAMES))
 
 
 def test_leaves_and_meetings_are_counted_once_and_inner_ones_come_first():
     """An outer meeting can rest on an inner one."""
-    whole = joined(
+    whole = join(
         monitor("(words of A AND (links of B OR (links of A AND links of C))) OR (words of A AND links of C)"), NAMES
     )
 
@@ -78,7 +78,7 @@ def test_leaves_and_meetings_are_counted_once_and_inner_ones_come_first():
 
 def test_what_has_changed_decides_as_the_words_say():
     """AND needs all, OR one, NOT none."""
-    whole = joined(monitor("words of A AND (links of B OR links of C) AND NOT images of C"), NAMES)
+    whole = join(monitor("words of A AND (links of B OR links of C) AND NOT images of C"), NAMES)
     a, b, c, images = leaves(whole)
 
     assert not has_changed(whole, {a})

@@ -17,7 +17,7 @@ def page(body, media="text/html"):
     return parse(body.encode(), media, url="http://x.org/", keep_tree=True)
 
 
-def told(interest, old, new, media="text/html"):
+def report(interest, old, new, media="text/html"):
     return bool(evaluate(interest, Pair(page(old, media), page(new, media))))
 
 
@@ -66,7 +66,7 @@ def between(measure, lower, upper):
 )
 def test_numbers(interest, old, new, expected):
     """The number now, the crossing, and how far it has moved, against what it was."""
-    assert expected == told(interest, f"<p>{old}</p>", f"<p>{new}</p>")
+    assert expected == report(interest, f"<p>{old}</p>", f"<p>{new}</p>")
 
 
 def counting(kind, measure, relation, value, *, is_percent=False, direction=None, terms=()):
@@ -105,7 +105,7 @@ LINKS = "<a href=/1>a</a><a href=/2>a</a>"
 )
 def test_shares_and_counts(interest, old, new, expected):
     """Words one by one, everything else object by object; in percent of the old version's."""
-    assert expected == told(interest, old, new)
+    assert expected == report(interest, old, new)
 
 
 def saying(kind, measure, text, *, direction=None):
@@ -141,16 +141,16 @@ LONG = " ".join(f"w{n}" for n in range(3_000))
 )
 def test_texts(interest, old, new, expected):
     """What came (or went, where that is meant) is searched whole, whatever is shown of it."""
-    assert expected == told(interest, old, new)
+    assert expected == report(interest, old, new)
 
 
 def test_all_conditions_must_hold_of_one_interest():
     """`but` joins them; each is about the same change."""
     both = Interest("words", where=(Condition("inserted", ">=", 2), Condition("contains", text="gold")))
 
-    assert told(both, "a", "a gold rush")
-    assert not told(both, "a", "a gold")
-    assert not told(both, "a", "a b c")
+    assert report(both, "a", "a gold rush")
+    assert not report(both, "a", "a gold")
+    assert not report(both, "a", "a b c")
 
 
 def test_a_condition_is_part_of_the_interest_in_and_or_and_not():
@@ -159,10 +159,10 @@ def test_a_condition_is_part_of_the_interest_in_and_or_and_not():
     links = Interest("links")
     old, new = "a", "a b<a href=/x></a>"
 
-    assert not told(AllOf((rich, links)), old, new)
-    assert told(AnyOf((rich, links)), old, new)
-    assert told(AllOf((Interest("any"), Not(rich))), "a", "a b")
-    assert not told(AllOf((Interest("words"), Not(rich))), "a", "a b c d")
+    assert not report(AllOf((rich, links)), old, new)
+    assert report(AnyOf((rich, links)), old, new)
+    assert report(AllOf((Interest("any"), Not(rich))), "a", "a b")
+    assert not report(AllOf((Interest("words"), Not(rich))), "a", "a b c d")
 
 
 def test_entries_are_searched_whole():
@@ -170,10 +170,10 @@ def test_entries_are_searched_whole():
     interest = Interest("items", direction="inserted", where=(Condition("contains", text="oil"),))
     old = '[{"id": 1, "title": "a", "body": "x"}]'
 
-    assert told(
+    assert report(
         interest, old, '[{"id": 2, "title": "b", "body": "crude OIL"}, {"id": 1, "title": "a"}]', "application/json"
     )
-    assert not told(interest, old, '[{"id": 1, "title": "a", "body": "oil"}]', "application/json")
+    assert not report(interest, old, '[{"id": 1, "title": "a", "body": "oil"}]', "application/json")
 
 
 FEED = "<?xml version='1.0'?><rss version='2.0'><channel><title>Blog</title>{}</channel></rss>"
@@ -203,7 +203,7 @@ DATA = '[{"id": 11, "title": "Hello"}]'
 MORE = '[{"id": 13, "title": "New", "body": "security"}, {"id": 12, "title": "New", "body": "cake"}, {"id": 11, "title": "Hello"}]'
 
 
-def chosen(interest, old, new, media="text/html"):
+def choose(interest, old, new, media="text/html"):
     """Return all that is told."""
     change = evaluate(interest, Pair(page(old, media), page(new, media)))
     assert change or not (change.inserted or change.deleted or change.updated or change.moved)
@@ -246,7 +246,7 @@ def test_of_a_list_of_things_a_text_chooses(interest, old, new, expected):
     """Entries, links, images, rows, cells, items and matches are told one by one: those that say it, not all that came beside them."""
     media = "application/json" if old[:1] == "[" else "application/rss+xml" if old[:5] == "<?xml" else "text/html"
 
-    assert expected == chosen(interest, old, new, media)
+    assert expected == choose(interest, old, new, media)
 
 
 def test_other_conditions_are_about_what_was_chosen():
@@ -255,7 +255,7 @@ def test_other_conditions_are_about_what_was_chosen():
         interest = Interest(
             "items", (), "inserted", where=(Condition("contains", text="security"), Condition("inserted", ">=", count))
         )
-        assert expected == chosen(interest, feed(OLD), feed(HOLE, CAKE, OLD), "application/rss+xml")
+        assert expected == choose(interest, feed(OLD), feed(HOLE, CAKE, OLD), "application/rss+xml")
 
 
 def test_several_texts_choose_together():
@@ -263,7 +263,7 @@ def test_several_texts_choose_together():
     both = (Condition("contains", text="security"), Condition("contains", text="update"))
     new = feed(("4", "Security", "party"), HOLE, CAKE, OLD)
 
-    assert ["Update"] == chosen(Interest("items", where=both), feed(OLD), new, "application/rss+xml")
+    assert ["Update"] == choose(Interest("items", where=both), feed(OLD), new, "application/rss+xml")
 
 
 def test_not_takes_out_the_things_that_it_names():
@@ -271,11 +271,11 @@ def test_not_takes_out_the_things_that_it_names():
     jobs = asking("links", "/job/")
     new = "<p>b<a href=/job/1>a</a><a href=/about>b</a>"
 
-    assert ["http://x.org/about"] == chosen(AllOf((Interest("links"), Not(jobs))), "<p>b", new)
+    assert ["http://x.org/about"] == choose(AllOf((Interest("links"), Not(jobs))), "<p>b", new)
     assert ["http://x.org/about"] == [
-        text for text in chosen(AllOf((Interest("any"), Not(jobs))), "<p>b", new) if "http" in text
+        text for text in choose(AllOf((Interest("any"), Not(jobs))), "<p>b", new) if "http" in text
     ]
-    assert ["Update"] == chosen(
+    assert ["Update"] == choose(
         AllOf((Interest("items"), Not(asking("items", "cake")))),
         feed(OLD),
         feed(HOLE, CAKE, OLD),
@@ -389,7 +389,7 @@ def test_what_the_page_says_beside_the_change_decides(measure, rest, expected):
     """The whole page is read, whatever part is compared, and as it is now."""
     interest = Interest("words", selector=Selector("css", "h1"), where=(Condition(measure, text="in stock"),))
 
-    assert expected == told(interest, "<h1>Kettle</h1><p>sold in stock</p>", f"<h1>Teapot</h1>{rest}")
+    assert expected == report(interest, "<h1>Kettle</h1><p>sold in stock</p>", f"<h1>Teapot</h1>{rest}")
 
 
 def test_a_change_that_only_waits_for_the_page_is_compared_without_noise():

@@ -18,7 +18,7 @@ from tidings.model.watch.sentinel import Interest
 URL = "https://a.example/"
 
 
-def found(old: str, new: str, *, content_type: str = "text/html", extraction: Extraction = WHOLE) -> ChangeSet:
+def find(old: str, new: str, *, content_type: str = "text/html", extraction: Extraction = WHOLE) -> ChangeSet:
     """Return what `any change` finds."""
     before, after = (Body(data=text.encode(), content_type=content_type, url=URL) for text in (old, new))
     change, problem = compare_bodies(before, after, Interest("any"), extraction)
@@ -26,9 +26,9 @@ def found(old: str, new: str, *, content_type: str = "text/html", extraction: Ex
     return change
 
 
-def told(page: str, old: str, new: str, **options) -> dict[str, str]:
+def report(page: str, old: str, new: str, **options) -> dict[str, str]:
     """Return what is known of the first text where `#` of a page became another, what is empty left out."""
-    change = found(page.replace("#", old), page.replace("#", new), **options)
+    change = find(page.replace("#", old), page.replace("#", new), **options)
     if not change.contexts:
         return {}
     names = ("heading", "label", "above", "before", "after", "link", "area")
@@ -59,7 +59,7 @@ HEADS = "<tr><th>Show<th>Begins<th>Free"
 )  # fmt: skip
 def test_a_text_has_its_heading_label_and_neighbours(page, expected):
     """A reader knows what a value belongs to."""
-    assert expected == told(page, "12", "3")
+    assert expected == report(page, "12", "3")
 
 
 def test_a_part_has_the_heading_of_its_page():
@@ -67,12 +67,12 @@ def test_a_part_has_the_heading_of_its_page():
     page = "<h2>Kettle</h2><p class=price>Now # EUR</p><h2>Other</h2><p>9</p>"
     part = Extraction(selectors=(Selector("css", ".price"),))
 
-    assert {"heading": "Kettle", "before": "Now ", "after": " EUR"} == told(page, "12", "3", extraction=part)
+    assert {"heading": "Kettle", "before": "Now ", "after": " EUR"} == report(page, "12", "3", extraction=part)
 
 
 def test_texts_of_each_list_have_their_own_context():
     """What came and what went stand each where they stood."""
-    change = found("<h2>A</h2><p>one two three<h2>B</h2><p>x", "<h2>A</h2><p>one three<h2>B</h2><p>x new words here")
+    change = find("<h2>A</h2><p>one two three<h2>B</h2><p>x", "<h2>A</h2><p>one three<h2>B</h2><p>x new words here")
 
     assert [("deleted", 0, "A"), ("inserted", 0, "B")] == [(one.of, one.number, one.heading) for one in change.contexts]
 
@@ -80,7 +80,7 @@ def test_texts_of_each_list_have_their_own_context():
 def test_equal_texts_have_contexts_in_their_order():
     """The same edit in two rows is told of two rows."""
     rows = "<table><tr><td>a<td>#<tr><td>b<td>#</table>"
-    change = found(rows.replace("#", "1"), rows.replace("#", "2"))
+    change = find(rows.replace("#", "1"), rows.replace("#", "2"))
 
     assert ["a", "b"] == [one.label for one in change.contexts]
 
@@ -89,7 +89,7 @@ def test_only_the_first_texts_of_a_large_change_have_a_context():
     """A change of everything stays small."""
     rows = ["".join(f"<p>line {number} is {number + more}" for number in range(0, 2_000, 2)) for more in (0, 1)]
 
-    assert MOST == len(found(*rows).contexts)
+    assert MOST == len(find(*rows).contexts)
 
 
 def test_a_summary_with_a_label_stands_alone():
@@ -97,7 +97,7 @@ def test_a_summary_with_a_label_stands_alone():
     page = "<h1>Status page</h1><dl><dt>Database<dd>#<dt>Web<dd>ok</dl>"
 
     assert 'Status page: Database "ok" → "degraded"' == summary(
-        found(page.replace("#", "ok"), page.replace("#", "degraded"))
+        find(page.replace("#", "ok"), page.replace("#", "degraded"))
     )
 
 
@@ -113,7 +113,7 @@ PAGES = st.lists(PIECES, max_size=40).map(" ".join)
 @given(PAGES, PAGES)
 def test_what_is_said_of_a_text_stands_in_its_page(old, new):
     """Nothing is invented and nothing fails, whatever the markup."""
-    change = found(old, new)
+    change = find(old, new)
     texts = [" ".join(parse(page.encode(), "text/html", url=URL).text.split()) for page in (old, new)]
 
     for one in change.contexts:
@@ -127,6 +127,6 @@ def test_what_is_said_of_a_text_stands_in_its_page(old, new):
 def test_a_text_within_a_megabyte_without_white_space_has_no_context() -> None:
     """Where no token is looked for, nothing is shown of what stands beside it."""
     row = "漢字" * 40_000
-    change = found(f"<p>{row}乙</p><p>one</p>", f"<p>{row}丙</p><p>two</p>")
+    change = find(f"<p>{row}乙</p><p>one</p>", f"<p>{row}丙</p><p>two</p>")
     assert change
     assert {text for one in change.contexts for text in (one.before, one.after)} <= {""}

@@ -36,12 +36,12 @@ class Findings:
         return tuple(finding for finding in self.findings if interest.kind in {"any", finding.kinds[0]})
 
 
-def changed(*findings):
+def make_change(*findings):
     return Findings(findings)
 
 
 def kinds_of(expression, *findings):
-    return evaluate(expression, changed(*findings)).kinds
+    return evaluate(expression, make_change(*findings)).kinds
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_and_or_not(expression, findings, expected):
 )
 def test_directions_narrow_and_subtract(expression, expected):
     """A direction keeps its part of each finding; under NOT only that part is taken out."""
-    found = evaluate(expression, changed(W, L, I))
+    found = evaluate(expression, make_change(W, L, I))
 
     assert expected == (found.inserted, found.deleted)
 
@@ -93,14 +93,14 @@ def test_directions_narrow_and_subtract(expression, expected):
 @given(expressions)
 def test_nothing_found_means_no_change(expression):
     """Where no kind finds anything no expression does; digests that are all equal let an expression be skipped."""
-    assert ChangeSet() == evaluate(expression, changed())
+    assert ChangeSet() == evaluate(expression, make_change())
     assert digests_of(expression)
 
 
 @given(expressions)
 def test_what_is_found_is_what_kinds_found(expression):
     """An expression only ever selects: every edit and row of its change is one that a kind found."""
-    found = evaluate(expression, changed(W, L, I))
+    found = evaluate(expression, make_change(W, L, I))
 
     assert set(found.edits) <= set(W.edits)
     assert set(found.objects) <= {*L.objects, *I.objects}

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tidings.detection.ask.headers import evaluate_headers, header_names, kept_of
+from tidings.detection.ask.headers import evaluate_headers, header_names, keep_headers
 from tidings.model.watch.interest import AllOf, AnyOf, Condition, Interest, Not
 
 VERSION, TAG = Interest("header", header="X-Version"), Interest("header", header="ETag")
@@ -70,5 +70,5 @@ def test_what_is_kept_of_an_answer():
     said = {"X-VERSION": " 1\t2 ", "Other": "x"}
 
     assert ("x-version", "etag") == names
-    assert {"x-version": "1 2", "etag": ""} == kept_of(names, said, {"etag": "a"}, whole=True)
-    assert {"x-version": "1 2", "etag": "a"} == kept_of(names, said, {"etag": "a"}, whole=False)
+    assert {"x-version": "1 2", "etag": ""} == keep_headers(names, said, {"etag": "a"}, whole=True)
+    assert {"x-version": "1 2", "etag": "a"} == keep_headers(names, said, {"etag": "a"}, whole=False)

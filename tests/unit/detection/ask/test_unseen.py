@@ -23,7 +23,7 @@ def rows(*names: str) -> str:
     return f"<table><tr><th>Name</th><th>Number</th></tr>{cells}</table>"
 
 
-def listed(*names: str) -> str:
+def write_list(*names: str) -> str:
     """Return a list with a link for each name."""
     return f"<ul>{''.join(f'<li><a href=/{name}>An offer of {name}</a></li>' for name in names)}</ul>"
 
@@ -31,12 +31,12 @@ def listed(*names: str) -> str:
 @pytest.mark.parametrize(
     ("monitor", "make", "expected"),
     [
-        ("links", listed, ("https://a.example/pears",)),
-        ("list", listed, ("An offer of pears",)),
-        ("words", listed, ("An offer of pears",)),
-        ("items", listed, ("An offer of pears https://a.example/pears",)),
+        ("links", write_list, ("https://a.example/pears",)),
+        ("list", write_list, ("An offer of pears",)),
+        ("words", write_list, ("An offer of pears",)),
+        ("items", write_list, ("An offer of pears https://a.example/pears",)),
         ("table", rows, ("pears | 1",)),
-        ('regex "of [a-z]+"', listed, ("of pears",)),
+        ('regex "of [a-z]+"', write_list, ("of pears",)),
     ],
 )
 def test_only_what_was_never_there(monitor, make, expected):
@@ -56,7 +56,7 @@ def test_only_what_was_never_there(monitor, make, expected):
 def test_what_goes_is_nothing_new():
     """A version with less has nothing that was never there."""
     monitored = monitor_of("words never seen before")
-    first, second = page(listed("apples", "plums")), page(listed("apples"))
+    first, second = page(write_list("apples", "plums")), page(write_list("apples"))
     seen = frozenset(marks_of(monitored, WHOLE, first))
 
     assert not evaluate(monitored, Pair(first, second).knowing(seen))

@@ -4,26 +4,26 @@ import random
 from hypothesis import given
 from rapidfuzz.distance import LCSseq
 
-from tests.strategies import edited_pairs, pairs
+from tests.strategies import edit_pairs, pairs
 from tidings.detection.compare.anchored import Gap, _Anchored, align
 
 WORDS = 2_000
 
 
-def numbered(*sides):
+def number_sides(*sides):
     """Return the sides as lists of small numbers, as `compare_sequences` hands them over."""
     numbers = {token: number for number, token in enumerate(dict.fromkeys(token for side in sides for token in side))}
     return [[numbers[token] for token in side] for side in sides]
 
 
-def kept(blocks):
+def keep(blocks):
     return sum(size for _, _, size in blocks)
 
 
-@given(pairs | edited_pairs())
+@given(pairs | edit_pairs())
 def test_runs_are_equal_in_order_and_part(pair):
     """Each run is equal on both sides and begins where the one before it has ended on at least one side, and not before on the other."""
-    a, b = numbered(*pair)
+    a, b = number_sides(*pair)
     if not a or not b:
         return
     for cells in (10_000, 64, 1):
@@ -41,9 +41,9 @@ def test_a_long_text_with_few_edits_loses_nothing():
     rng = random.Random(1)
     old = rng.choices(range(WORDS), k=3 * WORDS)
     new = [number for number in old if rng.random() > 0.01]
-    a, b = numbered(old, new)
+    a, b = number_sides(old, new)
 
-    assert LCSseq.similarity(a, b) == kept(align(a, b, len(a) * len(b) // 100))
+    assert LCSseq.similarity(a, b) == keep(align(a, b, len(a) * len(b) // 100))
 
 
 def test_blocks_that_changed_places():
@@ -58,9 +58,9 @@ def test_words_that_are_frequent_anchor_by_fours():
     """Without one word that occurs once, rows of four words that do anchor the text."""
     old = random.Random(2).choices(range(12), k=6_000)
     new = [*old[:3_000], 3, 4, 5, *old[3_000:]]
-    a, b = numbered(old, new)
+    a, b = number_sides(old, new)
 
-    assert 6_000 - 20 <= kept(align(a, b, 40_000))
+    assert 6_000 - 20 <= keep(align(a, b, 40_000))
 
 
 def test_a_text_of_two_words_is_cut_into_chunks():
@@ -68,7 +68,7 @@ def test_a_text_of_two_words_is_cut_into_chunks():
     rng = random.Random(3)
     old, new = (rng.choices(range(2), k=3_000) for _ in range(2))
 
-    assert kept(align(old, new, 90_000)) >= 0.9 * LCSseq.similarity(old, new)
+    assert keep(align(old, new, 90_000)) >= 0.9 * LCSseq.similarity(old, new)
 
 
 def test_words_that_stand_once_in_unlike_texts_are_no_anchors():
@@ -79,9 +79,9 @@ def test_words_that_stand_once_in_unlike_texts_are_no_anchors():
     for side in sides:
         for number in rng.sample(rare, len(rare)):
             side.insert(rng.randrange(len(side)), number)
-    a, b = numbered(*sides)
+    a, b = number_sides(*sides)
 
-    assert kept(align(a, b, 600_000)) >= 0.97 * LCSseq.similarity(a, b)
+    assert keep(align(a, b, 600_000)) >= 0.97 * LCSseq.similarity(a, b)
 
 
 def test_a_gap_between_anchors_is_aligned_exactly_while_that_can_be_paid_for():
@@ -89,9 +89,9 @@ def test_a_gap_between_anchors_is_aligned_exactly_while_that_can_be_paid_for():
     rng = random.Random(5)
     parts = [rng.choices(range(30), k=1_000) for _ in range(2)]
     start, end = [[*range(first, first + 2_000)] for first in (100, 5_000)]
-    a, b = numbered(*([*start, 1_000_000 + side, *part, *end] for side, part in enumerate(parts)))
+    a, b = number_sides(*([*start, 1_000_000 + side, *part, *end] for side, part in enumerate(parts)))
 
-    assert LCSseq.similarity(a, b) == kept(align(a, b, 1_100_000))
+    assert LCSseq.similarity(a, b) == keep(align(a, b, 1_100_000))
 
 
 def test_what_all_exact_alignments_take_is_bounded():
@@ -101,7 +101,7 @@ def test_what_all_exact_alignments_take_is_bounded():
     for gap in range(40):
         for side in sides:
             side += [*range(1_000 * (gap + 1), 1_000 * (gap + 1) + 50), *rng.choices(range(30), k=300)]
-    a, b = numbered(*sides)
+    a, b = number_sides(*sides)
     alignment = _Anchored(a, b, 100_000)
     alignment.align(Gap(0, len(a), 0, len(b)), 0)
 

@@ -3,12 +3,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidings.detection.compare import instances
-from tidings.detection.compare.instances import paired, surrounded
+from tidings.detection.compare.instances import pair_occurrences, surround
 
 
 def places(page, word="x", box=2):
     words = page.split()
-    return [surrounded(words, (at, at + 1), box=box) for at, other in enumerate(words) if other == word]
+    return [surround(words, (at, at + 1), box=box) for at, other in enumerate(words) if other == word]
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def places(page, word="x", box=2):
 )
 def test_an_occurrence_is_known_by_the_words_around_it(old, new, expected):
     """The same words first, then the most alike, then in order; the side with fewer is used up."""
-    assert expected == paired(places(old), places(new))
+    assert expected == pair_occurrences(places(old), places(new))
 
 
 _page = st.lists(st.sampled_from("xxab"), max_size=14).map(" ".join)
@@ -36,7 +36,7 @@ _page = st.lists(st.sampled_from("xxab"), max_size=14).map(" ".join)
 def test_as_many_are_left_as_the_numbers_differ_by(old, new):
     """Never more: each occurrence has one partner at most."""
     before, after = places(old), places(new)
-    found = paired(before, after)
+    found = pair_occurrences(before, after)
 
     assert min(len(before), len(after)) == len(found)
     assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
@@ -46,4 +46,4 @@ def test_very_many_are_paired_in_their_order(monkeypatch):
     """What would have to be compared too often is not."""
     monkeypatch.setattr(instances, "MOST_COMPARED", 1)
 
-    assert [(0, 0), (1, 1)] == paired(places("a x b x c"), places("p x q x r"))
+    assert [(0, 0), (1, 1)] == pair_occurrences(places("a x b x c"), places("p x q x r"))

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tidings.detection.compare.occurrences import occurrences
 
 few = st.lists(st.sampled_from("ab"), max_size=40)
@@ -23,7 +23,7 @@ def test_nothing_is_nowhere():
 
 def test_time_is_linear():
     """A long run that nearly matches everywhere: naively a thousand million comparisons."""
-    with bounded(5):  # 0.2 s
+    with bound_time(5):  # 0.2 s
         found = list(occurrences(["a"] * 1_000_000, [*["a"] * 1_000, "b"]))
 
     assert [] == found

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tidings.detection.compare.occurrences import occurrences
 from tidings.detection.compare.phrases import MOST_INSTANCES, MOST_PAIRS, compare_phrase
 from tidings.detection.compare.signatures import Rules
@@ -18,7 +18,7 @@ FILLER = [*"abcdefgh", *PHRASE]
 LEFT, RIGHT = [f"left{number}" for number in range(10)], [f"right{number}" for number in range(10)]
 
 
-def told(change):
+def report(change):
     return Counter(edit.status for edit in change.edits)
 
 
@@ -26,7 +26,7 @@ def told(change):
 def test_counts_are_the_counts(old, new, phrase, rules):
     """The numbers are those of all occurrences, and the edits account for their difference one by one."""
     change = compare_phrase(old, new, phrase, rules)
-    marks = told(change)
+    marks = report(change)
 
     assert len(list(occurrences(old, phrase))) == change.old
     assert len(list(occurrences(new, phrase))) == change.new
@@ -72,7 +72,7 @@ def test_nothing_changes_by_itself(words, phrase, rules):
 @given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
 def test_silence_is_the_same_in_both_directions(old, new, phrase, rules):
     """Swapping the pages keeps what is only context; where nothing is reworded, inserted and deleted swap."""
-    there, back = told(compare_phrase(old, new, phrase, rules)), told(compare_phrase(new, old, phrase, rules))
+    there, back = report(compare_phrase(old, new, phrase, rules)), report(compare_phrase(new, old, phrase, rules))
 
     assert there["context"] == back["context"]
     assert (there["i"], there["d"] + there["u"]) == (back["d"] + back["u"], back["i"])
@@ -101,9 +101,9 @@ def test_box_words_replaced_at_random(seed, share):
         boxes[at] = f"new{at}"
     old = [*LEFT, *PHRASE, *RIGHT]
 
-    assert {"context"} >= set(told(compare_phrase(old, [*boxes[:10], *PHRASE, *boxes[10:]], PHRASE)))
+    assert {"context"} >= set(report(compare_phrase(old, [*boxes[:10], *PHRASE, *boxes[10:]], PHRASE)))
     near = [*(f"new{at}" for at in range(8)), *LEFT[8:]], [*RIGHT[:2], *(f"new{at}" for at in range(8))]
-    assert {"u": 1} == told(compare_phrase(old, [*near[0], "low", "risk", "bond", "investing", *near[1]], PHRASE))
+    assert {"u": 1} == report(compare_phrase(old, [*near[0], "low", "risk", "bond", "investing", *near[1]], PHRASE))
 
 
 def test_neighbours_with_one_signature_are_told_in_their_order():
@@ -121,7 +121,7 @@ def test_a_reworded_phrase_is_found_behind_an_empty_place():
     unit = [*LEFT, *PHRASE, *RIGHT]
     change = compare_phrase(unit * 2, [*LEFT, *RIGHT, *LEFT, "low", "risk", "bond", "investing", *RIGHT], PHRASE)
 
-    assert {"d": 1, "u": 1} == told(change)
+    assert {"d": 1, "u": 1} == report(change)
 
 
 def test_too_many_are_only_counted():
@@ -155,24 +155,24 @@ def test_ten_thousand_instances_are_compared_in_bounded_time(name):
     """Each is told, though not each pair of the hundred million is looked at."""
     old, new, expected = ADVERSARIES[name]
     before, after = old(), new()
-    with bounded(10):  # at most 0.7 s
+    with bound_time(10):  # at most 0.7 s
         change = compare_phrase(before, after, PHRASE)
 
-    assert expected == told(change)
+    assert expected == report(change)
     assert MANY * MANY > MOST_PAIRS
 
 
 def test_the_same_word_again_and_again():
     """In a page of nothing but a: each occurrence overlaps the next, and a thousand fewer are a thousand fewer."""
-    with bounded(5):  # 0.2 s
+    with bound_time(5):  # 0.2 s
         change = compare_phrase(["a"] * (MANY + 1), ["a"] * (MANY - 999), ["a", "a"])
 
-    assert {"d": 1_000} == told(change)
+    assert {"d": 1_000} == report(change)
 
 
 def test_boxes_that_stand_everywhere():
     """A page of a million words that are all boxes ends the search early: nothing like the phrase is there in any case."""
-    with bounded(10):  # 0.7 s
+    with bound_time(10):  # 0.7 s
         change = compare_phrase(_page(1_000, PHRASE, ["a"]), ["a"] * 900_000, PHRASE)
 
-    assert {"d": 1_000} == told(change)
+    assert {"d": 1_000} == report(change)

@@ -3,7 +3,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import edited_pairs, pairs
+from tests.strategies import edit_pairs, pairs
 from tidings.detection.compare.readable import Side, readable
 from tidings.detection.compare.sequence import apply_edits, common_length, compare_sequences
 from tidings.model.observed.change import Edit
@@ -16,7 +16,7 @@ def of_lines(*lines):
     return Side([word for line in words for word in line], lambda: borders)
 
 
-def told(old, new):
+def report(old, new):
     """Return what is inserted and deleted, in words."""
     edits = readable(compare_sequences(old.tokens, new.tokens), old, new)
     return [
@@ -29,8 +29,8 @@ def test_a_line_more_is_told_as_that_line():
     old = of_lines("Flat one for rent", "Flat two for rent")
     new = of_lines("Flat one for rent", "Flat three for rent", "Flat two for rent")
 
-    assert [("", "Flat three for rent")] == told(old, new)
-    assert [("Flat three for rent", "")] == told(new, old)
+    assert [("", "Flat three for rent")] == report(old, new)
+    assert [("Flat three for rent", "")] == report(new, old)
 
 
 def test_without_lines_nothing_is_moved():
@@ -46,20 +46,20 @@ def test_a_passage_that_was_written_anew_is_one_update():
     anew = of_lines("x cats sleep of day y"), of_lines("x dogs bark of night z")
     short = of_lines("price 3 and 5 x"), of_lines("price 4 and 6 x")
 
-    assert [("cats sleep of day y", "dogs bark of night z")] == told(*anew)
-    assert [("3", "4"), ("5", "6")] == told(*short)
+    assert [("cats sleep of day y", "dogs bark of night z")] == report(*anew)
+    assert [("3", "4"), ("5", "6")] == report(*short)
 
 
 def test_what_was_only_inserted_is_never_told_as_deleted():
     """Words that stay between inserts stay, however short they are."""
-    assert [("", "a b c"), ("", "d e f")] == told(of_lines("x of y"), of_lines("x a b c of d e f y"))
+    assert [("", "a b c"), ("", "d e f")] == report(of_lines("x of y"), of_lines("x a b c of d e f y"))
 
 
 def ranges(side, places):
     return Side(side, lambda: frozenset(places))
 
 
-@given(pairs | edited_pairs(), st.sets(st.integers(0, 200)))
+@given(pairs | edit_pairs(), st.sets(st.integers(0, 200)))
 def test_edits_stay_right(pair, places):
     """They turn old into new, are in order and part; no token more is only inserted or only deleted, and no other."""
     old, new = pair

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from rapidfuzz.distance import LCSseq
 
-from tests.strategies import edited_pairs, pairs
+from tests.strategies import edit_pairs, pairs
 from tidings.detection.compare.sequence import MOST_RUNS, apply_edits, common_length, compare_sequences
 from tidings.model.observed.change import Edit
 
@@ -17,7 +17,7 @@ def chance(seed):
     return random.Random(seed)
 
 
-@given(pairs | edited_pairs())
+@given(pairs | edit_pairs())
 def test_edits_turn_old_into_new(pair):
     """apply(edits, old) = new, whatever the budget of cells."""
     old, new = pair
@@ -27,7 +27,7 @@ def test_edits_turn_old_into_new(pair):
     ]
 
 
-@given(pairs | edited_pairs())
+@given(pairs | edit_pairs())
 def test_no_edits_exactly_for_equal_sequences(pair):
     """A sequence compared with itself gives nothing; two that differ give something."""
     old, new = pair
@@ -36,7 +36,7 @@ def test_no_edits_exactly_for_equal_sequences(pair):
     assert [old == new] * len(BUDGETS) == [not compare_sequences(old, new, cells=cells) for cells in BUDGETS]
 
 
-@given(pairs | edited_pairs())
+@given(pairs | edit_pairs())
 def test_the_common_part_is_a_longest_one_within_the_budget(pair):
     """What is kept is as long as the longest common subsequence, which rapidfuzz computes on its own."""
     old, new = pair
@@ -44,7 +44,7 @@ def test_the_common_part_is_a_longest_one_within_the_budget(pair):
     assert LCSseq.similarity(old, new) == common_length(compare_sequences(old, new), len(old))
 
 
-@given(pairs | edited_pairs())
+@given(pairs | edit_pairs())
 def test_swapping_the_sides_swaps_insert_and_delete(pair):
     """As many tokens are inserted one way as are deleted the other way."""
     old, new = pair
@@ -54,7 +54,7 @@ def test_swapping_the_sides_swaps_insert_and_delete(pair):
     assert sum(edit.old_end - edit.old_start for edit in there) == sum(edit.new_end - edit.new_start for edit in back)
 
 
-@given(pairs | edited_pairs())
+@given(pairs | edit_pairs())
 def test_edits_are_in_order_and_part_by_what_is_kept(pair):
     """Edits never touch: between two of them at least one token stays; each does what its name says."""
     for cells in BUDGETS:

@@ -30,7 +30,7 @@ NEWS = [
 ]
 
 
-def found(before, now, kind="images"):
+def find(before, now, kind="images"):
     old, new = (
         parse(f"<!doctype html><body>{body}".encode(), "text/html", url="https://x.example/") for body in (before, now)
     )
@@ -41,18 +41,18 @@ def found(before, now, kind="images"):
 @pytest.mark.parametrize("kind", ["images", "any"])
 def test_an_image_in_another_size_is_the_same_one(kind, before, now):
     """As long as it shares a size with the one before, whichever attribute has it."""
-    assert not found(before, now, kind)
+    assert not find(before, now, kind)
 
 
 @pytest.mark.parametrize(("before", "now"), NEWS)
 @pytest.mark.parametrize("kind", ["images", "any"])
 def test_another_image_is_told(kind, before, now):
     """One that shares no size with an image that went, or that is there more often than before."""
-    assert found(before, now, kind)
+    assert find(before, now, kind)
 
 
 def test_only_the_others_are_told():
     """Beside an image in another size, the one that came is told and nothing else."""
-    rows = found("<img src=/a srcset='/b 2x'>", "<img src=/new><img src=/b>").objects
+    rows = find("<img src=/a srcset='/b 2x'>", "<img src=/new><img src=/b>").objects
 
     assert [("https://x.example/new", 0, 1)] == [(row.object, row.old, row.new) for row in rows]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tidings.detection.compare.signatures import RESOLVED, STRICT, Rules
 from tidings.detection.compare.stability import (
     MOST_SHARES,
-    adapted,
-    changed_share,
+    adapt,
+    measure_changed_share,
     shares_as_object,
     shares_in,
     usual,
@@ -27,7 +27,7 @@ from tidings.model.watch.interest import Interest
 )
 def test_share_of_words_that_changed(old, new, expected):
     """Of both versions together; order means nothing."""
-    assert expected == pytest.approx(changed_share(old.split(), new.split()))
+    assert expected == pytest.approx(measure_changed_share(old.split(), new.split()))
 
 
 @pytest.mark.parametrize(
@@ -44,20 +44,20 @@ def test_share_of_words_that_changed(old, new, expected):
 )
 def test_signatures_are_shorter_and_updates_wider_where_much_changes(shares, box, factor):
     """The usual share decides: as many words as stay untouched nineteen times in twenty; the factor falls by five times the share."""
-    rules = adapted(shares, RESOLVED)
+    rules = adapt(shares, RESOLVED)
 
     assert (box, factor) == (rules.box, pytest.approx(rules.factor[0] / rules.factor[1]))
 
 
 def test_in_the_thesis_way_both_are_fixed():
     """Ten words and 0.6, whatever the page did."""
-    assert STRICT == adapted((0.5,) * 8, STRICT)
+    assert STRICT == adapt((0.5,) * 8, STRICT)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(1, 10))
 def test_rules_stay_in_their_bounds(shares, box):
     """No signature is longer than asked for, none empty, and an update keeps at least two of five words."""
-    rules = adapted(shares, Rules(box=box))
+    rules = adapt(shares, Rules(box=box))
 
     assert min(3, box) <= rules.box <= box
     assert 0.4 <= rules.factor[0] / rules.factor[1] <= 0.6
@@ -80,7 +80,7 @@ def test_shares_ride_along_with_a_digest():
 WORDS = " ".join(f"w{number}" for number in range(96))
 
 
-def examined(new, reference, known):
+def examine_page(new, reference, known):
     old, body = (Body(data=f"<body>{text}".encode(), content_type="text/html") for text in (reference, new))
     wanted = Wanted(key=1, reference=1, expression=Interest("phrases", terms=("low risk growth investing",)))
     return examine(Job(new=body, references={1: old}, known={1: known} if known else {}, wanted=(wanted,)))
@@ -88,9 +88,9 @@ def examined(new, reference, known):
 
 def test_the_history_of_a_page_goes_on_from_version_to_version():
     """Each job adds its share; what was there before decides, so that no change is judged by itself."""
-    first = examined(f"{WORDS} a b c d", f"{WORDS} a b c e", None).digest
-    second = examined(f"{WORDS} x y z q", f"{WORDS} a b c d", first).digest
-    same = examined(f"{WORDS} x y z q", f"{WORDS} x y z q", second).digest
+    first = examine_page(f"{WORDS} a b c d", f"{WORDS} a b c e", None).digest
+    second = examine_page(f"{WORDS} x y z q", f"{WORDS} a b c d", first).digest
+    same = examine_page(f"{WORDS} x y z q", f"{WORDS} x y z q", second).digest
 
     assert (0.01,) == shares_in(first)
     assert (0.04, 0.01) == shares_in(second) == shares_in(same)

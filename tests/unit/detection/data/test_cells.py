@@ -16,7 +16,7 @@ def read(text, media="text/csv"):
     return parse(text.encode(), media, url="http://x.org/", keep_tree=True)
 
 
-def told(old, new, interest="words", media="text/csv"):
+def report(old, new, interest="words", media="text/csv"):
     interest = Interest(interest) if isinstance(interest, str) else interest
     change = evaluate(interest, Pair(read(old, media), read(new, media)))
     return list(change.inserted), list(change.deleted), list(change.updated)
@@ -39,7 +39,7 @@ def told(old, new, interest="words", media="text/csv"):
 )
 def test_rows_and_cells_are_told_as_of_a_table(interest, new, expected):
     """The same for `any change`, `all words` and `table`: order and form mean nothing, a column is told once."""
-    assert expected == told(TEXT, new, interest)
+    assert expected == report(TEXT, new, interest)
 
 
 def test_edits_stand_at_the_cells():
@@ -55,9 +55,9 @@ def test_conditions_and_other_types_work_on_cells():
     """A keyword, a number and `contains` see what cells say."""
     changed = TEXT.replace("3.0", "3.5")
 
-    assert NOTHING == told(TEXT, changed, Interest("words", where=(Condition("contains", text="4.1"),)))
-    assert NOTHING != told(TEXT, changed, Interest("words", where=(Condition("contains", text="3.5"),)))
-    assert ([], [], [("4.1", "5")]) == told(TEXT, TEXT.replace("4.1", "5"), "number")
+    assert NOTHING == report(TEXT, changed, Interest("words", where=(Condition("contains", text="4.1"),)))
+    assert NOTHING != report(TEXT, changed, Interest("words", where=(Condition("contains", text="3.5"),)))
+    assert ([], [], [("4.1", "5")]) == report(TEXT, TEXT.replace("4.1", "5"), "number")
 
 
 def test_a_table_that_is_too_wide_or_too_long_is_compared_as_words(monkeypatch):
@@ -66,12 +66,14 @@ def test_a_table_that_is_too_wide_or_too_long_is_compared_as_words(monkeypatch):
     monkeypatch.setattr(csv_rows, "MOST_CELLS", 8)
 
     assert "text" == read(wide).media
-    assert ([], [], [("3.0", "3.5")]) == told(TEXT, TEXT.replace("3.0", "3.5"))
+    assert ([], [], [("3.0", "3.5")]) == report(TEXT, TEXT.replace("3.0", "3.5"))
 
 
 def test_plain_text_that_is_a_table_is_one():
     """What a server calls plain text is compared by rows if it looks like a table throughout."""
-    assert ([], [], [("SE, rate: 3.0", "SE, rate: 3.5")]) == told(TEXT, TEXT.replace("3.0", "3.5"), media="text/plain")
+    assert ([], [], [("SE, rate: 3.0", "SE, rate: 3.5")]) == report(
+        TEXT, TEXT.replace("3.0", "3.5"), media="text/plain"
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,6 +105,6 @@ def test_a_number_with_a_comma_is_one_cell():
     """It is told whole, with the name of its column."""
     old = "land\trate\nNorge\t4,1\nSverige\t3,0\n"
 
-    assert ([], [], [("Norge, rate: 4,1", "Norge, rate: 4,2")]) == told(
+    assert ([], [], [("Norge, rate: 4,1", "Norge, rate: 4,2")]) == report(
         old, old.replace("4,1", "4,2"), "any", "text/tab-separated-values; charset=utf-8"
     )

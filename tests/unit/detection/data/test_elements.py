@@ -20,13 +20,13 @@ def read(text):
     return parse(f"<?xml version='1.0'?>{text}".encode(), "application/xml", url="http://x.org/", keep_tree=True)
 
 
-def told(old, new, **extraction) -> Told:
+def list_edits(old, new, **extraction) -> Told:
     """Return (inserted, deleted, updated, moved)."""
     found = evaluate(Interest("words"), Pair(read(old), read(new)), Extraction(**extraction))
     return list(found.inserted), list(found.deleted), list(found.updated), list(found.moved)
 
 
-def updated(old, new) -> Told:
+def list_updated(old, new) -> Told:
     return [], [], [(old, new)], []
 
 
@@ -46,7 +46,7 @@ def updated(old, new) -> Told:
 )
 def test_another_way_to_write_it_is_no_change(old, new):
     """The canonical forms are equal; the addresses of a sitemap have no order."""
-    assert NOTHING == told(old, new)
+    assert NOTHING == list_edits(old, new)
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_another_way_to_write_it_is_no_change(old, new):
         (
             "<r><c currency='USD' rate='1.08'/><c currency='NOK' rate='9'/></r>",
             "<r><c currency='USD' rate='1.09'/><c currency='NOK' rate='9'/></r>",
-            updated("r/c[@currency=USD]/@rate: 1.08", "r/c[@currency=USD]/@rate: 1.09"),
+            list_updated("r/c[@currency=USD]/@rate: 1.08", "r/c[@currency=USD]/@rate: 1.09"),
         ),
-        ("<r><t>a b</t><t>d</t></r>", "<r><t>a c</t><t>d</t></r>", updated("r/t[1]: a b", "r/t[1]: a c")),
+        ("<r><t>a b</t><t>d</t></r>", "<r><t>a c</t><t>d</t></r>", list_updated("r/t[1]: a b", "r/t[1]: a c")),
         ("<r><t>a</t><t>b</t></r>", "<r><t>n</t><t>a</t><t>b</t></r>", (["r/t[1]: n"], [], [], [])),
         ("<r><t>a</t><t>b</t></r>", "<r><t>b</t></r>", ([], ["r/t[1]: a"], [], [])),
         ("<r><t>a</t><t>b</t><t>c</t></r>", "<r><t>b</t><t>c</t><t>a</t></r>", ([], [], [], ["r/t[3]: a"])),
         ("<r><a>x</a></r>", "<r><b>x</b></r>", (["r/b: x"], ["r/a: x"], [], [])),
-        ("<r><a>x-y</a></r>", "<r><a>x_y</a></r>", updated("r/a: x-y", "r/a: x_y")),
+        ("<r><a>x-y</a></r>", "<r><a>x_y</a></r>", list_updated("r/a: x-y", "r/a: x_y")),
         ("<r a='1'/>", "<r/>", ([], ["r/@a: 1"], [], [])),
         ("<r a='1'/>", "<r a='1' b='2'/>", (["r/@b: 2"], [], [], [])),
-        ("<p>one <b>two</b> three</p>", "<p>one <b>two</b> four</p>", updated("p: three", "p: four")),
+        ("<p>one <b>two</b> three</p>", "<p>one <b>two</b> four</p>", list_updated("p: three", "p: four")),
         (
             "<r><b isbn='1'><t>X</t></b><b isbn='2'><t>Y</t></b></r>",
             "<r><b isbn='3'><t>Z</t></b><b isbn='1'><t>X</t></b><b isbn='2'><t>W</t></b></r>",
@@ -74,7 +74,7 @@ def test_another_way_to_write_it_is_no_change(old, new):
         (
             "<urlset><url><loc>/a</loc><lastmod>1</lastmod></url><url><loc>/b</loc></url></urlset>",
             "<urlset><url><loc>/b</loc></url><url><loc>/a</loc><lastmod>2</lastmod></url></urlset>",
-            updated("urlset/url[loc=/a]/lastmod: 1", "urlset/url[loc=/a]/lastmod: 2"),
+            list_updated("urlset/url[loc=/a]/lastmod: 1", "urlset/url[loc=/a]/lastmod: 2"),
         ),
         (
             "<r xmlns='http://v/1'><a>x</a><a>y</a></r>",
@@ -87,7 +87,7 @@ def test_another_way_to_write_it_is_no_change(old, new):
 )
 def test_what_changed_in_the_tree(old, new, expected):
     """Updates of texts and attributes, inserts, deletes and moves of elements, each once, by the key of their elements or their number."""
-    assert expected == told(old, new)
+    assert expected == list_edits(old, new)
 
 
 def test_parts_found_by_xpath_are_compared_likewise():
@@ -97,8 +97,10 @@ def test_parts_found_by_xpath_are_compared_likewise():
         f"<r><t>{value}</t><c n='a'><v>{value}</v><seen>{value}</seen></c><c n='b'/></r>" for value in ("1", "2")
     )
 
-    assert updated("c[@n=a]/v: 1", "c[@n=a]/v: 2") == told(old, new, **scope)
-    assert updated("1", "2") == told("<r><c n='1'/></r>", "<r><c n='2'/></r>", selectors=(Selector("xpath", "//c/@n"),))
+    assert list_updated("c[@n=a]/v: 1", "c[@n=a]/v: 2") == list_edits(old, new, **scope)
+    assert list_updated("1", "2") == list_edits(
+        "<r><c n='1'/></r>", "<r><c n='2'/></r>", selectors=(Selector("xpath", "//c/@n"),)
+    )
 
 
 def test_h_061_h_062_no_entity_grows_and_none_is_read():
@@ -106,8 +108,8 @@ def test_h_061_h_062_no_entity_grows_and_none_is_read():
     laughs = "<!DOCTYPE r [<!ENTITY a0 'lol'>" + "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10))
     outside = "<!DOCTYPE r [<!ENTITY x SYSTEM 'file:///etc/passwd'><!ENTITY y SYSTEM 'http://127.0.0.1/'>]>"
 
-    assert updated("r: &x;", "r: &y;") == told(f"{outside}<r>&x;</r>", f"{outside}<r>&y;</r>")
-    assert updated("a9", "a8") == told(f"{laughs}]><r>&a9;</r>", f"{laughs}]><r>&a8;</r>")
+    assert list_updated("r: &x;", "r: &y;") == list_edits(f"{outside}<r>&x;</r>", f"{outside}<r>&y;</r>")
+    assert list_updated("a9", "a8") == list_edits(f"{laughs}]><r>&a9;</r>", f"{laughs}]><r>&a8;</r>")
     assert len(read(f"{laughs}]><r>&a9;</r>").text) < 1_000
 
 
@@ -116,9 +118,9 @@ def test_xml_that_is_too_large_for_a_tree_is_compared_as_words_and_never_as_unch
     monkeypatch.setattr(xml_nodes, "MOST_ELEMENTS", 2)
     old = "<r><a>x</a><a>y</a></r>"
 
-    assert updated("y", "z") == told(old, "<r><a>x</a><a>z</a></r>")
-    assert NOTHING == told(old, "<r> <a>x</a>\n<a>y</a></r>")
-    assert updated("content: 2 words as xml", "content: 2 words as xml, arranged otherwise") == told(
+    assert list_updated("y", "z") == list_edits(old, "<r><a>x</a><a>z</a></r>")
+    assert NOTHING == list_edits(old, "<r> <a>x</a>\n<a>y</a></r>")
+    assert list_updated("content: 2 words as xml", "content: 2 words as xml, arranged otherwise") == list_edits(
         old, "<r><a>x</a><b>y</b></r>"
     )
 
@@ -136,13 +138,13 @@ def test_many_names_are_each_looked_at_some_times_and_not_all_for_each(written, 
     looked_at: Counter[str] = Counter()
     local_name = elements._local_name
 
-    def counted(name: str) -> str:
+    def count(name: str) -> str:
         looked_at[name] += 1
         return local_name(name)
 
-    monkeypatch.setattr(elements, "_local_name", counted)
+    monkeypatch.setattr(elements, "_local_name", count)
     old, new = (f"<r>{written(value)}</r>" for value in ("x", "y"))
-    told(old, new)
+    list_edits(old, new)
 
     assert looked_at.total() < 20 * (old.count("<") + old.count("="))
 
@@ -150,7 +152,7 @@ def test_many_names_are_each_looked_at_some_times_and_not_all_for_each(written, 
 def test_a_deep_chain_is_told_where_paths_end():
     """A difference below the deepest place that is named is told with what holds it, from where the two part."""
     deep = ["<a>" * 200 + f"{'w ' * 500}<z>{value}</z>" + "</a>" * 200 for value in ("one", "two")]
-    ((old, new),) = told(*deep)[2]
+    ((old, new),) = list_edits(*deep)[2]
 
     assert old.endswith("w one")
     assert new.endswith("w two")

@@ -32,7 +32,7 @@ SAME = [
 KINDS = [Interest("any"), Interest("items"), Interest("any", selector=Selector("jsonpath", "$[0].n"))]
 
 
-def told(interest, before, now, form='[{{"id": "x", "n": {}}}, {{"id": "y"}}]'):
+def report(interest, before, now, form='[{{"id": "x", "n": {}}}, {{"id": "y"}}]'):
     old, new = (
         parse(form.format(number).encode(), "application/json", url="http://x.org/", keep_tree=True)
         for number in (before, now)
@@ -44,7 +44,7 @@ def told(interest, before, now, form='[{{"id": "x", "n": {}}}, {{"id": "y"}}]'):
 @pytest.mark.parametrize("interest", KINDS)
 def test_another_number_is_told_as_it_is_written(interest, before, now):
     """Whatever a float could hold of it; both numbers are shown digit by digit."""
-    ((old, new),) = told(interest, before, now).updated
+    ((old, new),) = report(interest, before, now).updated
 
     assert (True, True) == (before in old, now in new)
 
@@ -53,13 +53,13 @@ def test_another_number_is_told_as_it_is_written(interest, before, now):
 @pytest.mark.parametrize("interest", KINDS)
 def test_the_same_number_written_otherwise_is_no_news(interest, before, now):
     """One and the same value, with or without a point, an exponent or a sign of zero."""
-    assert not told(interest, before, now)
+    assert not report(interest, before, now)
 
 
 @pytest.mark.parametrize("number", ["1", "10000000000000000000001", "1.50", "1e400"])
 def test_an_entry_without_a_title_is_called_by_what_is_written(number):
     """An object of an array that came is shown as JSON writes it, its integers as integers."""
-    (found,) = told(Interest("items"), "[", f'[{{"n": {number}, "s": ["é", null]}}', "{}]").inserted
+    (found,) = report(Interest("items"), "[", f'[{{"n": {number}, "s": ["é", null]}}', "{}]").inserted
 
     assert f'{{"n": {number}, "s": ["é", null]}}' == found
 

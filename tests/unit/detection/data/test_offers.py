@@ -19,7 +19,7 @@ def shop(price="", currency="EUR", availability=""):
     return parse(body.encode(), "text/html", url="http://x.org/", keep_tree=True)
 
 
-def found(interest, old, new):
+def find(interest, old, new):
     change = evaluate(interest, Pair(old, new))
     return change.updated
 
@@ -63,7 +63,7 @@ def where(*condition):
 )
 def test_what_changed_of_an_offer(interest, old, new, expected):
     """Exact amounts with their currency; a page that says nothing is compared with nothing."""
-    assert expected == found(interest, old, new)
+    assert expected == find(interest, old, new)
 
 
 def test_a_page_without_a_price_lacks_it():

@@ -30,13 +30,13 @@ def change(old, new, interest=None, **extraction):
     return evaluate(interest or Interest("words"), Pair(read(old), read(new)), Extraction(**extraction))
 
 
-def told(old, new, interest=None, **extraction) -> Told:
+def list_edits(old, new, interest=None, **extraction) -> Told:
     """Return (inserted, deleted, updated)."""
     found = change(old, new, interest, **extraction)
     return list(found.inserted), list(found.deleted), list(found.updated)
 
 
-def updated(old, new) -> Told:
+def list_updated(old, new) -> Told:
     return [], [], [(old, new)]
 
 
@@ -51,20 +51,20 @@ ITEMS = [{"id": 7, "name": "Pen", "price": 10}, {"id": 8, "name": "Ink", "price"
         (
             {"items": ITEMS},
             {"items": [{**ITEMS[0], "price": 12}, ITEMS[1]]},
-            updated("items[id=7].price: 10", "items[id=7].price: 12"),
+            list_updated("items[id=7].price: 10", "items[id=7].price: 12"),
         ),
         ({"items": ITEMS}, {"items": ITEMS[:1]}, ([], ['items[id=8]: {"id": 8, "name": "Ink", "price": 4}'], [])),
         ({"a": {"b": 1}}, {"a": {"b": 1, "c d": None}}, (['a["c d"]: null'], [], [])),
         ({"a": {"b": 1}}, {"a": {}}, ([], ["a.b: 1"], [])),
-        ({"a": {}}, {"a": []}, updated("a: {}", "a: []")),
-        ({"a": [1]}, {"a": {"x": 1}}, updated("a: [1]", 'a: {"x": 1}')),
-        ("5", "6", updated("5", "6")),
+        ({"a": {}}, {"a": []}, list_updated("a: {}", "a: []")),
+        ({"a": [1]}, {"a": {"x": 1}}, list_updated("a: [1]", 'a: {"x": 1}')),
+        ("5", "6", list_updated("5", "6")),
         ("[]", "[1]", (["[0]: 1"], [], [])),
     ],
 )
 def test_places_are_compared_and_the_order_of_keys_and_of_known_members_means_nothing(old, new, expected):
     """A field that changed is one update with its path, a member that came is one insert; each has its value."""
-    assert expected == told(old, new)
+    assert expected == list_edits(old, new)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_places_are_compared_and_the_order_of_keys_and_of_known_members_means_no
 )
 def test_values_are_exact(old, new, is_same):
     """Types count, and every digit; how a number or a letter is written does not."""
-    found = told(f'{{"v": {old}}}', f'{{"v": {new}}}')
+    found = list_edits(f'{{"v": {old}}}', f'{{"v": {new}}}')
 
     assert is_same is (found == NOTHING)
     assert all(before != after for before, after in found[2])
@@ -104,15 +104,15 @@ def test_values_are_exact(old, new, is_same):
     [
         (["a", "b"], ["b", "a"], NOTHING),
         (["a", "a"], ["a"], ([], ["[1]: a"], [])),
-        (["a", "b"], ["a", "c"], updated("[1]: b", "[1]: c")),
+        (["a", "b"], ["a", "c"], list_updated("[1]: b", "[1]: c")),
         ([1, 2, 3], [2, 1, 3], (["[0]: 2"], ["[1]: 2"], [])),
-        ([1, 2, 3], [1, 5, 3], updated("[1]: 2", "[1]: 5")),
+        ([1, 2, 3], [1, 5, 3], list_updated("[1]: 2", "[1]: 5")),
         ([[1, 2], [3, 4]], [[3, 4], [1, 2]], NOTHING),
-        ([[1, 2], [3, 4]], [[1, 2], [3, 5]], updated("[1][1]: 4", "[1][1]: 5")),
+        ([[1, 2], [3, 4]], [[1, 2], [3, 5]], list_updated("[1][1]: 4", "[1][1]: 5")),
         (
             [{"x": 1, "y": 2, "z": 3}, {"x": 1, "y": 5, "z": 6}],
             [{"x": 1, "y": 5, "z": 6}, {"x": 1, "y": 2, "z": 9}],
-            updated("[1].z: 3", "[1].z: 9"),
+            list_updated("[1].z: 3", "[1].z: 9"),
         ),
         ([{"x": 1, "y": 1}], [{"x": 2, "y": 2}], (['[0]: {"x": 2, "y": 2}'], ['[0]: {"x": 1, "y": 1}'], [])),
         ([{"id": 1, "v": 1}, {"id": 1, "v": 2}], [{"id": 1, "v": 2}, {"id": 1, "v": 1}], NOTHING),
@@ -127,7 +127,7 @@ def test_values_are_exact(old, new, is_same):
 )  # fmt: skip
 def test_members_without_an_id_are_a_multiset_and_numbers_a_series(old, new, expected):
     """Texts, objects and arrays have no order; numbers, true, false and null have one. An object that keeps half of itself is the same one."""
-    assert expected == told(old, new)
+    assert expected == list_edits(old, new)
 
 
 def test_an_insert_at_the_front_of_many_items_is_one_insert():
@@ -143,8 +143,8 @@ def test_an_insert_at_the_front_of_many_items_is_one_insert():
 
 def test_keys_that_are_there_twice_all_count():
     """`{"a": 1, "a": 2}` has two members (H-067)."""
-    assert updated("a: 2", "a: 3") == told('{"a": 1, "a": 2}', '{"a": 1, "a": 3}')
-    assert NOTHING != told('{"a": 1, "a": 2}', '{"a": 2}')
+    assert list_updated("a: 2", "a: 3") == list_edits('{"a": 1, "a": 2}', '{"a": 1, "a": 3}')
+    assert NOTHING != list_edits('{"a": 1, "a": 2}', '{"a": 2}')
 
 
 def test_edits_stand_at_the_words_of_their_place():
@@ -161,9 +161,9 @@ def test_not_takes_a_keyword_out_of_the_values_that_have_it():
     """Where two values are the same but for the word, NOT leaves nothing; other places keep their paths."""
     apart = AllOf((Interest("any"), Not(Interest("keywords", terms=("up",)))))
 
-    assert NOTHING == told({"s": "it is up"}, {"s": "it is"}, apart)
-    assert updated("n: 1", "n: 2") == told({"s": "it is up", "n": 1}, {"s": "it is", "n": 2}, apart)
-    assert updated("s: up 1", "s: down 1") == told({"s": "up 1"}, {"s": "down 1"}, apart)
+    assert NOTHING == list_edits({"s": "it is up"}, {"s": "it is"}, apart)
+    assert list_updated("n: 1", "n: 2") == list_edits({"s": "it is up", "n": 1}, {"s": "it is", "n": 2}, apart)
+    assert list_updated("s: up 1", "s: down 1") == list_edits({"s": "up 1"}, {"s": "down 1"}, apart)
 
 
 def test_what_is_not_wanted_is_gone_through_once_whatever_the_number_of_differences():
@@ -195,12 +195,12 @@ def test_parts_found_by_jsonpath_are_compared_likewise():
         for value in (1, 2)
     )
 
-    assert updated("[id=1].v: 1", "[id=1].v: 2") == told(old, new, **scope)
+    assert list_updated("[id=1].v: 1", "[id=1].v: 2") == list_edits(old, new, **scope)
     several = {"selectors": (Selector("jsonpath", "$.data.items[*].v"),)}
-    assert updated("data.items[id=1].v: 1", "data.items[id=1].v: 2") == told(old, new, **several)
+    assert list_updated("data.items[id=1].v: 1", "data.items[id=1].v: 2") == list_edits(old, new, **several)
 
 
-def known(*pairs, by="name"):
+def list_known(*pairs, by="name"):
     return {"c": [{by: name, "s": state} for name, state in pairs]}
 
 
@@ -221,23 +221,23 @@ IN_PLACES: Told = ([], [], [("c.db.s: up", "c.db.s: down"), ("c.web.s: down", "c
 @pytest.mark.parametrize(
     ("path", "old", "new", "expected"),
     [
-        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(("db", "down"), ("web", "up")), SWAPPED),
-        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(("web", "up"), ("db", "down")), SWAPPED),
-        ("$.c[1,0].s", known(UP_DOWN, DOWN_UP), known(("db", "down"), ("web", "up")), SWAPPED),
-        ("$.c[?@.s].s", known(UP_DOWN, DOWN_UP), known(("db", "down"), ("web", "up")), SWAPPED),
-        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(DOWN_UP, UP_DOWN), NOTHING),
-        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(("dbx", "up"), DOWN_UP), NOTHING),
+        ("$.c[*].s", list_known(UP_DOWN, DOWN_UP), list_known(("db", "down"), ("web", "up")), SWAPPED),
+        ("$.c[*].s", list_known(UP_DOWN, DOWN_UP), list_known(("web", "up"), ("db", "down")), SWAPPED),
+        ("$.c[1,0].s", list_known(UP_DOWN, DOWN_UP), list_known(("db", "down"), ("web", "up")), SWAPPED),
+        ("$.c[?@.s].s", list_known(UP_DOWN, DOWN_UP), list_known(("db", "down"), ("web", "up")), SWAPPED),
+        ("$.c[*].s", list_known(UP_DOWN, DOWN_UP), list_known(DOWN_UP, UP_DOWN), NOTHING),
+        ("$.c[*].s", list_known(UP_DOWN, DOWN_UP), list_known(("dbx", "up"), DOWN_UP), NOTHING),
         (
             "$.c[*].s",
-            known(UP_DOWN, DOWN_UP),
-            known(("new", "up"), UP_DOWN, ("web", "up")),
+            list_known(UP_DOWN, DOWN_UP),
+            list_known(("new", "up"), UP_DOWN, ("web", "up")),
             (["c[name=new].s: up"], [], [("c[name=web].s: down", "c[name=web].s: up")]),
         ),
-        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(DOWN_UP), ([], ["c[name=db].s: up"], [])),
+        ("$.c[*].s", list_known(UP_DOWN, DOWN_UP), list_known(DOWN_UP), ([], ["c[name=db].s: up"], [])),
         (
             "$.c[*].s",
-            known(UP_DOWN, DOWN_UP, by="host"),
-            known(("web", "up"), ("db", "down"), by="host"),
+            list_known(UP_DOWN, DOWN_UP, by="host"),
+            list_known(("web", "up"), ("db", "down"), by="host"),
             ([], [], [(one.replace("name", "host"), two.replace("name", "host")) for one, two in SWAPPED[2]]),
         ),
         (
@@ -253,8 +253,8 @@ IN_PLACES: Told = ([], [], [("c.db.s: up", "c.db.s: down"), ("c.web.s: down", "c
         ("$['a','b']", {"a": "x", "b": "y"}, {"a": "y", "b": "x"}, ([], [], [("a: x", "a: y"), ("b: y", "b: x")])),
         (
             "$.g[*].c[*].s",
-            {"g": [{"id": 1, **known(UP_DOWN)}, {"id": 2, **known(("db", "down"))}]},
-            {"g": [{"id": 1, **known(("db", "down"))}, {"id": 2, **known(UP_DOWN)}]},
+            {"g": [{"id": 1, **list_known(UP_DOWN)}, {"id": 2, **list_known(("db", "down"))}]},
+            {"g": [{"id": 1, **list_known(("db", "down"))}, {"id": 2, **list_known(UP_DOWN)}]},
             ([], [], [(f"g[id={n}].c[name=db].s: {a}", f"g[id={n}].c[name=db].s: {b}") for n, a, b in ((1, "up", "down"), (2, "down", "up"))]),
         ),
         ("$.d[*][1]", {"d": [[1, 5], [2, 6], [3, 7]]}, {"d": [[2, 6], [3, 7], [4, 8]]}, (["d[2][1]: 8"], ["d[0][1]: 5"], [])),
@@ -276,13 +276,17 @@ IN_PLACES: Told = ([], [], [("c.db.s: up", "c.db.s: down"), ("c.web.s: down", "c
 )  # fmt: skip
 def test_parts_are_known_by_where_they_stand(path, old, new, expected):
     """By the fields of the objects that they lie in, else in their order: two values that change places are two changes."""
-    assert expected == told(old, new, selectors=(Selector("jsonpath", path),))
+    assert expected == list_edits(old, new, selectors=(Selector("jsonpath", path),))
 
 
 def test_parts_that_stand_elsewhere_are_compared_though_their_words_are_the_same():
     """Where objects and their states change places at once the same words follow one another: the digest knows where they stand."""
     digests = []
-    for value in (known(UP_DOWN, DOWN_UP), known(("web", "up"), ("db", "down")), {"at": 1, **known(UP_DOWN, DOWN_UP)}):
+    for value in (
+        list_known(UP_DOWN, DOWN_UP),
+        list_known(("web", "up"), ("db", "down")),
+        {"at": 1, **list_known(UP_DOWN, DOWN_UP)},
+    ):
         part = extract(read(value), Extraction((Selector("jsonpath", "$.c[*].s"),)))
         digests.append(digest_of(part))
 
@@ -305,9 +309,9 @@ def test_lone_surrogates_and_deep_nesting_are_no_harm():
     deep = ["[" * 200 + value + "]" * 200 for value in ("1", "2")]
     deeper = ["[" * 3_000 + value for value in ("one", "two")]
 
-    assert updated("\ufffd", "x") == told('"\\ud800"', '"x"')
-    assert 1 == len(told(*deep)[2])
-    assert 1 == len(told(*deeper)[2])
+    assert list_updated("\ufffd", "x") == list_edits('"\\ud800"', '"x"')
+    assert 1 == len(list_edits(*deep)[2])
+    assert 1 == len(list_edits(*deeper)[2])
 
 
 def test_too_many_differences_are_told_as_one_and_never_as_none(monkeypatch):
@@ -315,20 +319,20 @@ def test_too_many_differences_are_told_as_one_and_never_as_none(monkeypatch):
     monkeypatch.setattr(differences, "MOST_DIFFERENCES", 3)
     numbers = list(range(10))
 
-    assert NOTHING != told([*numbers], [n + 50 for n in numbers])
-    assert updated("content: 10 words as json", "content: 10 words as json, arranged otherwise") == told(
+    assert NOTHING != list_edits([*numbers], [n + 50 for n in numbers])
+    assert list_updated("content: 10 words as json", "content: 10 words as json, arranged otherwise") == list_edits(
         numbers, [str(n) for n in numbers]
     )
 
 
-def scrambled(value, rng):
+def scramble(value, rng):
     """Return a value with its members and its known items in another order."""
     if isinstance(value, dict):
-        members = [(key, scrambled(member, rng)) for key, member in value.items()]
+        members = [(key, scramble(member, rng)) for key, member in value.items()]
         rng.shuffle(members)
         return dict(members)
     if isinstance(value, list):
-        items = [scrambled(item, rng) for item in value]
+        items = [scramble(item, rng) for item in value]
         if items and all(isinstance(item, dict) for item in items):
             rng.shuffle(items)
         return items
@@ -359,9 +363,9 @@ def test_what_is_found_is_so(seed):
         old, new = random_value(rng), random_value(rng)
         before, after = digest_of(read(old)), digest_of(read(new))
 
-        assert NOTHING == told(old, scrambled(old, rng))
-        assert (NOTHING == told(old, new)) is (NOTHING == told(new, old))
-        assert NOTHING == told(old, new) or not are_equal(KINDS["words"].digests, before, after)
+        assert NOTHING == list_edits(old, scramble(old, rng))
+        assert (NOTHING == list_edits(old, new)) is (NOTHING == list_edits(new, old))
+        assert NOTHING == list_edits(old, new) or not are_equal(KINDS["words"].digests, before, after)
         for text_old, text_new in change(old, new).updated:
             assert text_old != text_new
 
@@ -383,6 +387,6 @@ def test_an_object_is_called_by_its_name(old, new, expected):
     """A place says which object it lies in, if that has a name that stayed; a member of an array
     that is known has one already.
     """
-    _, _, ((before, _),) = told(old, new)
+    _, _, ((before, _),) = list_edits(old, new)
 
     assert expected == before.rpartition(": ")[0]

@@ -1,7 +1,7 @@
 import pytest
 
 from tests import data_sets, wall_pages
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tidings.detection.doubt.plausibility import FEWEST_USUAL, PLAUSIBLE, Answer, judge
 from tidings.detection.job.contract import Body, Job
 from tidings.detection.job.examiner import examine
@@ -12,7 +12,7 @@ TITLE = "Prices – Example"
 WORDS = " ".join(f"word{n}" for n in range(100))
 
 
-def judged(body, content_type="text/html; charset=utf-8", *, old=None, **more):
+def judge_body(body, content_type="text/html; charset=utf-8", *, old=None, **more):
     data = body.encode() if isinstance(body, str) else body
     if old is not None:
         before = old.encode() if isinstance(old, str) else old
@@ -23,18 +23,18 @@ def judged(body, content_type="text/html; charset=utf-8", *, old=None, **more):
 
 
 def kind(body, content_type="text/html; charset=utf-8", **more):
-    return judged(body, content_type, **more)[0]
+    return judge_body(body, content_type, **more)[0]
 
 
-def known(**more):
+def make_known(**more):
     return {"usual_words": 500, "usual_title": TITLE} | more
 
 
-KNOWN_OR_NOT = ({"usual_words": None}, known())
+KNOWN_OR_NOT = ({"usual_words": None}, make_known())
 
 
-def redirected(url, body=f"<title>Welcome</title><p>{WORDS}", asked=URL, **more):
-    return kind(body, asked_url=asked, url=url, **known(usual_words=110) | more)
+def redirect(url, body=f"<title>Welcome</title><p>{WORDS}", asked=URL, **more):
+    return kind(body, asked_url=asked, url=url, **make_known(usual_words=110) | more)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def redirected(url, body=f"<title>Welcome</title><p>{WORDS}", asked=URL, **more)
 )
 def test_makers_pages_are_known(expected, body):
     """Walls and errors of known makers: at a first look, and instead of a long page or a short one."""
-    assert [expected] * 3 == [kind(body), kind(body, **known()), kind(body, usual_words=60, usual_title=TITLE)]
+    assert [expected] * 3 == [kind(body), kind(body, **make_known()), kind(body, usual_words=60, usual_title=TITLE)]
 
 
 @pytest.mark.parametrize(("language", "text"), wall_pages.ROBOTS)
@@ -50,7 +50,7 @@ def test_pages_for_robots_are_known_in_every_language(language, text):
     """A sentence on a page under the site's own title."""
     body = wall_pages.page(TITLE, f"<p>{text}")
 
-    assert ["blocked"] * 3 == [kind(body), kind(body, **known()), kind(body, usual_words=60, usual_title=TITLE)]
+    assert ["blocked"] * 3 == [kind(body), kind(body, **make_known()), kind(body, usual_words=60, usual_title=TITLE)]
 
 
 @pytest.mark.parametrize(("language", "text"), wall_pages.REFUSALS)
@@ -78,7 +78,7 @@ def test_maintenance_is_known_in_every_language(language, text):
     """A sentence under the page's own title."""
     body = wall_pages.page(TITLE, f"<h1>Example</h1><p>{text}")
 
-    assert ["soft_error"] * 2 == [kind(body), kind(body, **known())]
+    assert ["soft_error"] * 2 == [kind(body), kind(body, **make_known())]
 
 
 @pytest.mark.parametrize(("language", "text"), wall_pages.OUT_OF_ORDER)
@@ -86,7 +86,7 @@ def test_errors_in_words_are_known_in_every_language(language, text):
     """An error that only words tell, under the page's own title."""
     body = wall_pages.page(TITLE, f"<p>{text}")
 
-    assert ["soft_error"] * 2 == [kind(body), kind(body, **known())]
+    assert ["soft_error"] * 2 == [kind(body), kind(body, **make_known())]
 
 
 @pytest.mark.parametrize(("language", "title", "text"), wall_pages.LOGINS)
@@ -95,7 +95,7 @@ def test_logins_are_known_in_every_language(language, title, text):
     by_title, by_text = wall_pages.page(f"{title} – Example", "<p>Home"), wall_pages.page("Example", f"<p>{text}")
     by_field = wall_pages.page(TITLE, "<input name=user><input type=password> Example")
 
-    assert ["login"] * 3 == [kind(page, **known()) for page in (by_title, by_text, by_field)]
+    assert ["login"] * 3 == [kind(page, **make_known()) for page in (by_title, by_text, by_field)]
 
 
 @pytest.mark.parametrize(("language", "title", "text"), wall_pages.LOGINS)
@@ -109,7 +109,7 @@ def test_a_login_page_may_be_watched(language, title, text):
 @pytest.mark.parametrize("body", [row[1] for row in wall_pages.ORDINARY], ids=[row[0] for row in wall_pages.ORDINARY])
 def test_ordinary_pages_are_plausible(body):
     """Articles about walls, forms with a captcha, pages behind a guard, script-built pages: at a first look and afterwards."""
-    assert [PLAUSIBLE] * 2 == [judged(body), judged(body, old=body)]
+    assert [PLAUSIBLE] * 2 == [judge_body(body), judge_body(body, old=body)]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_ordinary_pages_are_plausible(body):
 )
 def test_nothing_at_all_is_empty_at_once(body):
     """No text, no links, no images, no scripts, no frames."""
-    assert ["empty"] * 2 == [kind(body), kind(body, **known())]
+    assert ["empty"] * 2 == [kind(body), kind(body, **make_known())]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_nothing_at_all_is_empty_at_once(body):
 )
 def test_a_page_without_text_is_empty_only_if_it_had_some(body):
     """A first look takes a script-built page, pictures or frames as they are; later it is a page that lost its text."""
-    assert ["", "empty"] == [kind(body), kind(body, **known())]
+    assert ["", "empty"] == [kind(body), kind(body, **make_known())]
     assert "" == kind(body, usual_words=0, usual_title="")
 
 
@@ -144,7 +144,7 @@ def test_collapsed_is_under_three_tenths_of_the_usual():
 
 def test_a_reason_gives_the_numbers():
     """People read how many words there are and how many there usually are."""
-    assert ("collapsed", "most of the page is gone: it has 2 words, usually the page has 1,500") == judged(
+    assert ("collapsed", "most of the page is gone: it has 2 words, usually the page has 1,500") == judge_body(
         "<p>a b", usual_words=1_500
     )
 
@@ -199,17 +199,17 @@ def test_words_of_a_wall_are_no_wall_in_data():
 )
 def test_a_redirect_tells_by_where_it_leads(expected, url):
     """To a log-in, a consent page, a wall, an error, the home page; not to where a page has simply moved."""
-    assert expected == redirected(url)
+    assert expected == redirect(url)
 
 
 def test_a_redirect_that_always_was_is_the_page():
     """The version before came from there, or looks the same; an address that is a home or a log-in already leads to none."""
     home = "https://shop.example/"
 
-    assert "" == redirected(home, reference_url=home)
-    assert "" == redirected(home, usual_title="Welcome", usual_words=100)
-    assert "" == redirected(home, asked="https://shop.example/index.html")
-    assert "" == redirected("https://shop.example/login/step2", asked="https://shop.example/login")
+    assert "" == redirect(home, reference_url=home)
+    assert "" == redirect(home, usual_title="Welcome", usual_words=100)
+    assert "" == redirect(home, asked="https://shop.example/index.html")
+    assert "" == redirect("https://shop.example/login/step2", asked="https://shop.example/login")
     assert "" == kind(f"<p>{WORDS}", asked_url=URL, url="https://shop.example/login")
 
 
@@ -220,7 +220,7 @@ def test_a_consent_page_is_told_at_a_first_look():
 
 def test_addresses_that_are_none_are_no_trouble():
     """What cannot be read as an address leads nowhere."""
-    assert "" == redirected("http://[")
+    assert "" == redirect("http://[")
 
 
 def test_a_password_field_that_was_there_before_is_no_login():
@@ -296,14 +296,14 @@ def test_questions_in_plain_letters_are_questions():
 
 def test_bodies_that_are_no_text_are_not_judged():
     """A PDF has no words to count; a page that cannot be read has a problem of its own."""
-    assert "" == kind(b"%PDF-1.7 x", "application/pdf", **known())
-    assert "" == kind("<p " + " ".join(f"a{n}" for n in range(1_100)) + ">", **known())
+    assert "" == kind(b"%PDF-1.7 x", "application/pdf", **make_known())
+    assert "" == kind("<p " + " ".join(f"a{n}" for n in range(1_100)) + ">", **make_known())
 
 
 def test_a_status_of_error_is_asked_only_for_walls():
     """A 403 whose body is a challenge is a wall; its being short means nothing."""
-    assert "blocked" == kind("<p><script>window._cf_chl_opt={}</script>", status=403, **known())
-    assert "" == kind("<p>no", status=403, **known())
+    assert "blocked" == kind("<p><script>window._cf_chl_opt={}</script>", status=403, **make_known())
+    assert "" == kind("<p>no", status=403, **make_known())
 
 
 def test_a_job_says_what_it_suspects():
@@ -325,7 +325,7 @@ def test_a_job_says_what_it_suspects():
 def test_real_single_pages_are_plausible_at_a_first_look():
     """220 pages and 73 in other charsets: no suspicion."""
     bodies = [*data_sets.html_pages(), *(body for _, body in data_sets.files_of("html_corpus/charsets.tar.zst"))]
-    found = [verdict for body in bodies if (verdict := judged(body, None))[0]]
+    found = [verdict for body in bodies if (verdict := judge_body(body, None))[0]]
 
     assert 293 == len(bodies)
     assert [] == found
@@ -337,7 +337,7 @@ def test_real_successive_pages_are_no_walls():
     found = [
         verdict
         for pair in pairs
-        if (verdict := judged(pair.new, pair.content_type, old=pair.old))[0] not in {"", "collapsed", "empty"}
+        if (verdict := judge_body(pair.new, pair.content_type, old=pair.old))[0] not in {"", "collapsed", "empty"}
     ]
 
     assert 200 == len(pairs)
@@ -354,9 +354,9 @@ def test_a_page_is_judged_by_its_beginning():
         data=data,
         reference_data=data,
         reference=lambda: document,
-        **known(usual_words=document.words),
+        **make_known(usual_words=document.words),
     )
 
-    with bounded(2):  # 0.2 s for all of them
+    with bound_time(2):  # 0.2 s for all of them
         for _ in range(1_000):
             judge(answer)

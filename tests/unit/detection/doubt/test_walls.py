@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.detection.doubt.walls import Look, folded, redirects, rules, size_of, wall
+from tidings.detection.doubt.walls import RuleInput, fold, redirects, rules, size_of, wall
 
 LANGUAGES = frozenset("en de fr es pt it nl pl ru uk tr ar he hi zh ja ko".split())
 
@@ -8,7 +8,7 @@ LANGUAGES = frozenset("en de fr es pt it nl pl ru uk tr ar he hi zh ja ko".split
 def look(title="", text="", *, head="", usual=None, usual_title="", is_error=False, words=None):
     chunks = text.split()
     count = len(chunks) if words is None else words
-    return Look(
+    return RuleInput(
         head=head.encode(),
         title=title,
         chunks=chunks,
@@ -165,8 +165,8 @@ def test_a_reason_names_the_rule_and_the_evidence():
 
 def test_folding_is_the_same_for_phrases_and_pages():
     """Case, typographic quotes, ё and invisible characters make no difference."""
-    assert "you're here..." == folded("You’re\u200b HERE…")
-    assert folded("доступ запрещен") == folded("Доступ запрещён")
+    assert "you're here..." == fold("You’re\u200b HERE…")
+    assert fold("доступ запрещен") == fold("Доступ запрещён")
 
 
 def test_a_size_is_in_words_whatever_the_script():

@@ -8,7 +8,7 @@ from tidings.detection.find.findings import (
     finding_of_objects,
     finding_of_words,
     finding_of_words_without,
-    narrowed,
+    narrow,
     union,
     without_spans,
 )
@@ -65,7 +65,7 @@ def test_a_rewritten_page_is_deleted_and_inserted():
 )
 def test_directions(direction, inserted, deleted, updated):
     """`inserted` has the new side of an update too, `deleted` the old side; `updated` pairs only."""
-    found = narrowed(words("a 5 b c gone d", "a 6 b new c d"), direction)
+    found = narrow(words("a 5 b c gone d", "a 6 b new c d"), direction)
 
     assert (inserted, deleted, updated) == (found.inserted, found.deleted, found.updated)
     assert bool(found.edits)
@@ -73,15 +73,15 @@ def test_directions(direction, inserted, deleted, updated):
 
 def test_nothing_in_a_direction_is_nothing():
     """An additions-only watch of a page that only lost words finds nothing (urlwatch 692)."""
-    assert ChangeSet() == narrowed(words("a b c", "a c"), "inserted")
-    assert ChangeSet() == narrowed(finding_of_objects("links", [ObjectCount("links", "/a", 1, 0)]), "inserted")
+    assert ChangeSet() == narrow(words("a b c", "a c"), "inserted")
+    assert ChangeSet() == narrow(finding_of_objects("links", [ObjectCount("links", "/a", 1, 0)]), "inserted")
 
 
 def test_union_has_everything_once():
     """What two parts found is there once; what only one found is there too."""
     whole = words("a 5 b c gone d", "a 6 b new c d")
     links = finding_of_objects("links", [ObjectCount("links", "/a", 0, 1)])
-    parts = [narrowed(whole, "inserted"), narrowed(whole, "deleted"), narrowed(whole, "updated"), links, links]
+    parts = [narrow(whole, "inserted"), narrow(whole, "deleted"), narrow(whole, "updated"), links, links]
 
     assert ("words", "links") == union(parts).kinds
     assert whole.edits == union(parts).edits

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tidings.detection.find.numerals import number_in, values
 
 
@@ -132,6 +132,6 @@ def test_a_page_of_signs_and_digits_is_read_at_once():
         "٣a" * 500_000,
     )
 
-    with bounded(10):  # 0.4 s
+    with bound_time(10):  # 0.4 s
         for text in texts:
             number_in(text)

@@ -4,7 +4,7 @@ import pytest
 
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
-from tidings.detection.find.findings import narrowed
+from tidings.detection.find.findings import narrow
 from tidings.detection.find.placed import MOST_OF_ONE, MOST_TOLD
 from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.registry import KINDS
@@ -28,7 +28,7 @@ def page(*things):
     )
 
 
-def told(kind, old, new):
+def list_placed(kind, old, new):
     (finding,) = kind.compare(old, new)
     return [(place.op, place.number, place.of, place.text, place.after.split()[:1]) for place in finding.places]
 
@@ -54,16 +54,18 @@ def test_which_of_three_went_and_came(kind, thing, text, gone):
     less = page(*(("" if number == gone else thing) for number in range(3)))
     after = PARTS[gone].partition("{} ")[2].split()[:1]
 
-    assert [("delete", gone + 1, 3, text, after)] == told(kind, whole, less)
-    assert [("insert", gone + 1, 3, text, after)] == told(kind, less, whole)
+    assert [("delete", gone + 1, 3, text, after)] == list_placed(kind, whole, less)
+    assert [("insert", gone + 1, 3, text, after)] == list_placed(kind, less, whole)
 
 
 def test_the_text_of_an_anchor_tells_links_apart():
     """Two links to one page in one paragraph, one after the other: the one that went is known by what one clicks."""
     first, second = "<a href=/p>prices</a>", "<a href=/p>order</a>"
 
-    assert [("delete", 1, 2, "prices", ["order"])] == told(KINDS["links"], page(first + " " + second), page(second))
-    assert [("delete", 2, 2, "order", ["five"])] == told(KINDS["links"], page(first + " " + second), page(first))
+    assert [("delete", 1, 2, "prices", ["order"])] == list_placed(
+        KINDS["links"], page(first + " " + second), page(second)
+    )
+    assert [("delete", 2, 2, "order", ["five"])] == list_placed(KINDS["links"], page(first + " " + second), page(first))
 
 
 def test_a_keyword_has_its_edit():
@@ -82,8 +84,8 @@ def test_only_what_goes_in_the_direction_is_told():
     (finding,) = KINDS["links"].compare(page("<a href=/a>a</a>"), page("<a href=/b>b</a>"))
 
     assert [("/b", "insert"), ("/a", "delete")] == [(p.object[-2:], p.op) for p in finding.places]
-    assert ["insert"] == [place.op for place in narrowed(finding, "inserted").places]
-    assert ["delete"] == [place.op for place in narrowed(finding, "deleted").places]
+    assert ["insert"] == [place.op for place in narrow(finding, "inserted").places]
+    assert ["delete"] == [place.op for place in narrow(finding, "deleted").places]
 
 
 def test_places_are_known_in_a_part_of_a_page():

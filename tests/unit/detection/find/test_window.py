@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tidings.detection.find.window import Window, after, is_partial, reference, switched
+from tidings.detection.find.window import Window, after, is_partial, reference, switch
 from tidings.model.watch.sentinel import Compare
 
 PAIRWISE = Compare()
@@ -74,7 +74,7 @@ def test_altering_compare_tells_nothing_twice_and_loses_nothing(before, after_):
     for seq in range(1, 13):
         told = seq if reference(before, window) or not window.kept else told
         window = after(before, window, seq)
-    now = switched(before, after_, window, 12)
+    now = switch(before, after_, window, 12)
     if before == after_:
         assert window == now
         return

@@ -212,13 +212,13 @@ def test_a_job_and_its_answer_travel_between_processes():
 def test_values_are_noise_in_frames_too():
     """A counter in a frame is quiet, and a word beside it is told without it."""
 
-    def seen(old: str, new: str) -> tuple[Found, bool]:
+    def see(old: str, new: str) -> tuple[Found, bool]:
         whole = examine(job(version(menu=MENU, text=new), old=version(menu=MENU, text=old), noise=Noise()))
         (found,) = whole.found
         return found, whole.text_changed
 
-    quiet, is_news = seen("<p>5 views, boots", "<p>6 views, boots")
-    told, is_news_too = seen("<p>5 views, boots", "<p>6 views, shoes")
+    quiet, is_news = see("<p>5 views, boots", "<p>6 views, boots")
+    told, is_news_too = see("<p>5 views, boots", "<p>6 views, shoes")
 
     assert (True, False, False, True) == (quiet.quiet, is_news, told.quiet, is_news_too)
     assert (("boots", "shoes"),) == told.change.updated

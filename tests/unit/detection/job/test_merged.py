@@ -14,7 +14,7 @@ from tidings.model.watch.sentinel import AnyOf, Expression, Interest
 WORDS = Interest("words")
 
 
-def merged(old: str, new: str, expression: Expression = WORDS) -> list[list[tuple[str, str]]]:
+def merge(old: str, new: str, expression: Expression = WORDS) -> list[list[tuple[str, str]]]:
     bodies = [
         Body(data=f"<p>{text}</p>".encode(), content_type="text/html; charset=utf-8", url="https://a.example/")
         for text in (old, new)
@@ -28,7 +28,7 @@ def words(name: str, number: int) -> str:
 
 def test_a_change_stands_among_what_stayed():
     """The words before and after it are there, in the order of the page."""
-    assert [[("same", "the price is"), ("deleted", "5"), ("inserted", "6"), ("same", "euro")]] == merged(
+    assert [[("same", "the price is"), ("deleted", "5"), ("inserted", "6"), ("same", "euro")]] == merge(
         "the price is 5 euro", "the price is 6 euro"
     )
 
@@ -36,7 +36,7 @@ def test_a_change_stands_among_what_stayed():
 def test_changes_that_are_far_apart_are_stretches_of_their_own():
     """What lies between is left out and counted."""
     middle = words("m", 100)
-    first, second = merged(f"one {middle} two", f"1 {middle} 2")
+    first, second = merge(f"one {middle} two", f"1 {middle} 2")
 
     assert [("deleted", "one"), ("inserted", "1"), ("same", words("m", AROUND))] == first
     assert ("same", f"… ({100 - 2 * AROUND} words)") == second[0]
@@ -46,7 +46,7 @@ def test_changes_that_are_far_apart_are_stretches_of_their_own():
 def test_the_new_side_of_the_stretches_is_the_new_page():
     """Nothing of the new version is lost or twice in a page that is shown whole."""
     old, new = "a b c d e f g h", "a x c d f g y h z"
-    (stretch,) = merged(old, new)
+    (stretch,) = merge(old, new)
 
     assert new == " ".join(text for kind, text in stretch if kind != "deleted")
     assert old == " ".join(text for kind, text in stretch if kind != "inserted")
@@ -67,7 +67,7 @@ def test_the_new_side_of_the_stretches_is_the_new_page():
 )
 def test_a_number_of_which_a_part_changed_stands_there_once(old, new):
     """Each side of a stretch is its version: nothing of a number that is shown whole stands beside it too."""
-    (stretch,) = merged(old, new)
+    (stretch,) = merge(old, new)
 
     assert old == " ".join(text for kind, text in stretch if kind != "inserted")
     assert new == " ".join(text for kind, text in stretch if kind != "deleted")
@@ -77,7 +77,7 @@ def test_a_number_of_which_a_part_changed_stands_there_once(old, new):
 def test_each_side_is_its_version_whatever_numbers_there_are(old, new):
     """Also where edits crowd within one number."""
     was, now = " ".join(old), " ".join(new)
-    stretches = merged(was, now)
+    stretches = merge(was, now)
     moved = any(kind == "moved" for stretch in stretches for kind, _ in stretch)
 
     assert stretches or tokens(was) == tokens(now)
@@ -92,14 +92,14 @@ def tokens(text: str) -> list[str]:
 
 def test_links_are_not_merged():
     """They are counted, and a table tells them and where they stand."""
-    assert [] == merged('<a href="/a">x</a>', '<a href="/b">x</a>', Interest("links"))
+    assert [] == merge('<a href="/a">x</a>', '<a href="/b">x</a>', Interest("links"))
 
 
 def test_a_keyword_is_shown_where_it_came_or_went():
     """In the words around it; where all words are watched too, it is shown once."""
     gold = Interest("keywords", terms=("gold",))
 
-    assert [[("deleted", "gold"), ("same", "lead falls")]] == merged("gold falls", "lead falls", gold)
-    assert [[("deleted", "gold"), ("inserted", "lead"), ("same", "falls")]] == merged(
+    assert [[("deleted", "gold"), ("same", "lead falls")]] == merge("gold falls", "lead falls", gold)
+    assert [[("deleted", "gold"), ("inserted", "lead"), ("same", "falls")]] == merge(
         "gold falls", "lead falls", AnyOf((Interest("words"), gold))
     )

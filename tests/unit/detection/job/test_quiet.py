@@ -41,7 +41,7 @@ class Watch:
         if self.seen.second_look:
             self.seconds += 1
             self.second(html if second is None else second)
-        return said(self.seen)
+        return say(self.seen)
 
     def second(self, html):
         """Look a minute later, for nobody."""
@@ -79,7 +79,7 @@ class Watch:
         return seen
 
 
-def said(seen):
+def say(seen):
     if not seen.found:
         return ""
     (found,) = seen.found

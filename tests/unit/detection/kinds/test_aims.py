@@ -30,7 +30,7 @@ def pair(old, new):
 PAGE = "<p id=a>{}</p><p id=b>{}</p><p id=c>{}</p>"
 
 
-def found(expression, old, new, extraction=WHOLE):
+def find(expression, old, new, extraction=WHOLE):
     return list(evaluate(expression, pair(PAGE.format(*old), PAGE.format(*new)), extraction).updated)
 
 
@@ -55,7 +55,7 @@ def found(expression, old, new, extraction=WHOLE):
 )
 def test_parts_of_one_page(expression, new, expected):
     """Each interest sees its part; NOT of a part takes it out of what contains it, and is a veto beside what does not."""
-    assert expected == found(expression, "123", new)
+    assert expected == find(expression, "123", new)
 
 
 def test_a_selector_stands_within_what_the_sentinel_selects():
@@ -71,9 +71,9 @@ def test_a_selector_stands_within_what_the_sentinel_selects():
     extraction = extraction_of(sentinel)
 
     assert Extraction((css("p"),), (css("#b"), StopWords(("x",))), (Transform("sort"),)) == extraction
-    assert [("3", "4")] == found(within("words", "#c"), "123", "294", extraction)
-    assert [] == found(within("words", "#b"), "123", "293", extraction)
-    assert [] == found(WORDS, "123", "321", extraction)
+    assert [("3", "4")] == find(within("words", "#c"), "123", "294", extraction)
+    assert [] == find(within("words", "#b"), "123", "293", extraction)
+    assert [] == find(WORDS, "123", "321", extraction)
 
 
 def test_tokens_of_several_parts_are_counted_on():

@@ -119,7 +119,7 @@ def test_a_line_has_the_numbers(found, line):
     assert line == summary(change)
 
 
-def examined(new, old, known=None, terms=("oil",)):
+def examine_page(new, old, known=None, terms=("oil",)):
     bodies = [Body(data=f"<body>{text}".encode(), content_type="text/html") for text in (old, new)]
     wanted = Wanted(key=1, reference=0 if known is None else 1, expression=Interest("keywords", terms=terms))
     references = {} if known is None else {1: bodies[0]}
@@ -128,8 +128,11 @@ def examined(new, old, known=None, terms=("oil",)):
 
 def test_the_old_page_is_read_again_only_where_the_number_differs():
     """How often a keyword stands on a page is kept with its version: whatever else changed, the old body is left alone (W-101)."""
-    known = examined("oil and gas", "").digest
-    same, more = examined("gas, then oil, much else", "oil and gas", known), examined("oil oil", "oil and gas", known)
+    known = examine_page("oil and gas", "").digest
+    same, more = (
+        examine_page("gas, then oil, much else", "oil and gas", known),
+        examine_page("oil oil", "oil and gas", known),
+    )
 
     assert ((), 1) == (same.found, same.work.bodies)
     assert ([("oil", 1, 2)], 2) == (
@@ -141,8 +144,8 @@ def test_the_old_page_is_read_again_only_where_the_number_differs():
 @pytest.mark.parametrize("terms", [("gas",), tuple(f"k{number}" for number in range(aims.MOST_TERMS + 1))])
 def test_without_a_number_that_was_kept_the_pages_are_compared(terms):
     """For a keyword that is new, and where there are too many to keep a number of each."""
-    known = examined("oil and gas", "").digest
-    found = examined("oil and", "oil and gas", known, terms)
+    known = examine_page("oil and gas", "").digest
+    found = examine_page("oil and", "oil and gas", known, terms)
 
     assert 2 == found.work.bodies
     assert bool(found.found) == ("gas" in terms)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tidings.detection.ask.summary import summary
 from tidings.detection.compare.phrases import MOST_INSTANCES
 from tidings.detection.compare.signatures import STRICT
-from tidings.detection.find.findings import narrowed
+from tidings.detection.find.findings import narrow
 from tidings.detection.kinds.phrases import Phrases
 from tidings.document.parse import parse
 from tidings.model.observed.change import Edit, ObjectCount
@@ -53,7 +53,7 @@ def test_directions_are_apart(direction):
     come = share(TERMS.format(""), TERMS.format(SHARE))
     found = {"inserted": come, "deleted": gone, "updated": updated}
 
-    assert {direction} == {name for name, finding in found.items() if narrowed(finding, direction)}
+    assert {direction} == {name for name, finding in found.items() if narrow(finding, direction)}
 
 
 def test_a_move_is_both_inserted_and_deleted():
@@ -62,9 +62,9 @@ def test_a_move_is_both_inserted_and_deleted():
     finding = share(f"{SHARE}, it says. {far} end", f"it says. {far} end {SHARE}")
 
     assert ("We may share your data",) == finding.moved
-    assert ("We may share your data",) == narrowed(finding, "inserted").inserted
-    assert ("We may share your data",) == narrowed(finding, "deleted").deleted
-    assert not narrowed(finding, "updated")
+    assert ("We may share your data",) == narrow(finding, "inserted").inserted
+    assert ("We may share your data",) == narrow(finding, "deleted").deleted
+    assert not narrow(finding, "updated")
 
 
 def test_of_too_many_only_the_number_is_told():
@@ -73,16 +73,16 @@ def test_of_too_many_only_the_number_is_told():
 
     assert (ObjectCount("phrases", "a", MOST_INSTANCES + 1, MOST_INSTANCES),) == finding.objects
     assert (("a",), ()) == (finding.deleted, finding.edits)
-    assert finding == narrowed(finding, "deleted")
-    assert not narrowed(finding, "inserted")
-    assert not narrowed(finding, "updated")
+    assert finding == narrow(finding, "deleted")
+    assert not narrow(finding, "inserted")
+    assert not narrow(finding, "updated")
 
 
 @given(old=bodies, new=bodies)
 def test_directions_make_up_the_whole(old, new):
     """Every edit goes in one direction, and a finding without any direction is none."""
     found = Phrases("low risk").compare(page(old), page(new))
-    parts = [narrowed(finding, way) for finding in found for way in ("inserted", "deleted", "updated")]
+    parts = [narrow(finding, way) for finding in found for way in ("inserted", "deleted", "updated")]
 
     assert sorted(map(str, (edit for finding in found for edit in finding.edits))) == sorted(
         str(edit) for part in parts for edit in part.edits

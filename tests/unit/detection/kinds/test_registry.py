@@ -4,12 +4,12 @@ from tidings.detection.kinds.registry import KINDS
 from tidings.document.parse import parse
 
 
-def found(kind, old, new):
+def find(kind, old, new):
     return KINDS[kind].compare(parse(old.encode(), url="http://x.org/"), parse(new.encode(), url="http://x.org/"))
 
 
 def kinds_of(kind, old, new):
-    return [finding.kinds[0] for finding in found(kind, old, new)]
+    return [finding.kinds[0] for finding in find(kind, old, new)]
 
 
 @pytest.mark.parametrize(

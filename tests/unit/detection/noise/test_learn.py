@@ -21,12 +21,12 @@ def test_a_look_looks_for_no_more_places_than_it_adds(monkeypatch):
     old, new = page("x"), page("y")
     asked = []
 
-    def counted(*given):
+    def count_calls(*given):
         asked.append(given)
         return place_of(*given)
 
-    monkeypatch.setattr(learn, "place_of", counted)
-    found = learn.learned(Memory(), old, new, finding_of_words(old, new).edits, Looked(1, 1))
+    monkeypatch.setattr(learn, "place_of", count_calls)
+    found = learn.learn_from_poll(Memory(), old, new, finding_of_words(old, new).edits, Looked(1, 1))
 
     assert learn.MOST_NEW == len(found.things) < 60
     assert len(asked) <= 2 * learn.MOST_NEW
@@ -47,15 +47,15 @@ def feed(first, visits, count=3):
 WORDS = "amber hazel ocean vivid cedar jolly quilt xenon ember lemon solar zebra grape noble umbra birch".split()
 
 
-def looked(memory, old, new, polls, *, is_second=False):
+def learn_poll(memory, old, new, polls, *, is_second=False):
     edits = finding_of_words(old, new).edits
-    return learn.learned(memory, old, new, edits, Looked(polls, polls, is_second=is_second))
+    return learn.learn_from_poll(memory, old, new, edits, Looked(polls, polls, is_second=is_second))
 
 
-def proved():
+def prove():
     memory = Memory()
     for poll in range(1, 7):
-        memory = looked(memory, feed(0, 100 * poll), feed(0, 100 * poll + 50), poll, is_second=poll in {2, 3, 4})
+        memory = learn_poll(memory, feed(0, 100 * poll), feed(0, 100 * poll + 50), poll, is_second=poll in {2, 3, 4})
     return memory
 
 
@@ -65,10 +65,10 @@ def spread(memory):
 
 def test_what_was_proved_of_entries_holds_for_those_that_take_their_place():
     """The entries that second looks found to differ alike are gone from the feed for long; their visits are noise in each that came."""
-    memory = proved()
+    memory = prove()
     assert spread(memory)
     for poll in range(7, 107):
-        memory = looked(memory, feed(poll, 10_000 + poll), feed(poll, 20_000 + poll), poll)
+        memory = learn_poll(memory, feed(poll, 10_000 + poll), feed(poll, 20_000 + poll), poll)
 
     assert spread(memory)
     assert len(memory.things) <= 64
@@ -76,20 +76,20 @@ def test_what_was_proved_of_entries_holds_for_those_that_take_their_place():
 
 def test_what_no_entry_has_any_more_is_forgotten():
     """Where nothing between the same words differs, the proof goes with the places that it was made of."""
-    memory = proved()
+    memory = prove()
     for poll in range(7, 57):
         old, new = (parse(f"<p>Other words of {poll} are here {side}</p>".encode(), "text/html") for side in "ab")
-        memory = looked(memory, old, new, poll)
+        memory = learn_poll(memory, old, new, poll)
 
     assert [] == spread(memory)
 
 
 def test_second_looks_that_find_new_entries_still_end_the_proof():
     """Visits that stay as they are within a minute are news again."""
-    memory = proved()
+    memory = prove()
     for poll in range(7, 27):
         old, new = feed(poll, 100), feed(poll, 100, count=2)
-        memory = looked(memory, old, new, poll, is_second=True)
+        memory = learn_poll(memory, old, new, poll, is_second=True)
 
     assert [] == spread(memory)
 
@@ -105,7 +105,7 @@ def test_a_part_of_what_is_noise_in_its_order_is_no_place_of_its_own():
     memory = Memory()
     orders = ["012345", "534120", "315402", "315420", "315402", "425130", "524130"]
     for poll, (old, new) in enumerate(pairwise(orders), 1):
-        memory = looked(memory, items(old), items(new), poll, is_second=poll in {2, 3})
+        memory = learn_poll(memory, items(old), items(new), poll, is_second=poll in {2, 3})
 
     assert ["order"] == [thing.name for thing in memory.things]
 
@@ -121,12 +121,12 @@ def test_noise_beside_which_something_else_differs_is_looked_at_again():
     """Second looks found the same node by chance; the next one learns that it is noise too, and then nothing is in doubt."""
     memory = Memory()
     for poll in range(1, 8):
-        memory = looked(memory, node(poll, 1), node(poll + 50, 1), poll, is_second=poll in {2, 4})
+        memory = learn_poll(memory, node(poll, 1), node(poll + 50, 1), poll, is_second=poll in {2, 4})
     before = [thing.is_doubtful for thing in memory.masks]
-    memory = looked(memory, node(8, 1), node(9, 2), 8)
+    memory = learn_poll(memory, node(8, 1), node(9, 2), 8)
     doubted = [thing.is_doubtful for thing in memory.masks]
-    memory = looked(memory, node(9, 2), node(10, 5), 9, is_second=True)
-    memory = looked(memory, node(10, 5), node(11, 7), 10)
+    memory = learn_poll(memory, node(9, 2), node(10, 5), 9, is_second=True)
+    memory = learn_poll(memory, node(10, 5), node(11, 7), 10)
 
     assert ([False], [True]) == (before, doubted)
     assert [(False, 2)] == [(thing.is_doubtful, thing.template.count("")) for thing in memory.masks]

@@ -2,7 +2,7 @@ import pytest
 
 from tidings.detection.find.findings import finding_of_words
 from tidings.detection.noise.memory import MOST_WORDS
-from tidings.detection.noise.places import WordString, found, hunks_of, place_of, room_of, shuffles_of
+from tidings.detection.noise.places import WordString, find, hunks_of, place_of, room_of, shuffles_of
 from tidings.document.parse import parse
 from tidings.model.observed.change import Edit
 
@@ -11,7 +11,7 @@ def page(*lines):
     return parse("".join(f"<p>{line}</p>" for line in lines).encode(), "text/html")
 
 
-def placed(old, new):
+def place_words(old, new):
     edits = finding_of_words(old, new).edits
     before, after = WordString(old), WordString(new)
     (hunk,) = hunks_of(edits, before, after)
@@ -23,18 +23,18 @@ HEAD, TAIL = "Welcome to the shop", "Contact us here"
 
 def test_a_place_is_found_again_whatever_stands_in_it():
     """The words around name it, in versions that were never seen, and if nothing stands in it."""
-    place, *_ = placed(page(HEAD, "buy red boots", TAIL), page(HEAD, "a green scarf", TAIL))
+    place, *_ = place_words(page(HEAD, "buy red boots", TAIL), page(HEAD, "a green scarf", TAIL))
 
-    assert (4, 7) == found(place, WordString(page(HEAD, "wool for winter", TAIL)))
-    assert (4, 4) == found(place, WordString(page(HEAD, TAIL)))
-    assert (7, 10) == found(place, WordString(page("something quite new", HEAD, "wool for winter", TAIL)))
+    assert (4, 7) == find(place, WordString(page(HEAD, "wool for winter", TAIL)))
+    assert (4, 4) == find(place, WordString(page(HEAD, TAIL)))
+    assert (7, 10) == find(place, WordString(page("something quite new", HEAD, "wool for winter", TAIL)))
 
 
 def test_numbers_around_a_place_may_change():
     """A counter beside it names it whatever it counts."""
-    place, *_ = placed(page("Views 17", "red", TAIL), page("Views 17", "green", TAIL))
+    place, *_ = place_words(page("Views 17", "red", TAIL), page("Views 17", "green", TAIL))
 
-    assert (2, 3) == found(place, WordString(page("Views 1834", "blue", TAIL)))
+    assert (2, 3) == find(place, WordString(page("Views 1834", "blue", TAIL)))
 
 
 @pytest.mark.parametrize(
@@ -48,26 +48,26 @@ def test_numbers_around_a_place_may_change():
 )
 def test_a_place_is_not_found_where_it_might_be_another(new):
     """More than could be the same thing, other words around, or the same words twice: then nothing is masked."""
-    place, *_ = placed(page(HEAD, "red", TAIL), page(HEAD, "green", TAIL))
+    place, *_ = place_words(page(HEAD, "red", TAIL), page(HEAD, "green", TAIL))
 
-    assert found(place, WordString(new)) is None
+    assert find(place, WordString(new)) is None
 
 
 def test_a_place_has_words_that_name_it_alone():
     """Of many equal neighbours as many are taken as it takes; where none do there is no place."""
     rows = [line for name in ("boots", "scarf") for line in (name, "Price", "1", "Add to cart")]
     other = [*rows[:-2], "2", rows[-1]]
-    place, *_ = placed(page(*rows), page(*other))
-    nowhere, *_ = placed(page("a a 1 a a 1 a a"), page("a a 2 a a 1 a a"))
+    place, *_ = place_words(page(*rows), page(*other))
+    nowhere, *_ = place_words(page("a a 1 a a 1 a a"), page("a a 2 a a 1 a a"))
 
     assert place.before.startswith(b"scarf")
-    assert nowhere is None or found(nowhere, WordString(page("a a 3 a a 1 a a"))) is not None
+    assert nowhere is None or find(nowhere, WordString(page("a a 3 a a 1 a a"))) is not None
 
 
 def test_an_article_is_no_place():
     """What is longer than an advertisement ever is, is never learned."""
     long = " ".join(f"w{n}x" for n in range(MOST_WORDS + 1))
-    place, *_ = placed(page(HEAD, "short", TAIL), page(HEAD, long, TAIL))
+    place, *_ = place_words(page(HEAD, "short", TAIL), page(HEAD, long, TAIL))
 
     assert place is None
 

@@ -7,7 +7,7 @@ from tidings.detection.noise.template import (
     HOLE,
     beside,
     beside_holes,
-    drawn,
+    draw,
     holes_in,
     stands_still,
     stretches_of,
@@ -16,8 +16,8 @@ from tidings.detection.noise.template import (
 
 def test_what_differs_at_a_second_look_is_a_hole_and_the_rest_stands_still():
     """A later second look adds holes, and takes what really changed since as it is now."""
-    first = drawn((), "30 € 12 watching".split(), "30 € 13 watching".split())
-    later = drawn(first or (), "31 € 20 watching".split(), "31 € 21 seeing".split())
+    first = draw((), "30 € 12 watching".split(), "30 € 13 watching".split())
+    later = draw(first or (), "31 € 20 watching".split(), "31 € 21 seeing".split())
 
     assert ("30", "€", HOLE, "watching") == first
     assert ("31", "€", HOLE) == later
@@ -25,9 +25,9 @@ def test_what_differs_at_a_second_look_is_a_hole_and_the_rest_stands_still():
 
 def test_what_was_a_hole_stays_one_where_it_was_the_same_for_once():
     """Two places of a line that differ in turn are both noise."""
-    first = drawn((), "a 1 b 2 c".split(), "a 3 b 2 c".split())
+    first = draw((), "a 1 b 2 c".split(), "a 3 b 2 c".split())
 
-    assert ("a", HOLE, "b", HOLE, "c") == drawn(first or (), "a 5 b 6 c".split(), "a 5 b 7 c".split())
+    assert ("a", HOLE, "b", HOLE, "c") == draw(first or (), "a 5 b 6 c".split(), "a 5 b 7 c".split())
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_was_a_hole_stays_one_where_it_was_the_same_for_once():
 )
 def test_an_amount_of_money_alone_proves_no_noise(old, new):
     """A price that moves within a minute is a price."""
-    assert drawn((), old.split(), new.split()) is None
+    assert draw((), old.split(), new.split()) is None
 
 
 def test_a_hole_is_found_by_its_neighbours_only():
@@ -80,7 +80,7 @@ def test_chance_words_between_two_other_lines_do_not_stand_still():
         "copper pans timber by summer tea or blue harbour bread from $ 912",
         "silver coats ocean for winter sun with nine maps from $ 7",
     ]
-    template = drawn((), ads[0].split(), ads[1].split())
+    template = draw((), ads[0].split(), ads[1].split())
     shown = holes_in(template or (), ads[2].split())
 
     assert (HOLE, "from", "$", HOLE) == template
@@ -95,13 +95,13 @@ def test_news_between_two_advertisements_of_one_line_stands_still(news):
     """Two words, a number or a sign are no chance."""
     old, new = f"velvet boots for you {news} copper pans by night", f"silver coats and us {news} linen bags with maps"
 
-    assert (HOLE, *news.split(), HOLE) == drawn((), old.split(), new.split())
+    assert (HOLE, *news.split(), HOLE) == draw((), old.split(), new.split())
 
 
 def test_in_a_short_line_every_word_that_stands_still_does():
     """And where more of a long one stands still than differs."""
-    short = drawn((), "node 5 of 9".split(), "node 6 of 8".split())
-    long = drawn((), "a 1 b 2 c d e f".split(), "a 3 b 4 c d e f".split())
+    short = draw((), "node 5 of 9".split(), "node 6 of 8".split())
+    long = draw((), "a 1 b 2 c d e f".split(), "a 3 b 4 c d e f".split())
 
     assert ("node", HOLE, "of", HOLE) == short
     assert ("a", HOLE, "b", HOLE, "c", "d", "e", "f") == long
@@ -112,7 +112,7 @@ def test_lines_are_joined_each_by_itself():
     old = ["a1", "b", "c1", "d1", "e1", "f1", BORDER, "g1", "h", "i1", "j1", "k1", "l1"]
     new = ["a2", "b", "c2", "d2", "e2", "f2", BORDER, "g2", "h", "i2", "j2", "k2", "l2"]
 
-    assert (HOLE, BORDER, HOLE) == drawn((), old, new)
+    assert (HOLE, BORDER, HOLE) == draw((), old, new)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def calendar(*events):
     )
 
 
-def changed(old, new):
+def compare(old, new):
     first, second = (
         Body(data=text.encode(), content_type="text/calendar; charset=utf-8", url="http://x.org/")
         for text in (old, new)
@@ -41,7 +41,7 @@ B = "UID:b\r\nDTSTAMP:20260101T000000Z\r\nSUMMARY:Walk\r\nBEGIN:VALARM\r\nTRIGGE
 )
 def test_what_says_nothing_of_an_event_is_no_change(new):
     """The order of events, stamps, how often one was written, where long lines are folded, and line ends."""
-    assert "" == changed(calendar(A, B), new)
+    assert "" == compare(calendar(A, B), new)
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_what_says_nothing_of_an_event_is_no_change(new):
 )
 def test_what_an_event_says_is_news(new, said):
     """Its summary, an alarm in it, one that came or went, and a calendar that breaks off."""
-    assert said in changed(calendar(A, B), new)
+    assert said in compare(calendar(A, B), new)

@@ -13,7 +13,7 @@ from tidings.model.watch.interest import Interest
 pytest.importorskip("pypdfium2", reason="the extra pdf is not installed")
 
 
-def told(old, new):
+def report(old, new):
     change = evaluate(Interest("any"), Pair(parse(old), parse(new)))
     return list(change.inserted), list(change.deleted), list(change.updated)
 
@@ -33,8 +33,8 @@ def test_a_new_export_of_the_same_text_is_no_change():
     """Dates and /ID mean nothing, neither does where lines and pages break; a changed word does."""
     old = pdf([["The price is", "five euro"]], made="2026-01")
 
-    assert ([], [], []) == told(old, pdf([["The price is five eu-"], ["ro"]], made="2027-12"))
-    assert ([], [], [("five", "six")]) == told(old, pdf([["The price is", "six euro"]]))
+    assert ([], [], []) == report(old, pdf([["The price is five eu-"], ["ro"]], made="2027-12"))
+    assert ([], [], [("five", "six")]) == report(old, pdf([["The price is", "six euro"]]))
 
 
 def test_a_scan_has_no_text_and_says_so():

@@ -6,7 +6,7 @@ import pytest
 
 from tidings.document.feeds import sitemap
 from tidings.document.feeds.sitemap_run import read
-from tidings.document.feeds.sitemaps import Question
+from tidings.document.feeds.sitemaps import SitemapQuestion
 
 URLSET = '<?xml version="1.0"?>{}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</urlset>'
 URL = "<url><loc>{}</loc><lastmod>{}</lastmod></url>"
@@ -20,7 +20,7 @@ TWO = URLSET.format(
 
 
 def ask(body, *wanted):
-    return read(Question(body.encode() if isinstance(body, str) else body, frozenset(wanted)))
+    return read(SitemapQuestion(body.encode() if isinstance(body, str) else body, frozenset(wanted)))
 
 
 @pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())], ids=["plain", "gzip"])

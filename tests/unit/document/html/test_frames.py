@@ -13,7 +13,7 @@ def read(html: str, *, with_written_frames: bool = False) -> Document:
     return parse(html.encode(), "text/html; charset=utf-8", url=URL, with_written_frames=with_written_frames)
 
 
-def found(html: str, depth: int = ALL) -> tuple[str, ...]:
+def find(html: str, depth: int = ALL) -> tuple[str, ...]:
     document = read(html)
     return addresses_of(document.frames, document.base, depth=depth)
 
@@ -26,8 +26,8 @@ def test_framesets_are_followed_always_and_to_any_nesting():
     """The frames of nested framesets are found in the order of the page, without their fragments; `noframes` is for others."""
     expected = tuple(f"https://site.example/{path}" for path in ("doc/a.html", "b.html", "doc/c.html?x=1"))
 
-    assert expected == found(FRAMESET, depth=0) == found(FRAMESET, depth=ALL)
-    assert () == found(FRAMESET, depth=ALONE)
+    assert expected == find(FRAMESET, depth=0) == find(FRAMESET, depth=ALL)
+    assert () == find(FRAMESET, depth=ALONE)
 
 
 def test_iframes_are_followed_on_request():
@@ -35,8 +35,8 @@ def test_iframes_are_followed_on_request():
     html = """<p>text <iframe src="one.html"></iframe></p><div><iframe loading="lazy" src="two.html">else</iframe></div>
     <template><iframe src="no.html"></iframe></template><noscript><iframe src="no.html"></iframe></noscript>"""
 
-    assert ("https://site.example/doc/one.html", "https://site.example/doc/two.html") == found(html)
-    assert () == found(html, depth=0)
+    assert ("https://site.example/doc/one.html", "https://site.example/doc/two.html") == find(html)
+    assert () == find(html, depth=0)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_iframes_are_followed_on_request():
 )
 def test_a_frame_that_a_script_fills_in_is_where_it_says(attributes: str):
     """A lazily filled iframe is found by the address that waits for its script."""
-    assert ("https://site.example/doc/x.html",) == found(f"<iframe {attributes}></iframe>")
+    assert ("https://site.example/doc/x.html",) == find(f"<iframe {attributes}></iframe>")
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_a_frame_that_a_script_fills_in_is_where_it_says(attributes: str):
 )
 def test_what_names_no_page_of_the_web_is_no_frame(address: str):
     """Frames that hold a script, data or nothing are not followed."""
-    assert () == found(f'<iframe src="{address}"></iframe>')
+    assert () == find(f'<iframe src="{address}"></iframe>')
 
 
 def test_addresses_are_joined_with_the_base_that_the_page_declares():
     """`<base href>` counts for frames as for links."""
     html = '<head><base href="/other/"></head><body><iframe src="x.html"></iframe></body>'
 
-    assert ("https://site.example/other/x.html",) == found(html)
+    assert ("https://site.example/other/x.html",) == find(html)
 
 
 def test_a_frame_that_stands_there_twice_is_one():
@@ -68,8 +68,8 @@ def test_a_frame_that_stands_there_twice_is_one():
     twice = '<iframe src="x.html"></iframe><iframe src="y.html"></iframe><iframe src="HTTPS://Site.example:443/doc/x.html#a"></iframe>'
     many = "".join(f'<iframe src="{n}.html"></iframe>' for n in range(2 * MOST_NAMED))
 
-    assert ("https://site.example/doc/x.html", "https://site.example/doc/y.html") == found(twice)
-    assert MOST_NAMED == len(found(many))
+    assert ("https://site.example/doc/x.html", "https://site.example/doc/y.html") == find(twice)
+    assert MOST_NAMED == len(find(many))
 
 
 WRITTEN = """<p>before</p><iframe src="unused.html" srcdoc="<p>inner <a href='in.html'>link</a></p><img src='p.png'>

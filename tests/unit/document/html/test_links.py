@@ -125,7 +125,7 @@ def test_without_query():
 )
 def test_the_short_way_of_a_local_address_is_the_long_one(base, address):
     """Addresses on the page's own host are joined without the library, to the same result."""
-    assert links._resolved(base, address) == links._joined(base, address)
+    assert links._resolve(base, address) == links._join(base, address)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from tests import data_sets
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tidings.document.html.prescan import too_hard
 
 
@@ -9,7 +9,7 @@ def attributes(count, form=" a{}"):
     return ("<p x=''" + "".join(form.format(number) for number in range(count)) + ">text").encode()
 
 
-def misnested(count):
+def misnest(count):
     opened = "".join(f"<b i{n}>" for n in range(count)) + "".join(f"<i i{n}>" for n in range(count))
     return (opened + "x</b>" * count).encode()
 
@@ -29,8 +29,8 @@ def misnested(count):
         (attributes(5_000, ' a{}="v"'), "attributes"),
         (attributes(5_000, "a{}='v'"), "attributes"),
         (attributes(900) * 400, "attributes"),
-        (misnested(2_000), "overlap"),
-        (misnested(20_000), "overlap"),
+        (misnest(2_000), "overlap"),
+        (misnest(20_000), "overlap"),
         ("".join(f"<b i{n}>" for n in range(1_000)).encode() + b"<p>x" * 50_000, "overlap"),
     ],
 )
@@ -95,7 +95,7 @@ def test_the_scan_is_linear(unit):
     """Half a megabyte of anything is scanned at once: looking back or ahead at each place would be 10¹¹ steps."""
     page = unit.encode() * (500_000 // len(unit))
 
-    with bounded(2):  # at most 0.1 s
+    with bound_time(2):  # at most 0.1 s
         too_hard(page)
 
 

@@ -19,12 +19,12 @@ def root_of(page):
     return root
 
 
-def walked(page):
+def walk_page(page):
     return walk(root_of(page.encode()))
 
 
 def words(page):
-    return tokens_of("".join(walked(page).pieces))
+    return tokens_of("".join(walk_page(page).pieces))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_words_as_a_reader_sees_them(page, expected):
 
 def test_addresses_title_and_facts():
     """Links, images, the first base, the title outside drawings, scripts that run, passwords."""
-    found = walked(
+    found = walk_page(
         "<title> A \n title</title><base href=/x/><base href=/y/><script></script><a href=1>q</a><a>no</a><area href=2>"
         "<img src=3><svg><title>s</title><a href=no>t</a></svg><a href=4>u</a><input type=PASSWORD>"
     )
@@ -116,7 +116,7 @@ def test_the_walk_is_the_recursion(page):
 
 def test_breaks_are_told_apart_from_text():
     """A text node that is only line ends is not taken for a break: the places of tokens count on that."""
-    pieces = walked("<pre>\n\na</pre>").pieces
+    pieces = walk_page("<pre>\n\na</pre>").pieces
 
     assert [False] == [piece is BREAK for piece in pieces if piece.strip()]
 
@@ -140,4 +140,4 @@ def test_real_pages_give_the_words_of_the_recursion():
 )
 def test_data_in_a_script_is_none_that_runs(attributes, count):
     """What a page says to machines builds no page."""
-    assert count == walked(f"<p>a</p><script{attributes}>{{}}</script>").scripts
+    assert count == walk_page(f"<p>a</p><script{attributes}>{{}}</script>").scripts

@@ -4,7 +4,7 @@ import pytest
 
 from tidings.document.extract import extract
 from tidings.document.parse import parse
-from tidings.document.select.css import for_lexbor, refused, why_not
+from tidings.document.select.css import explain_refusal, for_lexbor, why_not
 from tidings.document.select.extraction import Extraction
 from tidings.language.parser import parse as parse_statements
 from tidings.model.watch.interest import Selector
@@ -161,7 +161,7 @@ def test_what_is_refused_says_why(selector, reason):
 
     assert "E06" == problem.code
     assert reason in problem.message
-    assert reason in (refused(selector) or why_not(selector))
+    assert reason in (explain_refusal(selector) or why_not(selector))
 
 
 def test_what_is_refused_now_and_is_stored_works_as_before():

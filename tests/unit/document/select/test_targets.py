@@ -17,7 +17,7 @@ def css(text):
     return Selector("css", text)
 
 
-def found(old, selector, new):
+def find(old, selector, new):
     """Return the text that is found for a selector's target in another version, None if nothing is."""
     bundle = bundle_of(tree(old), css(selector) if isinstance(selector, str) else selector)
     assert bundle is not None
@@ -80,7 +80,7 @@ LAMP, CHAIR, TABLE = row("Lamp of brass", 19), row("Chair of oak", 90), row("Tab
 )
 def test_a_target_is_found_or_it_is_lost(old, selector, new, expected):
     """Its text with other numbers, its neighbours, its names and what is around it; where two are as like, neither."""
-    assert expected == found(old, selector, new)
+    assert expected == find(old, selector, new)
 
 
 def test_where_all_names_are_new_names_do_not_count():
@@ -88,7 +88,7 @@ def test_where_all_names_are_new_names_do_not_count():
     old = "<div class='shop_x1'><h2 class='head_x1'>Lamp of brass</h2><b id=pay class='pay_x1 big_x1'>19 EUR</b><p class='say_x1'>sent at once</p></div>"
     new = "<div class='q1'><h2 class='q2'>Lamp of brass</h2><b id=q3 class='q4 q5'>17 EUR</b><p class='q6'>sent at once</p></div>"
 
-    assert "17 EUR" == found(old, "#pay", new)
+    assert "17 EUR" == find(old, "#pay", new)
 
 
 def test_what_has_no_bundle():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.document.structures.login_form import LoginPage, Question, read
+from tidings.document.structures.login_form import LoginPage, LoginQuestion, read
 
 URL = "https://shop.example/in/login?next=1"
 
 
 def page(html: str, success: str = "") -> LoginPage:
     """Return what a page says."""
-    return read(Question(html.encode(), "text/html; charset=utf-8", URL, success))
+    return read(LoginQuestion(html.encode(), "text/html; charset=utf-8", URL, success))
 
 
 def test_a_form_is_sent_as_a_browser_sends_it():

@@ -25,7 +25,7 @@ def ld(*values, kind="application/ld+json"):
     )
 
 
-def offered(**offer):
+def make_offer(**offer):
     return {**PRODUCT, "offers": {"@type": "Offer", **offer}}
 
 
@@ -50,13 +50,13 @@ OPEN_GRAPH = (
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (ld(offered(price="19.99", priceCurrency="EUR", availability=IN_STOCK)), ("19.99 EUR", "InStock")),
-        (ld(offered(price=1299.90, priceCurrency="eur")), ("1299.9 EUR", "")),
-        (ld(offered(price="1.299,90 €")), ("1299.90 EUR", "")),
-        (ld(offered(price="$1,299.90", priceCurrency="USD")), ("1299.90 USD", "")),
-        (ld(offered(price="12.345", priceCurrency="KWD")), ("12.345 KWD", "")),
-        (ld(offered(price="Call us")), ("", "")),
-        (ld(offered(price="-5")), ("", "")),
+        (ld(make_offer(price="19.99", priceCurrency="EUR", availability=IN_STOCK)), ("19.99 EUR", "InStock")),
+        (ld(make_offer(price=1299.90, priceCurrency="eur")), ("1299.9 EUR", "")),
+        (ld(make_offer(price="1.299,90 €")), ("1299.90 EUR", "")),
+        (ld(make_offer(price="$1,299.90", priceCurrency="USD")), ("1299.90 USD", "")),
+        (ld(make_offer(price="12.345", priceCurrency="KWD")), ("12.345 KWD", "")),
+        (ld(make_offer(price="Call us")), ("", "")),
+        (ld(make_offer(price="-5")), ("", "")),
         (ld({**PRODUCT, "offers": [{"price": "9"}, {"price": "7"}, {"price": "8"}]}), ("7", "")),
         (
             ld({**PRODUCT, "offers": [{"price": "9", "priceCurrency": "EUR"}, {"price": "7", "priceCurrency": "USD"}]}),
@@ -86,7 +86,7 @@ OPEN_GRAPH = (
         ),
         (
             ld(
-                offered(
+                make_offer(
                     priceSpecification=[
                         {"priceType": "https://schema.org/ListPrice", "price": 10},
                         {"price": "8", "priceCurrency": "EUR"},
@@ -95,30 +95,33 @@ OPEN_GRAPH = (
             ),
             ("8 EUR", ""),
         ),
-        (ld({"@graph": [{"@type": "WebPage"}, offered(price="3", priceCurrency="EUR")]}), ("3 EUR", "")),
+        (ld({"@graph": [{"@type": "WebPage"}, make_offer(price="3", priceCurrency="EUR")]}), ("3 EUR", "")),
         (
             ld({"@graph": [{**PRODUCT, "offers": {"@id": "#o"}}, {"@id": "#o", "@type": "Offer", "price": "4"}]}),
             ("4", ""),
         ),
-        (ld({"@type": "WebPage", "mainEntity": {"@graph": [[offered(price="6")]]}}), ("6", "")),
+        (ld({"@type": "WebPage", "mainEntity": {"@graph": [[make_offer(price="6")]]}}), ("6", "")),
         (
             ld(
                 {
                     "@type": "ProductGroup",
-                    "hasVariant": [offered(price="6"), offered(price="5", availability="OutOfStock")],
+                    "hasVariant": [make_offer(price="6"), make_offer(price="5", availability="OutOfStock")],
                 }
             ),
             ("5", "OutOfStock"),
         ),
-        (ld({**offered(price="6"), "isRelatedTo": offered(price="1"), "review": [offered(price="1")]}), ("6", "")),
-        (ld({"@type": "ItemList", "itemListElement": [offered(price="1"), offered(price="2")]}), ("", "")),
-        (ld({"@type": "Organization"}, offered(price="6")), ("6", "")),
-        (ld("{broken", offered(price="6")), ("6", "")),
+        (
+            ld({**make_offer(price="6"), "isRelatedTo": make_offer(price="1"), "review": [make_offer(price="1")]}),
+            ("6", ""),
+        ),
+        (ld({"@type": "ItemList", "itemListElement": [make_offer(price="1"), make_offer(price="2")]}), ("", "")),
+        (ld({"@type": "Organization"}, make_offer(price="6")), ("6", "")),
+        (ld("{broken", make_offer(price="6")), ("6", "")),
         (ld('<!--\n{"@type": "Product", "offers": {"price": "6",}}\n-->'), ("6", "")),
         (ld('//<![CDATA[\n{"offers": {"price": "6"}}\n//]]>'), ("6", "")),
         (ld('{"name": "two\nlines", "offers": {"price": 6}}'), ("6", "")),
-        (ld(offered(price="6"), kind="application/LD+JSON; charset=utf-8"), ("6", "")),
-        (ld(offered(price="6"), kind="text/javascript"), ("", "")),
+        (ld(make_offer(price="6"), kind="application/LD+JSON; charset=utf-8"), ("6", "")),
+        (ld(make_offer(price="6"), kind="text/javascript"), ("", "")),
         (ld("{broken") + MICRODATA.format(more="", offer="<b itemprop=price>6,50 €</b>"), ("6.50 EUR", "")),
         (
             MICRODATA.format(
@@ -163,7 +166,7 @@ def test_prices_and_availability_of_shops(body, expected):
 )
 def test_an_availability_has_one_name(written, expected):
     """Whatever way it is written it is schema.org's name; what nobody knows stays as it is written."""
-    assert ("", expected) == read(ld(offered(availability=written)))
+    assert ("", expected) == read(ld(make_offer(availability=written)))
 
 
 def test_the_best_availability_of_several_offers():
@@ -176,7 +179,7 @@ def test_the_best_availability_of_several_offers():
 def test_json_that_is_linked_data_is_read_too():
     """An API that answers with the product itself."""
     assert ("1299.90 EUR", "InStock") == read(
-        json.dumps(offered(price=0, priceCurrency="EUR", availability="InStock")).replace(": 0,", ": 1299.90,"),
+        json.dumps(make_offer(price=0, priceCurrency="EUR", availability="InStock")).replace(": 0,", ": 1299.90,"),
         "application/ld+json",
     )
 
@@ -216,7 +219,7 @@ def test_a_selector_narrows_where_offers_are_read():
 @pytest.mark.parametrize(
     "body",
     [
-        f"<aside>{ld(offered(price=9))}</aside>{ld(offered(price=5))}",
+        f"<aside>{ld(make_offer(price=9))}</aside>{ld(make_offer(price=5))}",
         MICRODATA.format(more="", offer="<aside><b itemprop=price>9</b></aside><b itemprop=price>5</b>"),
         MICRODATA.format(more="", offer="<b itemprop=price><aside>9</aside>5</b>"),
     ],

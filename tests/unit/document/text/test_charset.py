@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import data_sets
-from tidings.document.text.charset import decode, known_charset
+from tidings.document.text.charset import decode, find_charset
 from tidings.document.text.guess import SAMPLE_BYTES
 
 HTML = "text/html; charset="
@@ -57,7 +57,7 @@ def test_labels_that_are_no_charset_are_ignored(label):
     decoded = decode("naïve".encode(), HTML + label)
 
     assert ("naïve", "utf-8", "utf-8") == (decoded.text, decoded.charset, decoded.source)
-    assert "" == known_charset(label)
+    assert "" == find_charset(label)
 
 
 def test_a_false_declaration_is_replaced_the_same_way_each_time():
@@ -157,11 +157,11 @@ def test_guessing_is_bounded(monkeypatch):
     """Ten megabytes are guessed by a few lines of them."""
     lengths = []
 
-    def counted(sample, **options):
+    def count(sample, **options):
         lengths.append(len(sample))
         return from_bytes(sample, **options)
 
-    monkeypatch.setattr("charset_normalizer.from_bytes", counted)
+    monkeypatch.setattr("charset_normalizer.from_bytes", count)
     decoded = decode((LETTERS["koi8-r"] * 120_000).encode("koi8-r"))
 
     assert "koi8-r" == decoded.charset
@@ -191,7 +191,7 @@ def test_pages_of_the_world_with_their_declaration():
     wrong = []
     for name, content in data_sets.files_of("html_corpus/charsets.tar.zst"):
         label = rows.get(name) or rows[f"charsets/{name}"]
-        if not known_charset(label):
+        if not find_charset(label):
             continue
         decoded = decode(content, HTML + label)
         if "\ufffd" in decoded.text and "\ufffd".encode() not in content:

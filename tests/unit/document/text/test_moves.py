@@ -2,7 +2,7 @@ import itertools
 
 from hypothesis import given
 
-from tests.strategies import edited_pairs, pairs
+from tests.strategies import edit_pairs, pairs
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.document.text.moves import SHORTEST, Move, moves_of, without
 
@@ -24,7 +24,7 @@ def test_seven_words_are_no_move():
     assert () == moves_of(compare_sequences(old, new), old, new)
 
 
-@given(pairs | edited_pairs())
+@given(pairs | edit_pairs())
 def test_moves_are_equal_runs_of_the_edits(pair):
     """Each move is at least as long as the shortest, equal on both sides, inside an edit on each side; none overlap."""
     old, new = pair

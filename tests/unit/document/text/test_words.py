@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import any_text, texts
-from tidings.document.text.words import _TOKEN, _found_in_rows, spans_of_chunk, thesis_words, tokens_of
+from tidings.document.text.words import _TOKEN, _find_in_rows, spans_of_chunk, thesis_words, tokens_of
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_ascii_takes_no_other_way(text):
 )
 def test_a_long_chunk_has_the_tokens_of_its_spans(chunk):
     """What is written without spaces is cut in rows where a chunk is long; the tokens are those that a short one would have."""
-    assert [chunk[start:end] for start, end in spans_of_chunk(chunk)] == _found_in_rows(chunk)
+    assert [chunk[start:end] for start, end in spans_of_chunk(chunk)] == _find_in_rows(chunk)

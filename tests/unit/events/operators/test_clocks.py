@@ -40,7 +40,7 @@ def test_gathered_ticks_survive_a_restart():
 
     other = Detector(PeriodicStar(A, 2, C), CUMULATIVE)
     other.run([at("a", 1), at("a", 4)], until=5)
-    assert expected == other.reloaded().run([at("c", 8)])
+    assert expected == other.reload().run([at("c", 8)])
     assert [3, 5, 7] == [part.end for part in expected[0].parts if part.type.startswith("P*")]
 
 

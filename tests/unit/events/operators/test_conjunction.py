@@ -1,7 +1,7 @@
 import pytest
 
 from tests.strategies_events import RULE_CONTEXTS, A, B, C, Detector, at, detect
-from tidings.events.expression import And, AnyOf, Primitive
+from tidings.events.expression import And, AnyOfEvents, Primitive
 from tidings.events.operators.node import Context
 
 D = Primitive("d")
@@ -15,14 +15,14 @@ def words(found):
 def test_any_of_all_is_and_of_more(context):
     """ANY(3, a, b, c) is detected when the third of three arrives, whichever that is."""
     for order in ("abc", "bca", "cab"):
-        found = detect(AnyOf(3, (A, B, C)), context, [at(name, k) for k, name in enumerate(order)])
+        found = detect(AnyOfEvents(3, (A, B, C)), context, [at(name, k) for k, name in enumerate(order)])
 
         assert [order] == words(found)
 
 
 def test_recent_takes_the_latest_of_many():
     """Of more sides than are needed the recent context takes those that occurred last."""
-    found = detect(AnyOf(3, (A, B, C, D)), Context.RECENT, [at(name, k) for k, name in enumerate("abcda")])
+    found = detect(AnyOfEvents(3, (A, B, C, D)), Context.RECENT, [at(name, k) for k, name in enumerate("abcda")])
 
     assert ["abc", "bcd", "cda"] == words(found)
 
@@ -31,9 +31,9 @@ def test_continuous_windows_begin_at_each_occurrence():
     """Each waiting occurrence opens a window, and those windows are told that the arrival completes."""
     trace = [at(name, k) for k, name in enumerate("aacb")]
 
-    assert ["acb", "acb"] == words(detect(AnyOf(3, (A, B, C)), Context.CONTINUOUS, trace))
+    assert ["acb", "acb"] == words(detect(AnyOfEvents(3, (A, B, C)), Context.CONTINUOUS, trace))
     assert ["abcd", "abcd"] == words(
-        detect(AnyOf(4, (A, B, C, D)), Context.CONTINUOUS, [at(n, k) for k, n in enumerate("aabcd")])
+        detect(AnyOfEvents(4, (A, B, C, D)), Context.CONTINUOUS, [at(n, k) for k, n in enumerate("aabcd")])
     )
 
 

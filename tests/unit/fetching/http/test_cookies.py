@@ -16,7 +16,7 @@ shop.example\tFALSE\t/\tFALSE\t0\tsession\tc4nary
 """
 
 
-def sent(text: str, url: str, *, now: int = 1_500_000_000) -> str:
+def list_sent(text: str, url: str, *, now: int = 1_500_000_000) -> str:
     return cookies.header(cookies.fitting(cookies.read(text), url, now=now * SECOND)).reveal()
 
 
@@ -59,7 +59,7 @@ def test_a_file_of_cookies_is_read_as_browsers_export_it():
 )
 def test_a_cookie_goes_only_where_it_belongs(url, expected):
     """Host or subdomain, path by whole segments, https for the secure; one that has expired goes nowhere; the longest path first."""
-    assert expected == sent(JAR, url)
+    assert expected == list_sent(JAR, url)
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_a_cookie_goes_only_where_it_belongs(url, expected):
 )
 def test_a_cookie_for_a_whole_suffix_is_nobodys(domain, url):
     """H-037: `Domain=com` goes nowhere."""
-    assert "" == sent(f".{domain}\tTRUE\t/\tFALSE\t0\ta\tb", url)
+    assert "" == list_sent(f".{domain}\tTRUE\t/\tFALSE\t0\ta\tb", url)
 
 
 def test_addresses_have_no_subdomains():
     """A cookie of an IP address is for it alone."""
     jar = "127.0.0.1\tTRUE\t/\tFALSE\t0\ta\tb\n.0.0.1\tTRUE\t/\tFALSE\t0\tc\td"
 
-    assert "a=b" == sent(jar, "http://127.0.0.1:8000/")
+    assert "a=b" == list_sent(jar, "http://127.0.0.1:8000/")
 
 
 @pytest.mark.parametrize(
@@ -109,32 +109,32 @@ def test_odd_values_are_sent_as_browsers_send_them(value):
     """JSON, commas, blanks, quotation marks, letters beyond ASCII: only a semicolon or a control character cannot stand in a cookie."""
     jar = f"h\tFALSE\t/\tFALSE\t0\todd\t{value}\nh\tFALSE\t/\tFALSE\t0\tsid\tgood\n"
 
-    assert f"odd={value}; sid=good" == sent(jar, "http://h/")
-    assert () == cookies.left_out(jar)
+    assert f"odd={value}; sid=good" == list_sent(jar, "http://h/")
+    assert () == cookies.list_unusable(jar)
 
 
 def test_a_cookie_without_a_name_is_its_value():
     """Browsers send the value alone."""
-    assert "alone" == sent("h\tFALSE\t/\tFALSE\t0\t\talone", "http://h/")
+    assert "alone" == list_sent("h\tFALSE\t/\tFALSE\t0\t\talone", "http://h/")
 
 
 def test_a_cookie_that_cannot_be_sent_is_left_out_and_named():
     """The others of the file are taken; what is said names the line, the cookie and its domain, never the value."""
     jar = "h\tFALSE\t/\tFALSE\t0\tsid\tgood\r\nother.example\tFALSE\t/\tFALSE\t0\todd\tc4nary;\nhalf a line\n"
 
-    assert "sid=good" == sent(jar, "http://h/")
+    assert "sid=good" == list_sent(jar, "http://h/")
     assert (
         "line 2, the cookie odd of other.example: the value cannot be sent: it has a semicolon or a control character",
         "line 3: it has 1 fields, not 7 with a tab between",
-    ) == cookies.left_out(jar)
+    ) == cookies.list_unusable(jar)
 
 
 NOW = 1_500_000_000 * SECOND
 
 
-def carried(lines: list[str], url: str, to: str) -> str:
+def list_carried(lines: list[str], url: str, to: str) -> str:
     """Return what goes to `to` after an answer of `url` with these `Set-Cookie` lines."""
-    return cookies.header(cookies.fitting(cookies.merged((), lines, url, now=NOW), to, now=NOW)).reveal()
+    return cookies.header(cookies.fitting(cookies.merge((), lines, url, now=NOW), to, now=NOW)).reveal()
 
 
 @pytest.mark.parametrize(
@@ -172,11 +172,11 @@ def carried(lines: list[str], url: str, to: str) -> str:
 )
 def test_what_a_server_sets_goes_back_to_it_alone(line, url, to, expected):
     """Host, domain of one owner, path, https, expiry: as RFC 6265 says."""
-    assert expected == carried([line], url, to)
+    assert expected == list_carried([line], url, to)
 
 
 def test_a_server_takes_its_cookies_back():
     """The newest of a name counts, one that has expired takes it away, and no more than fifty are held."""
-    assert "a=2" == carried(["a=1", "a=2"], "http://h/", "http://h/")
-    assert "" == carried(["a=1", "a=; Max-Age=0"], "http://h/", "http://h/")
-    assert 50 == carried([f"a{n}=1" for n in range(1_000)], "http://h/", "http://h/").count("=")
+    assert "a=2" == list_carried(["a=1", "a=2"], "http://h/", "http://h/")
+    assert "" == list_carried(["a=1", "a=; Max-Age=0"], "http://h/", "http://h/")
+    assert 50 == list_carried([f"a{n}=1" for n in range(1_000)], "http://h/", "http://h/").count("=")

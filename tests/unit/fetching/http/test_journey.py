@@ -13,7 +13,7 @@ from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Valida
 from tidings.model.secret import Secret
 
 
-def moved(to: str, status: int = 302) -> Page:
+def make_move(to: str, status: int = 302) -> Page:
     return Page(status=status, headers={"Location": to})
 
 
@@ -24,7 +24,7 @@ def test_a_page_has_moved_as_far_as_permanent_redirects_lead(statuses, to):
     """Behind one that holds for now nothing is for good."""
     with WebServer() as server:
         for number, status in enumerate(statuses):
-            server.pages[f"/{number}"] = moved(f"/{number + 1}", status)
+            server.pages[f"/{number}"] = make_move(f"/{number + 1}", status)
         server.pages[f"/{len(statuses)}"] = Page(b"ok")
         [outcome] = ask(FetchRequest(url=server.url("/0")))
 
@@ -64,8 +64,8 @@ def test_nothing_of_the_sentinels_reaches_another_origin(status):
     """H-033: no header, whatever its name, if a secret holds its value; no cookie, no plain key; back home they are sent again."""
     jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tc4nary4")
     with WebServer() as home, WebServer(address="127.0.0.2") as away:
-        home.pages["/a"] = moved(away.url("/b"), status)
-        away.pages["/b"] = moved(home.url("/c"), status)
+        home.pages["/a"] = make_move(away.url("/b"), status)
+        away.pages["/b"] = make_move(home.url("/c"), status)
         home.pages["/c"] = Page(b"ok")
         headers = (
             ("X-Api-Key", Secret("c4nary1")),
@@ -89,8 +89,8 @@ def test_nothing_of_the_sentinels_reaches_another_origin(status):
 def test_a_body_is_not_carried_to_another_origin(status):
     """307 and 308 ask for the same request elsewhere: refused, and nobody hears of it; at home it is repeated."""
     with WebServer() as home, WebServer(address="127.0.0.2") as away:
-        home.pages["/a"] = moved(away.url("/b"), status)
-        home.pages["/h"] = moved("/i", status)
+        home.pages["/a"] = make_move(away.url("/b"), status)
+        home.pages["/h"] = make_move("/i", status)
         home.pages["/i"] = Page(b"ok")
         outside, inside = ask(
             FetchRequest(url=home.url("/a"), method="POST", body=Secret("c4nary")),
@@ -108,7 +108,7 @@ def test_a_body_is_not_carried_to_another_origin(status):
 def test_a_form_that_points_on_is_followed_without_its_body(status):
     """As browsers do: a GET, without the body and what described it."""
     with WebServer() as home, WebServer(address="127.0.0.2") as away:
-        home.pages["/a"] = moved(away.url("/b"), status)
+        home.pages["/a"] = make_move(away.url("/b"), status)
         away.pages["/b"] = Page(b"ok")
         ask(FetchRequest(url=home.url("/a"), method="POST", body=Secret("c4nary")))
         [seen] = away.seen
@@ -132,7 +132,7 @@ def test_nothing_falls_back_to_http(more):
     ca.issue_cert("127.0.0.1").configure_cert(server)
     ca.configure_trust(client)
     with WebServer() as clear, WebServer(tls=server) as safe:
-        safe.pages["/"] = moved(clear.url("/"), 307)
+        safe.pages["/"] = make_move(clear.url("/"), 307)
         [outcome] = ask(FetchRequest(url=safe.url(), **more), tls=client)
 
         assert [] == clear.seen
@@ -144,7 +144,7 @@ def test_cookies_are_chosen_anew_at_each_hop():
     """A redirect within the site takes the cookies of its own path; a cookie written as a header goes beside them."""
     jar = cookies.read("127.0.0.1\tFALSE\t/in\tFALSE\t0\tdeep\t1\n127.0.0.1\tFALSE\t/\tFALSE\t0\ttop\t2")
     with WebServer() as server:
-        server.pages["/"] = moved("/in/a")
+        server.pages["/"] = make_move("/in/a")
         server.pages["/in/a"] = Page(b"ok")
         ask(FetchRequest(url=server.url(), cookies=jar, headers=(("cookie", "own=0"),)))
 

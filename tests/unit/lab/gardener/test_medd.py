@@ -12,7 +12,7 @@ from tidings.lab.gardener.medd import edd, medd, medd_dbf, mmedd, tend
 FOUR = Garden.of([1, 1, 1, 2], [2, 3, 6, 6])
 
 
-def _spelled(schedule: list[list[int]]) -> list[set[int]]:
+def _spell(schedule: list[list[int]]) -> list[set[int]]:
     return [{plant + 1 for plant in day} for day in schedule]
 
 
@@ -37,7 +37,7 @@ def test_edd_works_every_day_of_the_year_and_medd_one():
 )
 def test_medd_on_four_plants(capacity: int, expected: list[set[int]]):
     """Ties go to the smallest cost, then to the longest window (003 §4, line 2)."""
-    assert expected == _spelled(tend(FOUR, medd, Capacity(capacity), 12))
+    assert expected == _spell(tend(FOUR, medd, Capacity(capacity), 12))
 
 
 def test_the_demand_of_every_horizon_is_less_late_than_that_of_the_longest():

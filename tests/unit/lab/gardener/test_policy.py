@@ -22,7 +22,7 @@ A_DAY = SECOND
 """Days of the garden are seconds here: what is late by days is told apart by ties of cost and window."""
 
 
-def lived(garden: Garden, capacity: float, days: int) -> list[list[int]]:
+def live(garden: Garden, capacity: float, days: int) -> list[list[int]]:
     """Return whom the policy's bids choose on each day, in their order as long as they fit, if the market is asked every morning."""
     policy = Medd(pace=100 * A_DAY, step=A_DAY)
     columns = {
@@ -54,7 +54,7 @@ def test_a_day_is_that_of_algorithm_1_with_the_demand_bound(seed: int, ratio: fl
     capacity = max(ratio * garden.density, 1.0)
     chosen = [sorted(day) for day in tend(garden, medd_dbf, Capacity(capacity), 60)]
 
-    assert chosen == lived(garden, capacity, 60)
+    assert chosen == live(garden, capacity, 60)
     assert measure(garden, chosen).average_workload < 1.01 * ratio * garden.density
 
 

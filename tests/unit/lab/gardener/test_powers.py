@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidings.lab.gardener.garden import Cycle, Garden, measure
-from tidings.lab.gardener.powers import bound, construct, prune, refine
+from tidings.lab.gardener.powers import compute_bound, construct, prune, refine
 
 FIVE = Garden.of([1, 0.5, 0.5, 0.3, 1], [2, 3, 5, 7, 8])
 gardens = st.lists(st.tuples(st.floats(0.01, 3), st.integers(1, 40)), min_size=1, max_size=12).map(
@@ -23,7 +23,7 @@ def test_the_worked_example():
 
     assert ((0, 1), (4,), (0, 1), (2, 3), (0, 1), (), (0, 1), (2, 3)) == cycle.days
     assert 0.934524 == pytest.approx(FIVE.density, abs=1e-6)
-    assert 5.7381 == pytest.approx(bound(FIVE), abs=1e-4)
+    assert 5.7381 == pytest.approx(compute_bound(FIVE), abs=1e-4)
     assert (1.075, 1.5, 0.0, 0) == pytest.approx(found.values())
 
 
@@ -36,7 +36,7 @@ def test_every_window_is_kept_and_no_day_is_over_the_bound(garden: Garden):
 
     assert cycle.keeps(garden)
     assert better.keeps(garden)
-    assert max(garden.workload(day) for day in cycle) <= bound(garden) + 1e-9
+    assert max(garden.workload(day) for day in cycle) <= compute_bound(garden) + 1e-9
     assert _average(garden, better) <= _average(garden, cycle) + 1e-9
     assert garden.density <= _average(garden, better) + 1e-9
 

@@ -81,11 +81,11 @@ def test_ideal_instants_leave_little_to_transport():
     in_step = [at for at, _ in ideal_instants(np.full(40, 6), 6.0 * gap)]
     slots = (np.arange(240) * gap / 40).tolist()
 
-    def moved(instants: list[float]) -> float:
+    def move(instants: list[float]) -> float:
         taken = transport(instants, slots)
         return float(
             np.mean([abs(slots[slot] - at) for slot, at in zip(taken.tolist(), instants, strict=True)]) / (gap / 40)
         )
 
-    assert moved(in_step) == pytest.approx(10, abs=0.5)
-    assert moved(ideal) < 1
+    assert move(in_step) == pytest.approx(10, abs=0.5)
+    assert move(ideal) < 1

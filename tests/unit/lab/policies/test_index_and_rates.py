@@ -74,7 +74,7 @@ def test_the_index_is_the_price_when_its_wait_is_over(rate: float, half_life: in
     if np.isinf(wait[0]):
         assert most[0] <= price * (1 + 1e-9)
     else:
-        assert price == pytest.approx(Index().gathered(worth, wait, price)[0], rel=1e-6)
+        assert price == pytest.approx(Index().gather(worth, wait, price)[0], rel=1e-6)
 
 
 def test_what_keeps_its_worth_is_not_put_off_for_ever():

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.lab.refresh.rates import (
+    allot_observations,
     azar,
     divergence,
     freshness,
     lambda_crawl,
-    observed,
     polite_lambda_crawl,
     sbr,
 )
@@ -53,8 +53,10 @@ def test_memoryless_and_harmonic():
 
 def test_pages_that_tell_of_every_change():
     """Water is filled up to certainty."""
-    assert [0.6, 0.9, 0.15] == pytest.approx(observed(np.array([1.0, 2, 4]), 3.0, np.array([1.0, 3, 1])).tolist())
-    assert [1.0, 1.0] == observed(np.array([1.0, 2]), 9.0).tolist()
+    assert [0.6, 0.9, 0.15] == pytest.approx(
+        allot_observations(np.array([1.0, 2, 4]), 3.0, np.array([1.0, 3, 1])).tolist()
+    )
+    assert [1.0, 1.0] == allot_observations(np.array([1.0, 2]), 9.0).tolist()
 
 
 @pytest.mark.parametrize(

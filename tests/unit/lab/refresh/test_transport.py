@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.lab.refresh.transport import scheduled, staler
+from tidings.lab.refresh.transport import schedule, staler
 from tidings.lab.refresh.whole import ebr, ideal_instants
 
 
@@ -46,7 +46,7 @@ def test_no_assignment_leaves_pages_less_stale(pages: list[tuple[float, float]],
             total += weights[page] * (more + max(moved - gap, 0.0))
         return total
 
-    found = scheduled(changes, weights, shared, 10.0, slots)
+    found = schedule(changes, weights, shared, 10.0, slots)
     best = min(cost(list(chosen)) for chosen in itertools.permutations(slots, looks))
     mine = min(
         cost(list(chosen))
@@ -61,7 +61,7 @@ def test_no_assignment_leaves_pages_less_stale(pages: list[tuple[float, float]],
 def test_looks_that_do_not_fit():
     """Fewer slots than looks."""
     with pytest.raises(ValueError, match="2 looks do not fit into 1 slots"):
-        scheduled(np.ones(1), np.ones(1), np.array([2]), 10.0, [1.0])
+        schedule(np.ones(1), np.ones(1), np.array([2]), 10.0, [1.0])
 
 
 def test_moves_of_looks_at_slow_pages_are_not_lost_in_rounding():

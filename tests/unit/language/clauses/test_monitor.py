@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.language.clauses.clause import unquoted
+from tidings.language.clauses.clause import unquote
 from tidings.language.clauses.monitor import joins_plain_types, never_fires
 from tidings.language.parser import parse
 from tidings.model.watch.sentinel import AllOf, AnyOf, Interest, Not, Sentinel
@@ -43,7 +43,7 @@ def test_and_between_changes_is_noticed(expression, joins):
 
 def test_only_quotes_and_backslashes_are_escapes():
     r"""`"\d+"` means what it looks like."""
-    assert '\\d+ "x" \\' == unquoted('"\\d+ \\"x\\" \\\\"')
+    assert '\\d+ "x" \\' == unquote('"\\d+ \\"x\\" \\\\"')
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tidings.language.expressions import quoted
+from tidings.language.expressions import quote
 from tidings.language.parser import parse, recall
 from tidings.language.write.printer import to_text
 from tidings.language.yaml.form import load, to_yaml
@@ -32,7 +32,7 @@ GOOD = [
 @pytest.mark.parametrize(("language", "text"), GOOD, ids=range(len(GOOD)))
 def test_a_selector_is_kept_as_written(language, text):
     """What its language knows is taken."""
-    parsed = parse(f"{HEAD}{language} {quoted(text)}")
+    parsed = parse(f"{HEAD}{language} {quote(text)}")
     (sentinel,) = parsed.statements
     assert isinstance(sentinel, Sentinel)
 
@@ -64,7 +64,7 @@ BAD = [
 @pytest.mark.parametrize(("language", "text", "reason"), BAD, ids=range(len(BAD)))
 def test_what_is_no_selector_is_told(language, text, reason):
     """E06 at its place, with what its language says of it (H-071, H-074)."""
-    (problem,) = parse(f"{HEAD}{language} {quoted(text)}").problems
+    (problem,) = parse(f"{HEAD}{language} {quote(text)}").problems
 
     assert ("E06", len(f"{HEAD}{language} ") + 1) == (problem.code, problem.column)
     assert problem.message.startswith(f"bad {language} selector: {reason}")

@@ -126,7 +126,7 @@ def test_a_stored_text_is_recalled_as_it_was_read(head: str, clauses: str):
     again = recall(f"Create Sentinel {head}\n  {clauses}")
 
     assert isinstance(first, Sentinel)
-    assert parser._recalled(f"Create Sentinel {head}\n  {clauses}") == again
+    assert parser._recall(f"Create Sentinel {head}\n  {clauses}") == again
 
 
 @pytest.mark.parametrize("clauses", RECALLED)

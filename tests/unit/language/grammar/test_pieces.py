@@ -1,11 +1,11 @@
 import collections
 
-from tests.bounded import bounded
-from tidings.language.grammar.pieces import cut, lexemes
+from tests.bounded import bound_time
+from tidings.language.grammar.pieces import lexemes, split_text
 
 
 def pieces(text):
-    return [[text[piece.start : piece.end].strip() for piece in statement] for statement in cut(text)]
+    return [[text[piece.start : piece.end].strip() for piece in statement] for statement in split_text(text)]
 
 
 def test_a_text_is_cut_at_statements_and_clauses():
@@ -52,7 +52,7 @@ def test_nothing_but_marks_and_comments_is_no_statement():
 def test_cutting_takes_time_in_proportion():
     """A long hostile text is cut at once: quotes, hyphens, schemes without an end, a hundred thousand of them."""
     for part in ('"', '"\\', "-", "a://", "a.", 'a"', "<"):
-        with bounded(2):  # at most 0.1 s
+        with bound_time(2):  # at most 0.1 s
             collections.deque(lexemes(part * 100_000), maxlen=0)
 
 
@@ -65,4 +65,4 @@ def test_how_long_a_change_stays_is_no_clause():
     """A text with a fault is not cut before `for at least`, but before the clause For."""
     text = "Create Sentinel s Using https://a.example/ Monitor text for at least 1 hour For 1 day"
 
-    assert ["create", "monitor", "for"] == [piece.word for piece in next(cut(text))]
+    assert ["create", "monitor", "for"] == [piece.word for piece in next(split_text(text))]

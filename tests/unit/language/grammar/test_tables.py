@@ -14,12 +14,12 @@ STORED = files("tidings.language.grammar").joinpath("sentinel.tables").read_byte
 
 def test_the_stored_tables_are_fresh():
     """They are, to the byte, what the grammar gives: `script/docs` writes them again."""
-    assert STORED == tables.packed()
+    assert STORED == tables.pack()
 
 
 def test_texts_are_read_as_by_the_grammar_itself():
     """Both give the same trees."""
-    stored, built = tables.grammar(), tables.built()
+    stored, built = tables.grammar(), tables.build()
     texts = (*EXAMPLES, *ACCEPTED, *FURTHER)
 
     assert [built.parse(text, start="document") for text in texts] == [
@@ -31,7 +31,7 @@ def test_texts_are_read_as_by_the_grammar_itself():
 def test_faults_are_found_as_by_the_grammar_itself(text):
     """Both stop at the same place and would have taken the same there."""
     found = []
-    for grammar in (tables.grammar(), tables.built()):
+    for grammar in (tables.grammar(), tables.build()):
         with pytest.raises(UnexpectedInput) as caught:
             grammar.parse(text, start="clause")
         found.append((caught.value.pos_in_stream, set(caught.value.interactive_parser.accepts())))
@@ -43,4 +43,4 @@ def test_tables_of_another_lark_are_not_used(monkeypatch):
     """The grammar is built then."""
     monkeypatch.setattr(lark, "__version__", "0.0.0")
 
-    assert tables.grammar().parse("Disable a", start="document") == tables.built().parse("Disable a", start="document")
+    assert tables.grammar().parse("Disable a", start="document") == tables.build().parse("Disable a", start="document")

@@ -14,7 +14,7 @@ from tests.strategies_language import (
     commands,
     event_statements,
     group_defaults,
-    injured,
+    injure,
     sentinels,
 )
 from tidings.language.parser import parse, read
@@ -247,7 +247,7 @@ def test_injured_yaml_stops_nobody():
     texts = [to_yaml(parse(text, known=ALL.get, now=NOW).statements) for text in (*EXAMPLES, *ACCEPTED, *FURTHER)]
     accepted = 0
     for _ in range(300):
-        text = injured(rng.choice(texts), rng)
+        text = injure(rng.choice(texts), rng)
         loaded = load(text, known=KNOWN.get, now=NOW)
         if loaded.statements and not loaded.problems:
             accepted += 1

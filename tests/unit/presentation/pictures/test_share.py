@@ -4,7 +4,7 @@ from lxml import etree
 from tests.unit.presentation.safe.pages import PAGES
 from tests.unit.presentation.views.test_view import FEES, change, page
 from tidings.model.observed.change import ChangeSet, ObjectCount
-from tidings.presentation.pictures.share import MOST_LINES, Shared, shared
+from tidings.presentation.pictures.share import MOST_LINES, Shared, share_change
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -13,7 +13,7 @@ def picture(old: str, new: str, **said: str) -> Shared:
     """Return a change to share."""
     before, after = page(old), page(new)
     given = {"title": "Fees", "source": "http://x.example/", "when": "28 Nov, 09:58"} | said
-    return shared(change(before, after), before, after, **given)
+    return share_change(change(before, after), before, after, **given)
 
 
 def test_a_picture_shows_the_change_with_its_page():
@@ -63,7 +63,7 @@ def test_what_no_xml_holds_is_replaced():
 def test_objects_are_shared_as_lines():
     """Where no words changed the picture lists what came and went."""
     rows = (ObjectCount("links", "http://a.example/", 1, 0), ObjectCount("links", "http://b.example/", 2, 3))
-    made = shared(ChangeSet(("links",), objects=rows), page(""), page(""), title="t", source="s", when="w")
+    made = share_change(ChangeSet(("links",), objects=rows), page(""), page(""), title="t", source="s", when="w")
 
     assert "link [-http://a.example/-]" in made.text
     assert "link http://b.example/: 2 → 3" in made.text

@@ -4,18 +4,18 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.unit.presentation.safe.pages import PAGES, acting
 from tidings.document.parse import parse
 from tidings.presentation.safe import markup
-from tidings.presentation.safe.frame import HEADERS, POLICY, frame, shown_page
+from tidings.presentation.safe.frame import HEADERS, POLICY, frame, make_safe_page
 
 
-def shown(page: str) -> str:
+def show(page: str) -> str:
     """Return a page as it is shown."""
-    return shown_page(parse(page.encode(), "text/html; charset=utf-8", url="http://x.example/a/", keep_tree=True))
+    return make_safe_page(parse(page.encode(), "text/html; charset=utf-8", url="http://x.example/a/", keep_tree=True))
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_nothing_in_a_shown_page_acts_or_fetches(page):
     """Whatever a page tries: only listed elements are written, no handler, no address, no style that fetches (R-11)."""
-    made = shown(page)
+    made = show(page)
 
     assert [] == acting(made)
     assert 1 == made.count('http-equiv="Content-Security-Policy"')
@@ -24,7 +24,7 @@ def test_nothing_in_a_shown_page_acts_or_fetches(page):
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_a_shown_page_reads_the_same_again(page):
     """What was written means the same to the parser that reads it next: nothing hides in a text to come out later (mutation XSS)."""
-    made = shown(page)
+    made = show(page)
     for scripting in (True, False):
         tree = LexborHTMLParser(made.encode(), scripting=scripting)
         names = {node.tag for node in tree.root.traverse()} if tree.root is not None else set()
@@ -42,7 +42,7 @@ def test_a_shown_page_reads_the_same_again(page):
             "noscript",
         }
     body = made.partition("</head>")[2].partition(">")[2].removesuffix("</body></html>\n")
-    assert markup.cleaned(body) == body
+    assert markup.clean(body) == body
 
 
 def test_texts_of_a_page_stay_with_what_goes():
@@ -50,19 +50,19 @@ def test_texts_of_a_page_stay_with_what_goes():
     page = "<form>a<button>b</button></form><svg><text>c</text></svg><select><option>d<option>e</select><textarea>f</textarea>"
     document = parse(page.encode(), "text/html", keep_tree=True)
 
-    assert document.tokens == parse(shown_page(document).encode(), "text/html; charset=utf-8").tokens
+    assert document.tokens == parse(make_safe_page(document).encode(), "text/html; charset=utf-8").tokens
 
 
 def test_a_link_is_text_that_shows_its_address():
     """One sees where it led; an address of a script is text too."""
-    assert '<span class="tidings-link" title="/b?c=1&amp;d">x</span>' in shown("<a href='/b?c=1&d' target=_top>x</a>")
+    assert '<span class="tidings-link" title="/b?c=1&amp;d">x</span>' in show("<a href='/b?c=1&d' target=_top>x</a>")
 
 
 def test_images_come_from_stored_copies_alone():
     """A copy is shown where there is one; else the words of the image stand in a box, and nothing is asked for."""
     page = b"<img src=../i.png alt='A chart'><img src=other.png alt=B onerror=x>"
     document = parse(page, "text/html", url="http://x.example/a/", keep_tree=True)
-    made = shown_page(document, {"http://x.example/i.png": "data:image/png;base64,AAAA"})
+    made = make_safe_page(document, {"http://x.example/i.png": "data:image/png;base64,AAAA"})
 
     assert 'src="data:image/png;base64,AAAA"' in made
     assert '<img alt="B" class="tidings-image">' in made
@@ -73,12 +73,12 @@ def test_only_pictures_that_stand_in_the_page_are_copies():
     """A copy is a `data:` address of an image; whatever else a caller names is not written."""
     document = parse(b"<img src=i.png>", "text/html", url="http://x.example/", keep_tree=True)
 
-    assert "src=" not in shown_page(document, {"http://x.example/i.png": "https://elsewhere.example/i.png"})
+    assert "src=" not in make_safe_page(document, {"http://x.example/i.png": "https://elsewhere.example/i.png"})
 
 
 def test_styles_of_a_page_stay_as_far_as_they_are_harmless():
     """A page looks like itself: its rules and attributes stay, one declaration that fetches goes alone."""
-    made = shown(
+    made = show(
         "<style>@media (min-width:1px){p{color:red;background:url(x)}}</style><p style='margin:0;behavior:x' class='a b'>x"
     )
 
@@ -95,5 +95,5 @@ def test_the_frame_runs_nothing_and_is_of_no_origin():
 
 def test_what_is_no_page_is_not_shown_as_one():
     """Data and pages that were read without their tree give nothing to put into a frame."""
-    assert "" == shown_page(parse(b'{"a": 1}', "application/json", keep_tree=True))
-    assert "" == shown_page(parse(b"<p>x", "text/html"))
+    assert "" == make_safe_page(parse(b'{"a": 1}', "application/json", keep_tree=True))
+    assert "" == make_safe_page(parse(b"<p>x", "text/html"))

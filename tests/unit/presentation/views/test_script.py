@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 
-from tests.strategies import edited_pairs, texts
+from tests.strategies import edit_pairs, texts
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.document.document import Document
 from tidings.document.text.words import tokens_of
@@ -38,7 +38,7 @@ def texts_of(marks: Script, old: Document, new: Document) -> tuple[list[str], li
     return tokens_of("".join(sides[0])), tokens_of("".join(sides[1]))
 
 
-@given(edited_pairs())
+@given(edit_pairs())
 def test_the_marks_give_both_versions_back(pair):
     """What went and what came, taken out of the new text in turn, leaves the words of the one and of the other version."""
     old, new = (document(" ".join(words)) for words in pair)

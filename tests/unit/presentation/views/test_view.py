@@ -31,7 +31,7 @@ def change(old: Document, new: Document, kind: str = "any") -> ChangeSet:
     return evaluate(Interest(kind), Pair(old, new))
 
 
-def shown(old: str, new: str, view: str = "", kind: str = "any", **more: Any) -> View:
+def show(old: str, new: str, view: str = "", kind: str = "any", **more: Any) -> View:
     """Return a view of two pages."""
     before, after = page(old), page(new)
     return view_of(change(before, after, kind), before, after, view, **more)
@@ -39,7 +39,7 @@ def shown(old: str, new: str, view: str = "", kind: str = "any", **more: Any) ->
 
 def test_one_page_marks_words_where_they_stand_and_folds_the_rest():
     """Numbers that changed stand struck and underlined in their sentence; twenty paragraphs far away fold into a line."""
-    made = shown(FEES + MANY, FEES.replace("14", "7").replace("2.50", "4.90") + MANY, "page", ignore="/changes/9?edit=")
+    made = show(FEES + MANY, FEES.replace("14", "7").replace("2.50", "4.90") + MANY, "page", ignore="/changes/9?edit=")
 
     assert '<h2 dir="auto">Fees</h2>' in made.html
     assert '<p class="ch at" id="e1"' in made.html
@@ -52,7 +52,7 @@ def test_one_page_marks_words_where_they_stand_and_folds_the_rest():
 
 def test_the_jump_bar_names_each_edit_and_leads_to_it():
     """A cell an edit, with heading and kind as its name, so that neither colour nor a pointer is needed."""
-    made = shown(FEES + MANY, FEES.replace("14", "7") + MANY + "<p>A new paragraph of six words.", "page")
+    made = show(FEES + MANY, FEES.replace("14", "7") + MANY + "<p>A new paragraph of six words.", "page")
 
     assert ["#e1", "#e2"] == re.findall('<a href="(#e[0-9]+)"', made.jump)
     assert "<title>Fees, updated</title>" in made.jump
@@ -63,7 +63,7 @@ def test_the_jump_bar_names_each_edit_and_leads_to_it():
 
 def test_two_pages_stand_side_by_side_a_row_a_paragraph():
     """The old side has no word that came, the new one none that went; what is new has nothing beside it."""
-    made = shown(FEES, FEES.replace("14", "7") + "<p>A new paragraph.", "two", captions=("Version 6", "Version <7>"))
+    made = show(FEES, FEES.replace("14", "7") + "<p>A new paragraph.", "two", captions=("Version 6", "Version <7>"))
     rows = re.findall(r'<tr id="e\d"><td dir="auto">(.*?)</td><td dir="auto">(.*?)</td></tr>', made.html)
 
     assert '<th scope="col">Version 6</th><th scope="col">Version &lt;7&gt;</th>' in made.html
@@ -75,7 +75,7 @@ def test_two_pages_stand_side_by_side_a_row_a_paragraph():
 
 def test_paragraphs_that_take_the_place_of_others_stand_beside_them():
     """As many paragraphs came as went: each stands beside the one whose place it took."""
-    made = shown("<p>a b c<p>d e f<p>end", "<p>u v w<p>x y z<p>end", "two")
+    made = show("<p>a b c<p>d e f<p>end", "<p>u v w<p>x y z<p>end", "two")
     rows = re.findall(r'<tr id="e\d"><td dir="auto">(.*?)</td><td dir="auto">(.*?)</td></tr>', made.html)
 
     assert [("a b c", "u v w"), ("d e f", "x y z")] == [
@@ -86,7 +86,7 @@ def test_paragraphs_that_take_the_place_of_others_stand_beside_them():
 def test_changes_only_show_the_words_beside_a_change():
     """A word in a paragraph of a hundred is shown with twelve on each side."""
     words = " ".join(f"w{number}" for number in range(100))
-    made = shown(f"<p>{words}", f"<p>{words.replace('w50', 'new')}", "only")
+    made = show(f"<p>{words}", f"<p>{words.replace('w50', 'new')}", "only")
     text = re.sub("<small.*?</small>|<span.*?</span>|<[^>]*>", "", made.html).split()
 
     assert ["…", "w38"] == text[:2]
@@ -97,7 +97,7 @@ def test_what_moved_says_from_where():
     """A paragraph that stands under another heading now is marked as moved, with the heading that it left."""
     moved = "<p>Disputes are settled by the courts of our town alone."
     rest = "<p>" + " ".join(f"w{number}" for number in range(30))
-    made = shown(f"<h2>One</h2>{moved}<h2>Two</h2>{rest}", f"<h2>One</h2><h2>Two</h2>{rest}{moved}", "page")
+    made = show(f"<h2>One</h2>{moved}<h2>Two</h2>{rest}", f"<h2>One</h2><h2>Two</h2>{rest}{moved}", "page")
 
     assert "moved here from One" in made.html
     assert "moved to Two" in made.html
@@ -117,7 +117,7 @@ def test_what_moved_says_from_where():
 )
 def test_the_first_view_is_chosen_by_kind_and_cost(old, new, kind, first):
     """A value in its page, a page written anew side by side, many places by themselves, objects in a table (004 §5.5)."""
-    assert first == shown(old, new, kind=kind).view
+    assert first == show(old, new, kind=kind).view
 
 
 def test_data_begins_as_a_table():
@@ -153,7 +153,7 @@ def test_a_table_of_objects_says_how_often_they_were_and_are_there():
 
 def test_all_views_come_of_one_script():
     """Whichever view one switches to tells the same words; none needs another comparison."""
-    views = [shown(FEES, FEES.replace("14", "7"), name, rendered=frame("/shown", "x")) for name in NAMES]
+    views = [show(FEES, FEES.replace("14", "7"), name, rendered=frame("/shown", "x")) for name in NAMES]
 
     assert {("page", (1, 1, 0), 1)} == {(view.first, view.words, view.edits) for view in views}
     assert [["Changes only", "One page", "Two pages", "Table", "Rendered"]] * 5 == [
@@ -164,15 +164,15 @@ def test_all_views_come_of_one_script():
 
 def test_a_rewritten_page_says_so():
     """More than half of the words are others: that stands above the view."""
-    assert "rewritten" in shown("<p>a b c d", "<p>e f g h").notice
-    assert "" == shown(FEES, FEES.replace("14", "7")).notice
+    assert "rewritten" in show("<p>a b c d", "<p>e f g h").notice
+    assert "" == show(FEES, FEES.replace("14", "7")).notice
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("source", PAGES.values(), ids=PAGES)
 def test_a_hostile_page_is_text_in_every_view(source, name):
     """No element and no attribute of a view comes from a page; its texts are escaped (R-11, H-078, H-079)."""
-    hostile = shown("<h1>x</h1><p>plain", f"<h1>x&lt;b&gt;</h1>{source}", name).html
+    hostile = show("<h1>x</h1><p>plain", f"<h1>x&lt;b&gt;</h1>{source}", name).html
     tags = set(re.findall(r"<([a-zA-Z!/?][^\s>]*)", hostile))
 
     assert tags <= {"article", "p", "small", "span", "ins", "del", "h2", "div", "table", "thead", "tbody", "tr", "th", "td", "a", "br", "bdi", "svg", "use", "details", "summary"} | {f"/{tag}" for tag in ("article", "p", "small", "span", "ins", "del", "h2", "div", "table", "thead", "tbody", "tr", "th", "td", "a", "bdi", "svg", "use", "details", "summary")}  # fmt: skip
@@ -181,7 +181,7 @@ def test_a_hostile_page_is_text_in_every_view(source, name):
 
 def test_what_steers_a_text_is_shown_by_its_code():
     """A mark that turns the direction of writing stands there as its code."""
-    assert "\\u202e" in shown("<p>a", "<p>a \u202eevil", "page").html
+    assert "\\u202e" in show("<p>a", "<p>a \u202eevil", "page").html
 
 
 def test_noise_that_was_left_out_is_named_at_the_end():
@@ -196,7 +196,7 @@ def test_noise_that_was_left_out_is_named_at_the_end():
 def test_of_more_changes_than_have_room_the_rest_is_counted():
     """Ten more than fit are counted at the end, and the view says how many."""
     old = "".join(f"<p>Number {number} is old." for number in range(MOST_EDITED + 10))
-    made = shown(old, old.replace("old", "new"), "page")
+    made = show(old, old.replace("old", "new"), "page")
 
     assert 10 == made.left
     assert "and 10 more changes" in made.html
@@ -223,7 +223,7 @@ def test_a_page_with_frames_is_shown_as_its_parts_one_after_the_other():
 def test_a_view_that_there_is_not_is_refused():
     """The message names those that there are."""
     with pytest.raises(UsageError, match="choose only, page, two, table, rendered"):
-        shown("<p>a", "<p>b", "three")
+        show("<p>a", "<p>b", "three")
 
 
 def test_plain_text_is_cut_at_blank_lines():

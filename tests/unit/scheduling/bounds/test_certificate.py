@@ -18,8 +18,8 @@ from tidings.scheduling.bounds.certificate import (
     Looks,
     by_instants,
     certify,
-    earned,
-    needed,
+    measure_earnings,
+    measure_window,
     steadily,
 )
 from tidings.scheduling.bounds.dual import Backlog, Program
@@ -43,7 +43,7 @@ def window(
     return Backlogs(steady, np.full(len(rates), age), np.full(len(rates), WEEK))
 
 
-def certified(made: Backlogs, found: Looks) -> Certificate:
+def certify_polls(made: Backlogs, found: Looks) -> Certificate:
     """Return the certificate of looks at steady pages."""
     return certify(steadily(made, found))
 
@@ -63,9 +63,9 @@ def test_no_schedule_is_above_the_bound(seed: int, half_life: float, age: float)
     steady = Steady(rng.uniform(0, 3, 3), kappa, np.full(3, 1.0), float(rng.uniform(0, 1)))
     made = Backlogs(steady, rng.uniform(0, 1, 3) * age * DAY, rng.uniform(0.5, 1, 3) * WEEK)
     instants = np.linspace(0, 0.5 * WEEK, 8)
-    bound = certified(made, looks([0, 1], [0.0, 0.0])).bound
+    bound = certify_polls(made, looks([0, 1], [0.0, 0.0])).bound
     best = max(
-        earned(made, np.array(pages, np.intp), np.array(at)).sum()
+        measure_earnings(made, np.array(pages, np.intp), np.array(at)).sum()
         for pages in itertools.combinations_with_replacement(range(3), 2)
         for at in itertools.product(instants, repeat=2)
         if pages[0] != pages[1] or at[0] < at[1]
@@ -83,14 +83,14 @@ def test_the_program_of_a_page_in_closed_form_is_that_by_dynamic_programming(pri
 
     def backlog(begins: np.ndarray, end: int) -> np.ndarray:
         ages = np.where(begins[:, None] == 0, made.age + end * HOUR, (end - begins[:, None]) * HOUR)
-        return np.array([steady.gathered(row) for row in ages])
+        return np.array([steady.gather(row) for row in ages])
 
     def credit(begins: np.ndarray, end: int) -> np.ndarray:
         ages = np.where(begins[:, None] == 0, made.age + end * HOUR, (end - begins[:, None]) * HOUR)
-        return np.array([steady.left(row) for row in ages])
+        return np.array([steady.appraise_age(row) for row in ages])
 
     program = Program(backlog, steady.cost, 7 * 24, credit=credit)
-    grid = program.bound(np.zeros(7 * 24), np.full(7 * 24, price)).bound
+    grid = program.compute_bound(np.zeros(7 * 24), np.full(7 * 24, price)).bound
     exact = steady.best(price, made.age, made.length)[0].sum()
 
     assert exact >= grid * (1 - 1e-6)
@@ -101,10 +101,10 @@ def test_known_schedules():
     """At the gaps that one price asks for a schedule earns nearly all, at even gaps less, and looked at all at the end of the week next to nothing."""
     rates = [0.05, 0.2, 1.0, 5.0, 20.0]
     made = window(rates, level=0.05)
-    best = certified(made, even(made, made.steady.waits(0.05).tolist()))
+    best = certify_polls(made, even(made, made.steady.waits(0.05).tolist()))
     gap = WEEK * len(rates) / best.looks
-    alike = certified(made, even(made, [gap] * len(rates)))
-    late = certified(
+    alike = certify_polls(made, even(made, [gap] * len(rates)))
+    late = certify_polls(
         made, looks([page for page in range(5) for _ in range(20)], [WEEK - k for _ in range(5) for k in range(20)])
     )
 
@@ -119,41 +119,43 @@ def test_what_is_left_at_the_end_counts_on_both_sides():
     gap = float(made.steady.waits(0.05)[0])
     regular = looks([0, 0], [WEEK - 1.5 * gap, WEEK - gap / 2])
     harvest = looks([0, 0, 0], [WEEK - 1.5 * gap, WEEK - gap / 2, WEEK - 1])
-    with_more, with_less = (earned(made, made_looks.page, made_looks.at)[0] for made_looks in (harvest, regular))
+    with_more, with_less = (
+        measure_earnings(made, made_looks.page, made_looks.at)[0] for made_looks in (harvest, regular)
+    )
 
     assert with_more - with_less < made.steady.level  # less than it costs
-    assert made.steady.left(np.array([gap]))[0] == pytest.approx(made.steady.gathered(np.array([gap]))[0] - 0.05)
+    assert made.steady.appraise_age(np.array([gap]))[0] == pytest.approx(made.steady.gather(np.array([gap]))[0] - 0.05)
 
 
 def test_a_model_that_is_off_has_no_percentage():
     """Foretold over found outside 0.8 to 1.25: said, with both numbers."""
     made = window([1.0])
     at = [HOUR * k for k in range(1, 41)]
-    fits, off = (certified(made, looks([0] * 40, at, [k < found for k in range(40)])) for found in (20, 12))
-    still = certified(made, looks([0] * 40, at, [False] * 40, chance=0.001))
+    fits, off = (certify_polls(made, looks([0] * 40, at, [k < found for k in range(40)])) for found in (20, 12))
+    still = certify_polls(made, looks([0] * 40, at, [False] * 40, chance=0.001))
 
     assert "if pages change as we believe: " in str(fits)
     assert (None, "model off: 20 changes expected, 12 found") == (off.share, str(off))
     assert still.share is not None
-    assert certified(made, looks([0] * 40, at, [False] * 40, chance=0.1)).is_off
+    assert certify_polls(made, looks([0] * 40, at, [False] * 40, chance=0.1)).is_off
 
 
 def test_a_window_is_a_week_and_five_gaps():
     """Of pages that are looked at every three days it is fifteen."""
-    assert WEEK == needed(np.array([])) == needed(np.array([HOUR, 3 * HOUR]))
-    assert 15 * DAY == needed(np.array([DAY, 3.0 * DAY, 9.0 * DAY]))
+    assert WEEK == measure_window(np.array([])) == measure_window(np.array([HOUR, 3 * HOUR]))
+    assert 15 * DAY == measure_window(np.array([DAY, 3.0 * DAY, 9.0 * DAY]))
 
 
 def test_looks_belong_into_the_window():
     """And nothing that was seen earned nothing; pages that are worth nothing are no fault."""
     made = window([1.0, 0.0])
     with pytest.raises(ValueError, match="outside"):
-        certified(made, looks([0], [WEEK + 1]))
-    none = certified(made, looks([], []))
+        certify_polls(made, looks([0], [WEEK + 1]))
+    none = certify_polls(made, looks([], []))
 
     assert none.value == pytest.approx(none.bound)
     assert (0, 0.0) == (none.looks, none.cost)
-    assert 1.0 == certified(window([0.0]), looks([0, 0], [1.0, 2.0], chance=0.5)).share
+    assert 1.0 == certify_polls(window([0.0]), looks([0, 0], [1.0, 2.0], chance=0.5)).share
 
 
 def hours(size: int, instants: int, seed: int) -> tuple[Backlog, Backlog]:
@@ -192,7 +194,7 @@ def test_steady_pages_and_those_with_hours_are_certified_together():
     backlog, credit = hours(3, 48, 2)
     second = looks([0, 1, 2], [20.0, 30.0, 40.0])
     both = certify(steadily(made, first), by_instants(backlog, credit, np.ones(3), 48, second))
-    alone = [certified(made, first), certify(by_instants(backlog, credit, np.ones(3), 48, second))]
+    alone = [certify_polls(made, first), certify(by_instants(backlog, credit, np.ones(3), 48, second))]
 
     assert both.value == pytest.approx(sum(each.value for each in alone))
     assert both.bound >= sum(each.bound for each in alone) * (1 - 1e-3)

@@ -51,7 +51,7 @@ def test_no_schedule_is_above_the_bound(seed: int, decay: float):
     best = _best(chances, decay, 1)
     tight = program.tighten(np.ones(5), price=0.3, cycle=5)
 
-    assert program.bound(np.ones(5), rng.uniform(0, 1, 5)).bound >= best - 1e-6
+    assert program.compute_bound(np.ones(5), rng.uniform(0, 1, 5)).bound >= best - 1e-6
     assert best - 1e-6 <= tight.bound <= 1.5 * best
 
 
@@ -70,8 +70,8 @@ def test_what_is_left_at_the_end_can_count():
     chances = np.full((4, 8), 0.5)
     backlog = _backlog(chances, 1.0)
     prices = np.full(8, 0.9)
-    plain = Program(backlog, np.ones(4), 8).bound(np.ones(8), prices)
-    credited = Program(backlog, np.ones(4), 8, credit=backlog).bound(np.ones(8), prices)
+    plain = Program(backlog, np.ones(4), 8).compute_bound(np.ones(8), prices)
+    credited = Program(backlog, np.ones(4), 8, credit=backlog).compute_bound(np.ones(8), prices)
 
     assert credited.bound > plain.bound
     assert credited.spend.sum() < plain.spend.sum()
@@ -84,7 +84,7 @@ def test_long_gaps_may_be_left_out():
     prices = np.full(12, 0.3)
 
     assert (
-        Program(backlog, np.ones(5), 12, most=12).bound(np.ones(12), prices).bound
-        == Program(backlog, np.ones(5), 12).bound(np.ones(12), prices).bound
-        >= Program(backlog, np.ones(5), 12, most=3).bound(np.ones(12), prices).bound - 1e-9
+        Program(backlog, np.ones(5), 12, most=12).compute_bound(np.ones(12), prices).bound
+        == Program(backlog, np.ones(5), 12).compute_bound(np.ones(12), prices).bound
+        >= Program(backlog, np.ones(5), 12, most=3).compute_bound(np.ones(12), prices).bound - 1e-9
     )

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tidings.model.interval import DAY, HOUR
-from tidings.scheduling.bounds.lookback import LEAST, WindowPolls, kept, misfits
+from tidings.scheduling.bounds.lookback import LEAST, WindowPolls, measure_kept, misfits
 
 DECAY = np.log(2) / DAY
 DAYS = 28
 
 
-def watched(times: list[list[int]], gaps: list[int], *, hosts: list[int] | None = None) -> WindowPolls:
+def make_polls(times: list[list[int]], gaps: list[int], *, hosts: list[int] | None = None) -> WindowPolls:
     """Return the polls of pages that changed at these times, each page at its own fixed gap, at the rates that they really had."""
     columns: list[list[float]] = [[] for _ in range(8)]
     for page, (changes, gap) in enumerate(zip(times, gaps, strict=True)):
@@ -58,7 +58,7 @@ def test_pages_that_change_as_believed_fit(gap: int):
     off = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        polls = watched([poisson(rng, rate) for rate in rng.uniform(0.3, 3, 20)], [gap] * 20)
+        polls = make_polls([poisson(rng, rate) for rate in rng.uniform(0.3, 3, 20)], [gap] * 20)
         off += bool(misfits(polls))
 
     assert 0 == off
@@ -76,7 +76,7 @@ def test_pages_that_change_as_believed_fit(gap: int):
 def test_times_that_the_model_does_not_know_are_noticed(changes, gap: int, why: str):
     """The number of changes fits in each case; their times do not."""
     rng = np.random.default_rng(7)
-    found = misfits(watched([changes(rng, 1.0) for _ in range(10)], [gap] * 10))
+    found = misfits(make_polls([changes(rng, 1.0) for _ in range(10)], [gap] * 10))
 
     assert why in " ".join(each.why for each in found)
 
@@ -85,7 +85,7 @@ def test_one_host_of_many_is_named():
     """Nine hosts fit and one does not: it is named, and all together are off if it has a tenth of the changes."""
     rng = np.random.default_rng(3)
     times = [poisson(rng, 1.0) for _ in range(45)] + [daily(rng, 1.0) for _ in range(5)]
-    found = misfits(watched(times, [2 * HOUR] * 50, hosts=[n // 5 for n in range(50)]))
+    found = misfits(make_polls(times, [2 * HOUR] * 50, hosts=[n // 5 for n in range(50)]))
 
     assert {9} == {each.host for each in found if each.host is not None}
     assert any(each.host is None for each in found)
@@ -93,18 +93,18 @@ def test_one_host_of_many_is_named():
 
 def test_few_changes_are_not_tested():
     """Of a page that changed twice nobody can say when it changes."""
-    assert () == misfits(watched([[DAY, 2 * DAY]], [2 * HOUR]))
+    assert () == misfits(make_polls([[DAY, 2 * DAY]], [2 * HOUR]))
     assert LEAST > 2
 
 
 def test_the_value_that_was_kept_is_that_of_changes_anywhere_in_their_gap():
     """By brute force over a fine grid of places in the gap."""
     rng = np.random.default_rng(1)
-    polls = watched([poisson(rng, 1.0) for _ in range(6)], [3 * HOUR, 9 * HOUR, DAY, 2 * DAY, HOUR, 5 * HOUR])
+    polls = make_polls([poisson(rng, 1.0) for _ in range(6)], [3 * HOUR, 9 * HOUR, DAY, 2 * DAY, HOUR, 5 * HOUR])
     found = polls.of(polls.changed)
     places = (np.arange(2_000) + 0.5) / 2_000
     brute = np.exp(-found.decay[:, None] * found.gap[:, None] * places).mean(axis=1)
-    result = kept(polls)
+    result = measure_kept(polls)
 
     assert result is not None
     assert result.share == pytest.approx(brute.mean(), abs=1e-4)
@@ -114,4 +114,4 @@ def test_the_value_that_was_kept_is_that_of_changes_anywhere_in_their_gap():
 
 def test_nothing_found_has_no_share():
     """No change was found, so none was kept or lost."""
-    assert kept(watched([[]], [HOUR])) is None
+    assert measure_kept(make_polls([[]], [HOUR])) is None

@@ -134,12 +134,12 @@ def test_old_intervals_of_a_quick_time_do_not_hold_back_what_is_learned():
     """W-125: after 20 changes at about 10 s come some at about 100 s; with weights that fade 4 of them bring the period near, without 15."""
     quick, slow = [9, 11] * 10, [99, 103] * 10
 
-    def taken(fading):
+    def take(fading):
         policy = replace(SMALL, longest=HOUR, history=20, tolerance=0, fading=fading)
         periods = follow(policy, begin(policy), [*quick, *slow])[len(quick) :]
         return next(number for number, period in enumerate(periods, start=1) if period > 45)
 
-    assert (4, 15) == (taken(0.7), taken(1.0))
+    assert (4, 15) == (take(0.7), take(1.0))
 
 
 def test_a_memory_is_read_by_those_whose_intervals_fade():
@@ -410,7 +410,7 @@ def test_without_the_guard_pmin_is_the_bound():
 GUARDED = BestEffort(100 * SECOND, shortest=10 * SECOND, longest=1_000 * SECOND, saturation=4)
 
 
-def saturated():
+def make_saturated():
     """Return a state in which the page has just differed four times, 15 s apart at most."""
     state = begin(GUARDED)
     for seconds in (10, 12, 15, 15):
@@ -420,7 +420,7 @@ def saturated():
 
 def test_saturated_page_waits_the_pace_but_for_one_look_in_seven():
     """Six times the pace, once Pmin, and so on."""
-    state, waited = saturated(), []
+    state, waited = make_saturated(), []
     for _ in range(15):
         waited += waits(GUARDED, state)
         state = look(GUARDED, state, changed=True, after=waited[-1])
@@ -441,7 +441,7 @@ def test_one_quiet_look_or_a_far_one_is_no_saturation():
 
 def test_two_quiet_looks_set_a_saturated_page_free():
     """Then it learns anew from the pace on, with nothing left of its history; one is not enough."""
-    once = look(GUARDED, saturated(), changed=False, after=100)
+    once = look(GUARDED, make_saturated(), changed=False, after=100)
     twice = look(GUARDED, look(GUARDED, once, changed=True, after=100), changed=False, after=100)
     after = look(GUARDED, twice, changed=True, after=50)
 
@@ -454,7 +454,7 @@ def test_two_quiet_looks_set_a_saturated_page_free():
 
 def test_saturation_survives_a_restart():
     """A saturated page is one afterwards, in the same round."""
-    state = saturated()
+    state = make_saturated()
     for _ in range(5):
         state = look(GUARDED, state, changed=True, after=100)
     again = GUARDED.recall(begin(GUARDED), {1: GUARDED.remember(state, 1)})

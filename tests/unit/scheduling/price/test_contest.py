@@ -20,7 +20,7 @@ def begin(policy: Price, rng: np.random.Generator, **columns) -> PriceState:
     return policy.begin(Population({"id": np.arange(len(columns["last_polled"])), **columns}), rng)
 
 
-def settled(size: int = 200, *, seed: int = 1, price: float = PRICE, **columns) -> tuple[Price, PriceState]:
+def make_settled(size: int = 200, *, seed: int = 1, price: float = PRICE, **columns) -> tuple[Price, PriceState]:
     """Return pages in the midst of the waits that a price gives them."""
     rng = np.random.default_rng(seed)
     policy = Price(longest=30 * DAY)
@@ -32,7 +32,7 @@ def settled(size: int = 200, *, seed: int = 1, price: float = PRICE, **columns) 
 @pytest.mark.parametrize("seed", range(5))
 def test_price_earns_more_than_wic_from_where_it_stands(seed):
     """In an epoch of three median waits, what is left at the end credited."""
-    found = contest(*settled(seed=seed), NOW, PRICE)
+    found = contest(*make_settled(seed=seed), NOW, PRICE)
 
     assert found.epoch >= HOUR
     assert not found.wic_wins
@@ -42,7 +42,7 @@ def test_price_earns_more_than_wic_from_where_it_stands(seed):
 def test_without_what_is_left_at_the_end_wic_would_win_wrongly():
     """In half a wait it gathers more, in the long run less (study: 1.061 and .923): a comparison that does not see what is left flips wrongly."""
     rng = np.random.default_rng(1)
-    policy, state = settled(rate=rng.lognormal(0, 0.5, 200), price=0.2)
+    policy, state = make_settled(rate=rng.lognormal(0, 0.5, 200), price=0.2)
     field = Field.of(policy, state, np.arange(200), 0.2)
     age = (NOW - state.population["last_polled"]).astype(np.float64)
     half = int(np.median(field.gaps) / 2)
@@ -73,7 +73,7 @@ def test_wic_wins_where_price_leaves_over_what_it_cannot_spend():
 def test_rare_urgent_pages_starve_under_neither():
     """WIC is compared, and flipped to, with guard 5: else it would give up what the guard is for, and win by that."""
     half_life = 10 * 60 * 1_000_000
-    policy, state = settled(rate=np.full(200, 0.2), urgency_scale=np.full(200, half_life))
+    policy, state = make_settled(rate=np.full(200, 0.2), urgency_scale=np.full(200, half_life))
     found = contest(policy, state, NOW, PRICE)
     unguarded = Wic(longest=30 * DAY).gaps(state, PRICE)
 
@@ -84,8 +84,8 @@ def test_rare_urgent_pages_starve_under_neither():
 
 def test_of_very_many_pages_some_are_compared_and_new_ones_are_not():
     """The outcome is nearly that of all; without any page nobody wins."""
-    policy, state = settled(3 * MOST)
-    whole, part = settled(MOST), contest(policy, state, NOW, PRICE)
+    policy, state = make_settled(3 * MOST)
+    whole, part = make_settled(MOST), contest(policy, state, NOW, PRICE)
     new = policy.begin(Population({"id": [1], "last_polled": [UNPOLLED]}), np.random.default_rng(0))
 
     assert part.wic / part.price == pytest.approx(
@@ -96,7 +96,7 @@ def test_of_very_many_pages_some_are_compared_and_new_ones_are_not():
 
 def test_a_hint_that_waits_makes_no_page_quicker_for_good():
     """It is gone with the next check: epoch and budget are those of the long run, the page's backlog is what the hint says."""
-    policy, state = settled()
+    policy, state = make_settled()
     hinted = policy.on_signal(state, [0], Signal("api", np.array([300 * DAY])))
     plain, found = contest(policy, state, NOW, PRICE), contest(policy, hinted, NOW, PRICE)
 

@@ -204,7 +204,7 @@ def test_what_no_price_can_pay_stretches_the_longest_waits():
     price = Price()
     state = begin(price, rate=np.random.default_rng(1).lognormal(0, 2, 500).tolist())
     market = price.market(state, 100 / DAY)
-    wider = price.stretched(market.load)
+    wider = price.stretch(market.load)
 
     assert 5.0 == pytest.approx(market.load)
     assert 500 / DAY == pytest.approx(market.spend, rel=1e-5)

@@ -73,4 +73,4 @@ def test_spent_within_finds_the_densest_stretch():
     """The window slides; both its ends count."""
     ledger = account(TRACE, polls((0, 1, 1.0), (10, 2, 5.0), (20, 1, 1.0), (90, 2, 2.0)), known_since={}, gone_at={})
 
-    assert [5.0, 6.0, 7.0, 9.0] == [ledger.spent_within(length) for length in (0, 10, 20, 90)]
+    assert [5.0, 6.0, 7.0, 9.0] == [ledger.find_most_spent(length) for length in (0, 10, 20, 90)]

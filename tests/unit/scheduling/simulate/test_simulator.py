@@ -23,13 +23,13 @@ def run(
     return simulate(RoundRobin(pace), world, rng=np.random.default_rng(0))
 
 
-def told(ledger):
+def report(ledger):
     return [(at // SECOND, page) for at, page in zip(ledger.polls.at.tolist(), ledger.polls.page.tolist(), strict=True)]
 
 
 def test_page_is_polled_at_its_pace():
     """One page, ten seconds apart, from its last look on; the end is not polled."""
-    assert [(at, 1) for at in range(7, 100, 10)] == told(run({"id": [1], "last_polled": [-3 * SECOND]}))
+    assert [(at, 1) for at in range(7, 100, 10)] == report(run({"id": [1], "last_polled": [-3 * SECOND]}))
 
 
 def test_last_poll_decides_what_is_found():
@@ -48,7 +48,7 @@ def test_hosts_share_their_gap():
         end=12 * SECOND,
     )
 
-    assert [(0, 1), (4, 2), (10, 1)] == told(ledger)
+    assert [(0, 1), (4, 2), (10, 1)] == report(ledger)
 
 
 def test_budget_spreads_polls():
@@ -61,7 +61,7 @@ def test_budget_spreads_polls():
         end=12 * SECOND,
     )
 
-    assert [(0, 1), (5, 3), (10, 2)] == told(ledger)
+    assert [(0, 1), (5, 3), (10, 2)] == report(ledger)
 
 
 def test_updates_bring_pages_in_and_out():
@@ -73,7 +73,7 @@ def test_updates_bring_pages_in_and_out():
         end=60 * SECOND,
     )
 
-    assert [(10, 1), (20, 1), (30, 1), (34, 2), (40, 1), (44, 2), (54, 2)] == told(ledger)
+    assert [(10, 1), (20, 1), (30, 1), (34, 2), (40, 1), (44, 2), (54, 2)] == report(ledger)
     assert [0, 0, 0, 0, 0, 1, 0] == ledger.found.tolist()
     assert 0 == ledger.missed
 
@@ -83,4 +83,4 @@ def test_waiting_pages_cost_nothing(count):
     """A day in which nothing is due takes no step for each of its seconds."""
     ledger = run({"id": np.arange(count), "last_polled": np.zeros(count)}, pace=100_000 * SECOND, end=86_400 * SECOND)
 
-    assert [] == told(ledger)
+    assert [] == report(ledger)

@@ -3,13 +3,13 @@
 import pytest
 
 from tidings.model.interval import DAY, SECOND, ExecutionInterval
-from tidings.scheduling.timetable.expected import execution_interval, learned_interval, next_update, rate_interval
+from tidings.scheduling.timetable.expected import execution_interval, learn_interval, next_update, rate_interval
 
 
 def test_the_interval_is_the_median_of_those_that_were_seen():
     """One long silence among them does not move it; without any there is none."""
-    assert 60 * SECOND == learned_interval([60.0, 61.0, 59.0, 86_400.0, 60.0])
-    assert learned_interval([]) is None
+    assert 60 * SECOND == learn_interval([60.0, 61.0, 59.0, 86_400.0, 60.0])
+    assert learn_interval([]) is None
 
 
 @pytest.mark.parametrize(

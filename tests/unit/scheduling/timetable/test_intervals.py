@@ -53,7 +53,7 @@ def test_check_within_the_slack_before_satisfies(checked_at, expected):
 )
 def test_one_tick_is_caught_up_with(now, expected):
     """After a long silence the newest tick that passed is owed, not all of them."""
-    assert expected == HOURLY.owed(1_600, now)
+    assert expected == HOURLY.get_owed_tick(1_600, now)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from tidings.fetching.address import identify
 from tidings.model.watch.asking import Asking, Header, Value
-from tidings.service.examine.framed_page import MOST_FRAMES, followed
+from tidings.service.examine.framed_page import MOST_FRAMES, list_followed
 
 PAGE = identify("https://www.example.org/a/index.html")
 
 
 def urls(*addresses: str, final: str = "https://www.example.org/a/index.html") -> list[str]:
-    return [identity.url for identity in followed(PAGE, final, addresses)]
+    return [identity.url for identity in list_followed(PAGE, final, addresses)]
 
 
 def test_frames_of_the_same_site_are_followed():
@@ -29,7 +29,7 @@ def test_no_page_brings_a_command_or_a_file():
     """Neither a frame nor the output of a command that names frames."""
     assert [] == urls("command:touch%20/tmp/x", "file:///etc/passwd", "COMMAND:id")
     page = identify("command:cat%20a.html")
-    assert [] == followed(page, page.url, ["https://www.example.org/b", "command:id"])
+    assert [] == list_followed(page, page.url, ["https://www.example.org/b", "command:id"])
 
 
 def test_a_page_is_no_frame_of_itself_and_each_frame_is_one():
@@ -50,7 +50,7 @@ def test_only_so_many_are_followed():
 
 def test_a_plain_frame_is_the_page_that_a_sentinel_would_watch():
     """It is the same page, so that one look serves both."""
-    (frame,) = followed(PAGE, PAGE.url, ["https://www.example.org/b"])
+    (frame,) = list_followed(PAGE, PAGE.url, ["https://www.example.org/b"])
 
     assert identify("https://www.example.org/b") == frame
 
@@ -66,7 +66,7 @@ def test_a_frame_is_asked_for_as_its_page_is_but_never_with_what_is_for_another_
         frames=2,
     )
     page = identify("https://www.example.org/", asking)
-    same, other = followed(page, page.url, ["https://www.example.org/b", "https://static.example.org/c"])
+    same, other = list_followed(page, page.url, ["https://www.example.org/b", "https://static.example.org/c"])
 
     assert ["accept-language", "cookie"] == [header.name for header in same.headers]
     assert ["accept-language"] == [header.name for header in other.headers]

@@ -41,7 +41,7 @@ def watch_rendered(world: World) -> None:
     )
 
 
-def found(world: World):
+def find(world: World):
     (finding,) = world.read(lambda c: list(browser.findings(c, settings=world.settings)))
     return finding
 
@@ -49,9 +49,9 @@ def found(world: World):
 def test_a_browser_that_is_not_there_is_a_fault_only_if_a_page_needs_it(world, monkeypatch):
     """Doctor says what to install, and how many pages wait for it."""
     monkeypatch.setattr(chromium, "lack", lambda settings: GONE)
-    before = found(world)
+    before = find(world)
     watch_rendered(world)
-    after = found(world)
+    after = find(world)
 
     assert ("ok", f"not needed; {GONE}") == (before.status, before.detail)
     assert ("fail", f"1 page is rendered, but {GONE}", browser.MEND) == (after.status, after.detail, after.mend)
@@ -64,9 +64,9 @@ def test_doctor_says_that_root_has_no_sandbox(world, monkeypatch, root, statuses
     monkeypatch.setattr(chromium, "find", lambda settings: "/usr/bin/chromium")
     monkeypatch.setattr(chromium, "is_root", lambda: root)
     monkeypatch.setattr(metadata, "version", lambda name: "1.65.2")
-    before = found(world)
+    before = find(world)
     watch_rendered(world)
-    after = found(world)
+    after = find(world)
 
     assert statuses == (before.status, after.status)
     assert all("/usr/bin/chromium, by playwright 1.65.2" in finding.detail for finding in (before, after))

@@ -59,7 +59,7 @@ def world(products, tmp_path):
         world.database.close()
 
 
-def examined(world, *, later=SECOND, installed=INSTALLED, restore=None):
+def examine(world, *, later=SECOND, installed=INSTALLED, restore=None):
     """Return what doctor finds in an open world, a moment after its last event."""
     now = world.at + later
     return list(
@@ -67,7 +67,7 @@ def examined(world, *, later=SECOND, installed=INSTALLED, restore=None):
     )
 
 
-def opened(settings, *, restore=None):
+def explain_refusal(settings, *, restore=None):
     """Return why a directory cannot be opened, if it cannot, and what doctor finds in it, as the command does."""
     database, refusal = doctor.attempt(settings)
     now = START + HOUR
@@ -99,7 +99,7 @@ def store_file(world, body=b"a body that lies in a file", page_id=1):
     name = hashlib.sha256(body).hexdigest()
     plan = archive.plan(body, name, None, None)
     archive.write_files(plan)
-    world.commit(world.stored(body, page_id, blobs=plan.blobs))
+    world.commit(world.make_stored(body, page_id, blobs=plan.blobs))
     return plan.blobs[0].file
 
 
@@ -115,9 +115,9 @@ def test_all_is_well(world):
     """Where nothing is wrong every line is ok, and none proposes to mend anything."""
     world.watch()
     store_file(world)
-    world.commit(world.unchanged())
+    world.commit(world.make_unchanged())
     world.write(leases.release, "poller", "test", 1)
-    found = examined(world, restore=restorer(world))
+    found = examine(world, restore=restorer(world))
 
     assert [] == bad(found)
     assert {""} == {f.mend for f in found}
@@ -126,7 +126,7 @@ def test_all_is_well(world):
 
 def test_versions_and_schema_are_named(world):
     """The lines that go into a report of a fault: Python, SQLite and its mode, the schema and the file."""
-    found = examined(world)
+    found = examine(world)
 
     assert "3.11.7" == only(found, "python").detail
     assert "3.53.4, several processes may write" == only(found, "sqlite").detail
@@ -138,18 +138,18 @@ def test_examination_changes_nothing(world):
     world.watch()
     store_file(world)
     before = sorted(path.name for path in world.settings.data.rglob("*"))
-    world.database.changed()
-    refusal, _ = opened(world.settings)
+    world.database.has_changed()
+    refusal, _ = explain_refusal(world.settings)
 
     assert refusal is None
-    assert not world.database.changed()
+    assert not world.database.has_changed()
     assert before == sorted(path.name for path in world.settings.data.rglob("*"))
 
 
 def test_a_single_writer_is_told_which_versions_have_no_such_limit(world):
     """An SQLite that can corrupt a WAL under two writers is a warning that says from which version on it cannot."""
     world.database.single_writer = True
-    line = only(examined(world, installed=replace(INSTALLED, sqlite=(3, 40, 1))), "sqlite")
+    line = only(examine(world, installed=replace(INSTALLED, sqlite=(3, 40, 1))), "sqlite")
 
     assert ("warn", True, True) == (line.status, "3.40.1" in line.detail, "3.51.3" in line.detail)
 
@@ -160,7 +160,7 @@ def test_a_single_writer_is_told_which_versions_have_no_such_limit(world):
 def test_a_directory_that_was_never_used(tmp_path):
     """Before the first `add` there is nothing to mend, and nothing is made by looking."""
     settings = Settings(data=tmp_path / "new")
-    _, found = opened(settings)
+    _, found = explain_refusal(settings)
 
     assert ("warn", "tidings add --url URL") == (only(found, "database").status, only(found, "database").mend)
     assert not settings.data.exists()
@@ -169,7 +169,7 @@ def test_a_directory_that_was_never_used(tmp_path):
 def test_a_directory_with_a_configuration_only(tmp_path):
     """Who has written only tidings.toml so far has lost nothing."""
     (tmp_path / "tidings.toml").write_text("")
-    _, found = opened(Settings(data=tmp_path))
+    _, found = explain_refusal(Settings(data=tmp_path))
 
     assert "warn" == only(found, "database").status
 
@@ -179,7 +179,7 @@ def test_a_database_that_is_gone_after_use(world):
     world.database.close()
     for path in world.settings.data.glob("tidings.db*"):
         path.unlink()
-    refusal, found = opened(world.settings)
+    refusal, found = explain_refusal(world.settings)
     line = only(found, "database")
 
     assert isinstance(refusal, StoreMissingError)
@@ -198,7 +198,7 @@ def test_a_damaged_file(world, damage):
     world.database.close()
     path = world.settings.data / "tidings.db"
     path.write_bytes(damage(path.read_bytes()))
-    refusal, found = opened(world.settings)
+    refusal, found = explain_refusal(world.settings)
     line = only(found, "database")
 
     assert isinstance(refusal, StoreDamagedError)
@@ -209,7 +209,7 @@ def test_a_newer_database(world):
     """A database of a newer Tidings is a failure that says how to upgrade."""
     world.write(lambda c: c.execute("UPDATE alembic_version SET version_num = '9999'"))
     world.database.close()
-    refusal, found = opened(world.settings)
+    refusal, found = explain_refusal(world.settings)
     line = only(found, "database")
 
     assert isinstance(refusal, StoreNewerError)
@@ -218,14 +218,14 @@ def test_a_newer_database(world):
 
 def test_what_stands_around_a_lost_database_is_still_told(tmp_path):
     """Also without a database the versions, the space and the lock are told."""
-    _, found = opened(Settings(data=tmp_path))
+    _, found = explain_refusal(Settings(data=tmp_path))
 
     assert ["python", "libraries", "sqlite", "space", "lock", "database"] == [f.what for f in found]
 
 
 def test_bits_that_flipped_never_break_doctor(world, tmp_path):
     """Whatever stands in the pages of the file, doctor reads on to its end; a page full of faults never goes unseen."""
-    world.told()
+    world.report_change()
     store_file(world)
     roots = world.read(
         lambda c: [
@@ -240,8 +240,8 @@ def test_bits_that_flipped_never_break_doctor(world, tmp_path):
         shutil.copytree(world.settings.data, data)
         chance, flips = random.Random(seed), 4 * seed
         page = range(100, len(whole)) if seed % 3 == 0 else page_of_rows(whole, roots, chance)
-        (data / "tidings.db").write_bytes(flipped(whole, page, flips, chance))
-        refusal, found = opened(Settings(data=data), restore=restorer(world))
+        (data / "tidings.db").write_bytes(flip(whole, page, flips, chance))
+        refusal, found = explain_refusal(Settings(data=data), restore=restorer(world))
         refusals += refusal is not None
         if refusal is None:
             told = list(dict.fromkeys(PLURALS.get(f.what, f.what) for f in found))
@@ -259,7 +259,7 @@ def page_of_rows(whole, roots, chance):
     return range((root - 1) * 4096, root * 4096)
 
 
-def flipped(whole, page, flips, chance):
+def flip(whole, page, flips, chance):
     """Return the file with bits flipped in a part of it."""
     damaged = bytearray(whole)
     for _ in range(flips):
@@ -275,7 +275,7 @@ def test_a_file_under_blobs_that_is_gone(world):
     world.watch()
     name = store_file(world)
     (world.settings.data / "blobs" / name).unlink()
-    line = only(examined(world), "blob")
+    line = only(examine(world), "blob")
 
     assert ("fail", True) == (line.status, f"blobs/{name} is gone" in line.detail)
     assert f"cp BACKUP/blobs/{name} {world.settings.data}/blobs/{name}" == line.mend
@@ -286,7 +286,7 @@ def test_a_name_that_leads_out_of_blobs_is_no_file(world):
     world.watch()
     store_file(world)
     world.write(lambda c: c.execute("UPDATE blob SET file = '../tidings.db'"))
-    line = only(examined(world), "blob")
+    line = only(examine(world), "blob")
 
     assert ("fail", True) == (line.status, "cp BACKUP " in line.mend)
 
@@ -294,7 +294,7 @@ def test_a_name_that_leads_out_of_blobs_is_no_file(world):
 def test_a_body_that_has_no_row(world):
     """A version whose body was never kept is a failure."""
     world.watch()
-    world.commit(world.stored(b"one"))
+    world.commit(world.make_stored(b"one"))
     found = _without_foreign_keys(world, "DELETE FROM blob")
 
     assert ("fail", "blob") in bad(found)
@@ -307,7 +307,7 @@ def _without_foreign_keys(world, text):
     driver._raw.execute("PRAGMA foreign_keys = OFF")
     world.write(lambda c: c.execute(text))
     driver._raw.execute("PRAGMA foreign_keys = ON")
-    return examined(world)
+    return examine(world)
 
 
 def test_only_a_deep_look_reads_bodies(world):
@@ -317,8 +317,8 @@ def test_only_a_deep_look_reads_bodies(world):
     path = world.settings.data / "blobs" / name
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
 
-    assert "ok" == only(examined(world), "blobs").status
-    assert "fail" == only(examined(world, restore=restorer(world)), "blob").status
+    assert "ok" == only(examine(world), "blobs").status
+    assert "fail" == only(examine(world, restore=restorer(world)), "blob").status
 
 
 def test_a_deep_look_restores_each_body_after_the_one_it_leans_on(world):
@@ -331,7 +331,7 @@ def test_a_deep_look_restores_each_body_after_the_one_it_leans_on(world):
         body = (b"words that stay " * 200) + b"%d" % number
         name = hashlib.sha256(body).hexdigest()
         plan = archive.plan(body, name, newest, None)
-        world.commit(world.stored(body, blobs=plan.blobs))
+        world.commit(world.make_stored(body, blobs=plan.blobs))
         newest = (world.read(versions.blob, name), body)
 
     def restore(sha256, lookup):
@@ -340,7 +340,7 @@ def test_a_deep_look_restores_each_body_after_the_one_it_leans_on(world):
         asked.append(sha256)
         return b""
 
-    examined(world, restore=restore)
+    examine(world, restore=restore)
 
     assert 4 == len(set(asked)) == len(asked)
 
@@ -357,7 +357,7 @@ def test_a_file_replaced_while_doctor_looks_is_not_missed(world):
 
     def replacing(fn, *args, **more):
         result = read(fn, *args, **more)
-        if fn is doctor._kept_and_named and not reads:
+        if fn is doctor._list_bodies and not reads:
             reads.append(1)
             (folder / Path(name).name).rename(folder / Path(name).with_suffix(".aa").name)
             world.write(lambda c: c.execute("UPDATE blob SET file = :file", file=str(Path(name).with_suffix(".aa"))))
@@ -365,7 +365,7 @@ def test_a_file_replaced_while_doctor_looks_is_not_missed(world):
 
     world.database.read = replacing
 
-    assert "ok" == only(examined(world), "blobs").status
+    assert "ok" == only(examine(world), "blobs").status
 
 
 def test_many_faults_are_counted(world):
@@ -373,7 +373,7 @@ def test_many_faults_are_counted(world):
     world.watch()
     for number in range(MOST_LINES + 5):
         (world.settings.data / "blobs" / store_file(world, b"body %d" % number)).unlink()
-    found = [f for f in examined(world) if f.what == "blob"]
+    found = [f for f in examine(world) if f.what == "blob"]
 
     assert MOST_LINES + 1 == len(found)
     assert "and 5 more" == found[-1].detail
@@ -382,9 +382,9 @@ def test_many_faults_are_counted(world):
 def test_a_broken_invariant(world):
     """What the database itself cannot see, invariants do: a version that is gone."""
     world.watch()
-    world.commit(world.stored(b"one"))
+    world.commit(world.make_stored(b"one"))
     world.write(lambda c: c.execute("UPDATE page SET last_seq = 7"))
-    found = [f for f in examined(world) if f.what == "invariant"]
+    found = [f for f in examine(world) if f.what == "invariant"]
 
     assert {"fail"} == {f.status for f in found}
     assert "page 1 says that its newest version is 7, but it is 1" in found[0].detail
@@ -397,7 +397,7 @@ def test_a_held_lock_names_its_process(world):
     """Who polls is told by its number."""
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
-    line = only(examined(world), "lock")
+    line = only(examine(world), "lock")
     lock.release()
 
     assert ("ok", f"process {os.getpid()} polls and delivers") == (line.status, line.detail)
@@ -410,7 +410,7 @@ def test_a_lock_whose_process_is_not_to_be_seen(world):
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
     (world.settings.data / "lock").write_text(f"{gone.pid}\n")
-    line = only(examined(world), "lock")
+    line = only(examine(world), "lock")
     lock.release()
 
     assert ("warn", True, True) == (line.status, f"process {gone.pid}" in line.detail, line.mend.startswith("fuser"))
@@ -420,7 +420,7 @@ def test_a_lease_that_runs(world):
     """A running lease says whose it is."""
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
-    line = only(examined(world), "lease")
+    line = only(examine(world), "lease")
     lock.release()
 
     assert ("ok", True) == (line.status, line.detail.startswith("test, epoch 1"))
@@ -430,7 +430,7 @@ def test_a_lease_that_runs(world):
 def test_a_poller_that_died(world, left):
     """A lease that nobody holds the lock for tells that the poller died, also before its time has run out."""
     world.write(leases.renew, "poller", "test", 1, at=world.at, until=world.at + left)
-    line = only(examined(world), "lease")
+    line = only(examine(world), "lease")
 
     assert ("warn", True) == (line.status, "ended without giving its lease back" in line.detail)
 
@@ -440,7 +440,7 @@ def test_a_poller_that_hangs(world):
     world.write(leases.renew, "poller", "test", 1, at=world.at, until=world.at)
     lock = PollerLock(world.settings.data)
     assert lock.acquire()
-    line = only(examined(world, later=HOUR), "lease")
+    line = only(examine(world, later=HOUR), "lease")
     lock.release()
 
     assert ("warn", True) == (line.status, "hangs" in line.detail)
@@ -450,21 +450,21 @@ def test_a_lease_that_was_given_back(world):
     """After an orderly stop the lease is free."""
     world.write(leases.release, "poller", "test", 1)
 
-    assert "free; epoch 1" == only(examined(world), "lease").detail
+    assert "free; epoch 1" == only(examine(world), "lease").detail
 
 
 def test_a_clock_that_ran_back(world):
     """Records from later than now tell that the clock jumped; a minute is forgiven."""
     world.watch()
-    world.commit(world.unchanged())
+    world.commit(world.make_unchanged())
 
-    assert "ok" == only(examined(world, later=-MINUTE), "clock").status
-    assert "warn" == only(examined(world, later=-HOUR), "clock").status
+    assert "ok" == only(examine(world, later=-MINUTE), "clock").status
+    assert "warn" == only(examine(world, later=-HOUR), "clock").status
 
 
 def test_a_clock_that_nobody_has_set(world):
     """A machine that believes it is 1970 is at fault; the command that sets its clock is said."""
-    line = only(examined(world, later=-world.at), "clock")
+    line = only(examine(world, later=-world.at), "clock")
 
     assert ("fail", "date -u; timedatectl set-ntp true") == (line.status, line.mend)
     assert "1970-01-01 00:00:00 UTC" in line.detail
@@ -474,7 +474,7 @@ def test_a_clock_that_was_wrong(world):
     """That the clock was ahead is said for a week, from when to when, as a warning for a day."""
     data = {"summary": "the machine's clock was ahead by up to 1 d 1 h"}
     world.write(events.append, [Event(type=EventType.CLOCK_WRONG, at=world.at, data=data)])
-    found = [only(examined(world, later=later), "clock") for later in (MINUTE, 25 * HOUR, 8 * DAY)]
+    found = [only(examine(world, later=later), "clock") for later in (MINUTE, 25 * HOUR, 8 * DAY)]
 
     assert ["warn", "ok", "ok"] == [line.status for line in found]
     assert [True, True, False] == ["1 d 1 h" in line.detail for line in found]
@@ -486,7 +486,7 @@ def test_a_clock_that_was_wrong(world):
 def test_every_check_reads_the_database(world):
     """If a check cannot read its rows, its line says so and the others are told nevertheless."""
     world.write(lambda c: c.execute("DROP TABLE comparison"))
-    found = examined(world)
+    found = examine(world)
 
     assert "fail" == only(found, "comparisons").status
     assert "ok" == only(found, "problems").status
@@ -494,11 +494,11 @@ def test_every_check_reads_the_database(world):
 
 def test_a_dead_letter(world):
     """News that was given up is a warning that says how to send it again."""
-    world.told()
+    world.report_change()
     (delivery,) = world.read(lambda c: c.rows("SELECT id FROM delivery"))
     result = DeliveryResult(delivery_id=delivery[0], status="dead", attempt=9, at=world.at, error="410 Gone")
     world.commit(world.unit(results=(result,)))
-    line = only(examined(world), "deliveries")
+    line = only(examine(world), "deliveries")
 
     assert ("warn", True) == (
         line.status,
@@ -509,12 +509,12 @@ def test_a_dead_letter(world):
 
 def test_comparisons_that_are_owed_or_were_given_up(world):
     """A comparison that killed its worker too often is named with its versions and the command that shows them."""
-    world.told()
+    world.report_change()
     row = ComparisonRow(
         subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="could_not_compare", reason="too slow"
     )
     world.commit(world.unit(comparisons=(row, replace(row, revision=2, status="pending", attempt=2))))
-    owed, given_up = [line for line in examined(world) if line.what == "comparisons"]
+    owed, given_up = [line for line in examine(world) if line.what == "comparisons"]
 
     assert "1 comparison of news owed, tried 2 times so far" == owed.detail
     assert ("tidings diff news 1 2", True) == (given_up.mend, "too slow" in given_up.detail)
@@ -525,9 +525,9 @@ def test_with_postgresql_the_lease_says_who_polls(products, tmp_path):
     with products.fresh("postgresql", tmp_path) as settings:
         world = World(settings)
         world.watch()
-        found = examined(world, later=30 * DAY)
+        found = examine(world, later=30 * DAY)
         world.write(leases.release, "poller", "test", 1)
-        alone = examined(world, later=30 * DAY)
+        alone = examine(world, later=30 * DAY)
         world.database.close()
 
     assert only(found, "database").detail.startswith(f"PostgreSQL, schema {REVISIONS[-1]}")

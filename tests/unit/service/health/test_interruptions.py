@@ -18,7 +18,7 @@ def world(products, tmp_path):
     with products.fresh("sqlite", tmp_path / "data") as settings:
         world = World(settings)
         world.watch("news", "a")
-        world.commit(world.unchanged(1))
+        world.commit(world.make_unchanged(1))
         yield world
         world.database.close()
 

@@ -61,10 +61,10 @@ def test_an_old_libxml2_is_a_warning():
 
 def test_what_is_installed_here_is_well():
     """The environment that the lock makes stands on all floors."""
-    (line,) = machine.libraries(machine.installed(), libxml2=LIBXML2)
+    (line,) = machine.libraries(machine.list_installed(), libxml2=LIBXML2)
 
     assert "ok" == line.status
-    assert set(machine.LIBRARY_FLOORS) <= set(machine.installed())
+    assert set(machine.LIBRARY_FLOORS) <= set(machine.list_installed())
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def watch(world, *, fetch=None, key="a"):
         lambda c: c.execute("UPDATE sentinel_revision SET text = :text WHERE sentinel_id = :id", text=text, id=row.id)
     )
     page_id = world.read(pages.find_by_key, f"key-{key}")
-    world.commit(world.unchanged(page_id))
+    world.commit(world.make_unchanged(page_id))
     world.write(lambda c: c.execute("UPDATE subscription SET next_tick = :at WHERE next_tick IS NOT NULL", at=world.at))
     return page_id
 
@@ -67,7 +67,7 @@ def lines(world, source, *, later=HOUR, polling=True):
 # -- intervals ---------------------------------------------------------------------------------------------------------------------
 
 
-def promised(world, settings):
+def list_promised(world, settings):
     """Return what is said of fixed intervals."""
     return world.read(lambda c: list(promises.promises(c, settings=settings)))
 
@@ -75,11 +75,11 @@ def promised(world, settings):
 def test_fixed_intervals_that_cannot_be_kept_are_said(world):
     """By the budget, and by the host that may be asked less often than its pages together ask."""
     watch(world, fetch="Fetch every 1 hour")
-    (fine,) = promised(world, SETTINGS)
+    (fine,) = list_promised(world, SETTINGS)
     tight = replace(SETTINGS, budget=BudgetSettings(polls_per_day=10))
     slow = replace(SETTINGS, fetch=replace(SETTINGS.fetch, host_gap_seconds=2 * HOUR / SECOND))
-    (poor,) = promised(world, tight)
-    (crowded,) = promised(world, slow)
+    (poor,) = list_promised(world, tight)
+    (crowded,) = list_promised(world, slow)
 
     assert ("ok", "all can be kept: 1 page, 0% of the budget") == (fine.status, fine.detail)
     assert "warn" == poor.status
@@ -103,14 +103,14 @@ def test_a_page_that_only_then_asks_for_is_promised_no_interval(world):
         )
     )
 
-    assert ["all can be kept: 1 page, 0% of the budget"] == [line.detail for line in promised(world, SETTINGS)]
+    assert ["all can be kept: 1 page, 0% of the budget"] == [line.detail for line in list_promised(world, SETTINGS)]
 
 
 def test_without_fixed_intervals_nothing_is_promised(world):
     """Pages on change take what there is."""
     watch(world)
 
-    assert "ok" == promised(world, SETTINGS)[0].status
+    assert "ok" == list_promised(world, SETTINGS)[0].status
 
 
 def test_a_page_that_waits_as_its_policy_says_is_not_late(world):
@@ -118,7 +118,7 @@ def test_a_page_that_waits_as_its_policy_says_is_not_late(world):
     watch(world)
     world.commit(
         replace(
-            world.unchanged(1),
+            world.make_unchanged(1),
             estimates=(Estimate(page_id=1, name=SETTINGS.schedule.policy, state={"period": 86_400.0}, at=world.at),),
         )
     )
@@ -319,7 +319,7 @@ def test_a_pause_that_is_over_is_not_told(world):
 
 def test_news_that_waits_too_long(world):
     """News that is due for more than ten minutes is told, with who would deliver it."""
-    world.told()
+    world.report_change()
     due = world.read(deliveries.next_due, now=world.at, tried_every=DAY)
     assert due is not None
     patience = due + 10 * MINUTE - world.at
@@ -334,10 +334,10 @@ def test_many_dead_letters_are_one_line(world):
     """Dead letters are counted in one line that names the newest."""
     endpoint, drafts = world.endpoint(), []
     world.watch()
-    world.commit(world.stored(b"0"))
+    world.commit(world.make_stored(b"0"))
     for number in range(1, 4):
         change = world.change(f"change-{number}", from_seq=number, to_seq=number + 1)
-        world.commit(world.stored(b"%d" % number, **world.news(change, endpoint)))
+        world.commit(world.make_stored(b"%d" % number, **world.news(change, endpoint)))
         drafts = world.read(lambda c: c.rows("SELECT id FROM delivery WHERE status = 'waiting'"))
         for (id_,) in drafts:
             world.commit(world.unit(results=(DeliveryResult(delivery_id=id_, status="dead", attempt=1, at=world.at),)))

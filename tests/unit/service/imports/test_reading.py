@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from tests.bounded import bounded
+from tests.bounded import bound_time
 from tidings.errors import ImportFileError
 from tidings.service.imports import reading
 from tidings.service.imports.formats import read
@@ -51,7 +51,7 @@ def test_a_hostile_archive_is_refused_whole(tmp_path, kind):
     members, said = ARCHIVES[kind]
     packed(tmp_path / "b.zip", members)
 
-    with bounded(seconds=20), pytest.raises(ImportFileError, match=said):
+    with bound_time(seconds=20), pytest.raises(ImportFileError, match=said):
         read(tmp_path / "b.zip")
 
 
@@ -93,7 +93,7 @@ def test_hostile_yaml_is_refused(tmp_path, kind):
     text, said = YAMLS[kind]
     (tmp_path / "urls.yaml").write_text(text)
 
-    with bounded(seconds=20), pytest.raises(ImportFileError, match=said):
+    with bound_time(seconds=20), pytest.raises(ImportFileError, match=said):
         read(tmp_path / "urls.yaml")
 
 

@@ -25,7 +25,7 @@ def life(number: int, name: str, clauses: str = "", *, at: int = BEGIN, state: s
     return Life.of(row, sentinel)
 
 
-def played(lives: list[Life], *, now: int) -> list[tuple[str, str, int, str]]:
+def play(lives: list[Life], *, now: int) -> list[tuple[str, str, int, str]]:
     """Return the steps until `now` as (name, state, hours since the beginning, reason)."""
     names = {life.row.id: life.row.name for life in lives}
     moves = course(lives, now=now).moves
@@ -41,7 +41,7 @@ def test_steps_come_in_the_order_in_which_they_fell_due():
     ]
     lives[0].state, lives[0].started_at = "enabled", BEGIN
 
-    steps = played(lives, now=BEGIN + 2 * DAY)
+    steps = play(lives, now=BEGIN + 2 * DAY)
 
     assert [("a", "ended", 24, "its end has come"), ("b", "enabled", 26, ""), ("c", "enabled", 26, "")] == [
         step for step in steps if step[1] != "waiting"
@@ -64,7 +64,7 @@ def test_at_one_instant_ends_come_before_starts_then_the_order_of_creation():
         ("y", "ended", 24, "its end has come"),
         ("late", "enabled", 24, ""),
         ("next", "enabled", 24, ""),
-    ] == played(lives, now=BEGIN + DAY)
+    ] == play(lives, now=BEGIN + DAY)
 
 
 def test_a_whole_life_in_the_past_is_missed_and_who_waits_for_its_start_never_starts():
@@ -75,7 +75,7 @@ def test_a_whole_life_in_the_past_is_missed_and_who_waits_for_its_start_never_st
         life(3, "after", "From end(a)"),
     ]
 
-    steps = played(lives, now=BEGIN + 5 * DAY)
+    steps = play(lives, now=BEGIN + 5 * DAY)
 
     assert ("a", "ended", 48, MISSED) in steps
     assert ("with", "ended", 48, NEVER_STARTED) in steps
@@ -86,9 +86,9 @@ def test_minus_offsets_go_by_what_is_planned():
     """end(x) - 6 hour comes before x ends, and moves with the end of x."""
     lives = [life(1, "x", "For 2 day"), life(2, "before", "From end(x) - 6 hour For 1 hour")]
 
-    assert [("x", "enabled", 0, ""), ("before", "waiting", 0, "")] == played(lives, now=BEGIN)
-    assert [("before", "enabled", 42, "")] == played(lives, now=BEGIN + 42 * HOUR)
-    assert [("before", "ended", 43, "its end has come")] == played(lives, now=BEGIN + 43 * HOUR)
+    assert [("x", "enabled", 0, ""), ("before", "waiting", 0, "")] == play(lives, now=BEGIN)
+    assert [("before", "enabled", 42, "")] == play(lives, now=BEGIN + 42 * HOUR)
+    assert [("before", "ended", 43, "its end has come")] == play(lives, now=BEGIN + 43 * HOUR)
 
 
 def test_an_instant_that_only_time_brings_is_known_beforehand():
@@ -105,7 +105,7 @@ def test_a_disabled_sentinel_ends_in_time_and_starts_nothing():
     running, unstarted = life(1, "a", "For 1 day"), life(2, "b", "For 1 day")
     running.state, running.started_at, unstarted.state = "disabled", BEGIN, "disabled"
 
-    assert [("a", "ended", 24, "its end has come"), ("b", "ended", 24, "its end has come")] == played(
+    assert [("a", "ended", 24, "its end has come"), ("b", "ended", 24, "its end has come")] == play(
         [running, unstarted], now=BEGIN + 2 * DAY
     )
 

@@ -2,7 +2,7 @@ import asyncio
 
 from tidings.clock import SECOND
 from tidings.model.watch.sentinel import Channel, Interest, Notify, Rate, Sentinel, Watched
-from tidings.notification.addresses import shown
+from tidings.notification.addresses import mask_address
 from tidings.notification.channel import KINDS, Refused, Sent
 from tidings.service.notify.rehearse import Rehearsed, channels_of, rehearse
 
@@ -46,7 +46,7 @@ def test_what_came_of_each_is_said():
     """Taken or why not, with the address as it may be shown."""
     hook, chat = play([HOOK, CHAT], webhook=Sender(Sent(200)), apprise=Sender(Refused(reason="no such chat")))
 
-    assert Rehearsed("webhook", shown("webhook", "https://h.example/"), "") == hook
+    assert Rehearsed("webhook", mask_address("webhook", "https://h.example/"), "") == hook
     assert ("apprise", "no such chat") == (chat.kind, chat.reason)
     assert "S3CRET" not in chat.address
 

@@ -25,7 +25,7 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield world
 
 
-def said(world: World) -> dict[str, Any]:
+def write_answer(world: World) -> dict[str, Any]:
     """Return the answer of now."""
     answered: dict[str, Any] = world.read(answer, 1, settings=world.settings, now=world.clock.now())
     return answered
@@ -34,9 +34,9 @@ def said(world: World) -> dict[str, Any]:
 def test_the_next_look_is_the_one_that_is_planned(world):
     """A page that has not answered yet is looked at next at once, not an interval later; then in its hours, as `plan` says too."""
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
-    before = said(world)
+    before = write_answer(world)
     play(world, world.settle)
-    after = said(world)
+    after = write_answer(world)
 
     assert rfc3339(world.clock.now()) == before["next_look"]
     assert rfc3339(world.clock.now() + HOUR) == after["next_look"]
@@ -47,7 +47,7 @@ def test_the_pace_is_that_of_the_page(world):
     """Of a page that is left to the policy it is how long the policy waits, not what the settings call the pace."""
     world.add("Create Sentinel s Using {/a} Monitor all words")
     play(world, lambda monitor: world.pass_time(monitor, MINUTE))
-    answered = said(world)
+    answered = write_answer(world)
     (first,) = world.polls()
     waits = next(
         m for m in range(1, 60) if answered["next_look"] <= rfc3339(first.charged_at + m * MINUTE + 30 * SECOND)
@@ -61,4 +61,4 @@ def test_a_page_that_is_looked_at_when_asked_for_says_so(world):
     world.add("Create Sentinel s Using {/a} Monitor all words Fetch on demand")
     play(world, world.settle)
 
-    assert (None, "when it is asked for") == (said(world)["next_look"], said(world)["pace"])
+    assert (None, "when it is asked for") == (write_answer(world)["next_look"], write_answer(world)["pace"])

@@ -10,7 +10,7 @@ from tidings.detection.job.contract import Body
 from tidings.document.select.extraction import WHOLE
 from tidings.model.observed.change import ChangeSet, Edit
 from tidings.model.watch.interest import Interest
-from tidings.service.on_demand.draw import Drawing, rendered, view
+from tidings.service.on_demand.draw import Drawing, render, view
 
 OLD = Body(data=b"<title>t</title><p>one apple</p><p>seen 7 times</p>", content_type="text/html")
 NEW = Body(data=b"<title>t</title><p>one pear</p><p>seen 8 times</p>", content_type="text/html")
@@ -43,4 +43,4 @@ def test_edits_of_other_rules_are_not_drawn():
 def test_what_cannot_be_read_is_said(body):
     """No page is made of it, and the reason stands in its place."""
     assert view(replace(DRAWING, new=body)) is None
-    assert "cannot be read" in rendered((OLD, body)).why_not
+    assert "cannot be read" in render((OLD, body)).why_not

@@ -6,7 +6,7 @@ import pytest
 
 from tidings.clock import DAY, HOUR
 from tidings.errors import UsageError
-from tidings.service.on_demand.simulation import other_settings, read_trace, simulate, traced
+from tidings.service.on_demand.simulation import make_history, other_settings, read_trace, simulate
 from tidings.settings import ScheduleSettings, Settings
 
 BEGIN = 1_767_225_600_000_000
@@ -30,12 +30,12 @@ def test_a_line_that_is_no_change_is_named(text: str) -> None:
 def test_a_trace_needs_some_time_between_its_changes() -> None:
     """One instant is no time in which anything could be checked."""
     with pytest.raises(UsageError, match="two instants"):
-        traced({"https://a.example/": [BEGIN, BEGIN]})
+        make_history({"https://a.example/": [BEGIN, BEGIN]})
 
 
 def test_more_checks_find_more_and_sooner_and_no_budget_is_overdrawn() -> None:
     """On a page that changes every two hours, whatever the policy."""
-    history = traced({"https://a.example/": [BEGIN + k * 2 * HOUR for k in range(37)]})
+    history = make_history({"https://a.example/": [BEGIN + k * 2 * HOUR for k in range(37)]})
     settings = Settings(schedule=ScheduleSettings(policy="round_robin", pace_seconds=600))
     settings = other_settings(settings, budget=24, policy="round_robin")
     few = simulate(history, settings)

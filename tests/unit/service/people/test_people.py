@@ -1,7 +1,7 @@
 import pytest
 
 from tests.fakes import WebServer
-from tests.people import kept_password
+from tests.people import hash_password
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
 from tidings.errors import UnknownNameError, UsageError
@@ -37,14 +37,14 @@ def test_a_token_is_recognised_until_its_time_is_over(world):
 
 def test_a_password_opens_its_account_only():
     """For no account, and for one without a password, nothing does."""
-    row = accounts.AccountRow(2, "anna", "editor", kept_password(), 0)
+    row = accounts.AccountRow(2, "anna", "editor", hash_password(), 0)
     closed = accounts.AccountRow(3, "bob", "editor", "", 0)
 
     opened = [accounts_of.opens(one, "correct horse battery") for one in (row, closed, None)]
 
     assert [True, False, False] == opened
     assert not accounts_of.opens(row, "correct horse batterY")
-    assert accounts_of.renewed(row, "correct horse battery") is None
+    assert accounts_of.renew_hash(row, "correct horse battery") is None
     with pytest.raises(UsageError, match="10 characters"):
         accounts_of.hash_of("short")
 
@@ -52,7 +52,7 @@ def test_a_password_opens_its_account_only():
 @pytest.mark.parametrize("other", ["ÄNNE", "änne", "A\u0308nne"])
 def test_a_name_is_the_same_in_whatever_case_it_is_written(world, other):
     """Also outside of ASCII, and with its marks written apart."""
-    world.write(accounts_of.add, "Änne", "reader", kept_password(), at=0)
+    world.write(accounts_of.add, "Änne", "reader", hash_password(), at=0)
 
     found = world.read(accounts.find, other)
 
@@ -66,7 +66,7 @@ def test_an_admin_is_always_left(world):
     """The last one is neither removed nor made less while others have accounts."""
     now = world.clock.wall()
     for name, role in (("ada", "admin"), ("bob", "reader")):
-        world.write(accounts_of.add, name, role, kept_password(), at=now)
+        world.write(accounts_of.add, name, role, hash_password(), at=now)
     for verb in (lambda c: accounts_of.set_role(c, "ada", "reader"), lambda c: leaving.remove(c, "ada", now)):
         with pytest.raises(UsageError, match="only admin"):
             world.write(verb)
@@ -87,7 +87,7 @@ def test_who_leaves_is_exported_whole_and_leaves_nothing(world):
     world.page("/both", "<title>Both</title><p>both one</p>")
     world.add(f"Create Sentinel {secret} Using {{/hers}} Monitor all words Fetch every 1 hour")
     world.add("Create Sentinel both Using {/both} Monitor all words Fetch every 1 hour")
-    row = world.write(accounts_of.add, "anna", "editor", kept_password(), at=world.clock.wall())
+    row = world.write(accounts_of.add, "anna", "editor", hash_password(), at=world.clock.wall())
     world.write(lambda c: sentinels.give(c, sentinels.find(c, secret).id, row.id))
 
     async def story(monitor):
@@ -113,7 +113,7 @@ def test_who_leaves_is_exported_whole_and_leaves_nothing(world):
 def test_a_session_ends_by_itself(world):
     """Two weeks after its last use, and after three months in any case."""
     now = world.clock.wall()
-    row = world.write(accounts_of.add, "anna", "editor", kept_password(), at=now)
+    row = world.write(accounts_of.add, "anna", "editor", hash_password(), at=now)
     world.write(sessions.begin, "d", row.id, now)
 
     assert row == world.read(sessions.find, "d", now + sessions.IDLE)[0]

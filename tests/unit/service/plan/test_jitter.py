@@ -10,7 +10,7 @@ from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.model.observed.outcome import Failed
 from tidings.model.observed.page import PageState
 from tidings.service.examine import page_state
-from tidings.service.plan.jitter import lengthened, share
+from tidings.service.plan.jitter import lengthen, share
 from tidings.service.poll.circuit import Circuits
 
 KEYS = range(2_000)
@@ -27,11 +27,11 @@ def test_shares_are_even_over_keys_and_turns():
 
 def test_a_wait_is_lengthened_by_a_fifth_at_most_and_never_shortened():
     """And it is the same whenever it is computed."""
-    waits = [lengthened(HOUR, key) for key in KEYS]
+    waits = [lengthen(HOUR, key) for key in KEYS]
 
     assert min(waits) >= HOUR
     assert max(waits) <= HOUR * 12 // 10
-    assert waits == [lengthened(HOUR, key) for key in KEYS]
+    assert waits == [lengthen(HOUR, key) for key in KEYS]
 
 
 @pytest.mark.parametrize("failures", [1, 3, 9])
@@ -61,7 +61,7 @@ def test_the_last_waits_are_drawn_apart_too():
     weekly = {page_state.wait(gone, 9, page_id=key) for key in KEYS}
     wall = [PageState(page_id=key, health="error", kind="blocked", failures=8) for key in KEYS]
     walls = {page_state.after_suspicion(s, "blocked", "a wall", sha256="", at=0)[0].retry_at for s in wall}
-    ours = {page_state.frozen(PageState(page_id=key), 0).retry_at for key in KEYS}
+    ours = {page_state.freeze(PageState(page_id=key), 0).retry_at for key in KEYS}
 
     assert min(len(weekly), len(walls), len(ours)) > 0.99 * len(KEYS)
     assert WEEK <= min(weekly)

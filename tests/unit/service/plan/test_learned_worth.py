@@ -8,17 +8,17 @@ from tests.unit.service.plan.test_worth import page
 from tidings.estimation.interest import InterestShare
 from tidings.estimation.life import Block, End, Survival
 from tidings.model.interval import DAY, HOUR
-from tidings.model.watch.weight import Life
-from tidings.service.plan.learned_worth import LearnedWorth, record, spelled, tells_all
+from tidings.model.watch.weight import ChangeLife
+from tidings.service.plan.learned_worth import LearnedWorth, record, spell, tells_all
 
 KNOWN = LearnedWorth(
     InterestShare(12, 1),
     Survival((Block((3, 5), 7, 2), Block((2**52,), 9)), (End(1, HOUR, is_gone=True), End(4, DAY, is_gone=False)), 8),
-    Life("changes", changes=10),
+    ChangeLife("changes", changes=10),
 )
 
 
-@pytest.mark.parametrize("known", [KNOWN, LearnedWorth(), LearnedWorth(life=Life("window", span=7 * DAY))])
+@pytest.mark.parametrize("known", [KNOWN, LearnedWorth(), LearnedWorth(life=ChangeLife("window", span=7 * DAY))])
 def test_it_is_read_as_it_was_written(known):
     """Whatever is known."""
     assert known == LearnedWorth.of(known.text)
@@ -28,23 +28,23 @@ def test_it_is_read_as_it_was_written(known):
 def test_what_cannot_be_read_is_as_if_nothing_were_known(text):
     """And nothing is said of it."""
     assert LearnedWorth() == LearnedWorth.of(text)
-    assert [] == spelled(text)
+    assert [] == spell(text)
 
 
 @pytest.mark.parametrize(
     ("life", "said"),
     [
-        (Life("overwrite"), "until the next one"),
-        (Life("changes", changes=10), "for about 10 further ones"),
-        (Life("window", span=7 * DAY), "for about 7 d"),
+        (ChangeLife("overwrite"), "until the next one"),
+        (ChangeLife("changes", changes=10), "for about 10 further ones"),
+        (ChangeLife("window", span=7 * DAY), "for about 7 d"),
     ],
 )
 def test_it_is_said_in_plain_words(life, said):
     """How many changes were reported, and how long what they bring is there."""
     text = LearnedWorth(KNOWN.interest, KNOWN.survival, life).text
 
-    assert "reports 1 of 12 changes of this page" == spelled(text)[0]
-    assert said in spelled(text)[1]
+    assert "reports 1 of 12 changes of this page" == spell(text)[0]
+    assert said in spell(text)[1]
     assert (12, 1, life.mode) == (
         *(record(text)[name] for name in ("changes", "reported")),
         record(text)["life"]["mode"],

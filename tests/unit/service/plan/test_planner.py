@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.planned import Service, steady, watched
+from tests.planned import Service, make_watched, steady
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.estimation.learner import GammaLearner
 from tidings.fetching.politeness import HostGate
@@ -31,7 +31,7 @@ NOBODY = np.random.default_rng(0)
 def service(rates: list[float], a_day: float, days: int, clauses: str = "", **more: Any) -> Service:
     """Return a service on pages that change so many times a day."""
     start = ManualClock().now()
-    pages = [watched(page, clauses, at=start) for page in range(1, len(rates) + 1)]
+    pages = [make_watched(page, clauses, at=start) for page in range(1, len(rates) + 1)]
     return Service(pages, a_day, rates, steady(rates, days * DAY, start), **more)
 
 
@@ -53,7 +53,7 @@ def test_looks_that_cost_more_than_was_thought_make_the_price_rise():
     late = [at for at, *_ in made.looks if at > made.clock.now() - 2 * DAY]
 
     assert 90 < len(late) < 145  # a step may overdraw: the second request is paid for when it leaves
-    assert priced(made)["trim"] > 1.5
+    assert list_prices(made)["trim"] > 1.5
     assert len(made.planner.due_pages(made.clock.now())) < 8
 
 
@@ -91,7 +91,7 @@ def test_spare_looks_keep_floors_hours_hosts_and_the_pace_of_the_floor():
     rates = [3.0] * 8
     start = ManualClock().now()
     clauses = ["", "Fetch on change between 4 hour and 1 day", "During daily 08:00 to 10:00", "", "", "", "", ""]
-    pages = [watched(page, clauses[page - 1], host="one" if page > 5 else "", at=start) for page in range(1, 9)]
+    pages = [make_watched(page, clauses[page - 1], host="one" if page > 5 else "", at=start) for page in range(1, 9)]
     made = Service(pages, 60, rates, steady(rates, 4 * DAY, start), pace=2 * HOUR)
     for _ in range(3):
         made.run(DAY, tick=10 * MINUTE)
@@ -110,7 +110,7 @@ def test_spare_looks_keep_floors_hours_hosts_and_the_pace_of_the_floor():
 def test_ticks_come_at_their_time_whatever_is_filled():
     """A fixed interval is served at its ticks, and it is taken off what the price may spend."""
     start = ManualClock().now()
-    pages = [watched(1, "Fetch every 2 hour", at=start), *(watched(page, at=start) for page in range(2, 20))]
+    pages = [make_watched(1, "Fetch every 2 hour", at=start), *(make_watched(page, at=start) for page in range(2, 20))]
     made = Service(pages, 60, [2.0] * 19, steady([2.0] * 19, 3 * DAY, start))
     made.run(3 * DAY, tick=10 * MINUTE)
 
@@ -130,16 +130,16 @@ def test_a_budget_that_cannot_keep_the_longest_waits_stretches_them_and_still_ch
     assert min(len(gaps[8]), len(gaps[9])) > 3 * max(len(gap) for gap in gaps[:8])
 
 
-def priced(made: Service) -> dict[str, Any]:
+def list_prices(made: Service) -> dict[str, Any]:
     """Return what a service keeps of its price."""
-    return made.planner.priced() or {}
+    return made.planner.dump_prices() or {}
 
 
 def test_price_and_trim_are_kept_over_a_restart():
     """Who is told what was kept goes on with it; what is old or unreadable is passed over."""
     made, later, old = (service([5.0] * 20, 60, 2) for _ in range(3))
     made.run(2 * DAY, tick=10 * MINUTE)
-    kept = priced(made)
+    kept = list_prices(made)
     later.planner.recall_price(kept, HOUR)
     old.planner.recall_price(kept, 2 * DAY)
     for each in (later, old):
@@ -147,18 +147,18 @@ def test_price_and_trim_are_kept_over_a_restart():
         each.planner.recall_price({"trim": "none"}, 0)
 
     assert kept["trim"] != 1.0
-    assert kept["trim"] == priced(later)["trim"]
-    assert kept["steps"] == priced(later)["steps"]
-    assert 1.0 == priced(old)["trim"]
-    assert service([1.0], 5_000, 1).planner.priced() is None
+    assert kept["trim"] == list_prices(later)["trim"]
+    assert kept["steps"] == list_prices(later)["steps"]
+    assert 1.0 == list_prices(old)["trim"]
+    assert service([1.0], 5_000, 1).planner.dump_prices() is None
 
 
 def test_a_policy_that_heeds_hosts_hears_what_they_take():
     """A host that takes a look in six hours has its surcharge: its three pages are looked at as seldom, and no more often are they tried."""
-    pages = [watched(n, "Fetch on change", host="slow") for n in (1, 2, 3)] + [watched(4, "Fetch on change")]
+    pages = [make_watched(n, "Fetch on change", host="slow") for n in (1, 2, 3)] + [make_watched(4, "Fetch on change")]
     service = Service(pages, 1_000, policy=PoliteLambdaCrawl(pace=HOUR))
     plain = Service(
-        [watched(n, "Fetch on change", host="slow") for n in (1, 2, 3)], 1_000, policy=LambdaCrawl(pace=HOUR)
+        [make_watched(n, "Fetch on change", host="slow") for n in (1, 2, 3)], 1_000, policy=LambdaCrawl(pace=HOUR)
     )
     for one in (service, plain):
         one.gate = HostGate(gap_seconds=6 * 3_600, connections=1, clock=one.clock)
@@ -173,7 +173,7 @@ def test_a_policy_that_heeds_hosts_hears_what_they_take():
 def test_needs_are_ranked_as_the_settings_say(ranking: str, first: int):
     """Page 1 must be looked at sooner, page 2 is all that its need lacks."""
     needs = Needs()
-    pages = [watched(n, "Fetch every 1 day") for n in (1, 2, 3)]
+    pages = [make_watched(n, "Fetch every 1 day") for n in (1, 2, 3)]
     service = Service(pages, 1e6, policy=RoundRobin(), ranking=ranking, needs=needs)
     service.run(2 * MINUTE)
     now = service.clock.now()
@@ -212,14 +212,14 @@ def test_wic_bids_for_an_epoch_where_it_earns_more(monkeypatch):
     assert 4 == len(compared)
     assert {6 * HOUR} == set(np.diff([at for at, _ in compared]).tolist())
     assert 0.9 * 60 <= len(made.looks) <= 60 + 30  # half a day's budget was there at the start
-    assert priced(made)["wic"]
+    assert list_prices(made)["wic"]
     assert free.planner.pricing.rival is None
 
 
 def test_what_looks_teach_of_other_pages_of_their_host_moves_when_these_are_due():
     """Quick pages are found on a host once another one waits for hours: from the next hour on it is taken for one of them, and due sooner."""
     start = ManualClock().now()
-    pages = [watched(number, host="h.example", at=start) for number in range(1, 7)]
+    pages = [make_watched(number, host="h.example", at=start) for number in range(1, 7)]
     changes = steady([0.01, *[200.0] * 5], DAY, start)
     service = Service(pages, 10_000, changes=changes, policy=Learned(Price(), GammaLearner()), pace=3 * HOUR)
     late = 0
@@ -232,7 +232,7 @@ def test_what_looks_teach_of_other_pages_of_their_host_moves_when_these_are_due(
 def test_work_is_done_ahead_of_a_peak_although_nobody_has_looked_for_long():
     """Ten pages fall due together a day after their first look, and the budget pays for one an hour: time itself brings the peak near."""
     start = ManualClock().now()
-    pages = [watched(number, at=start) for number in range(1, 11)]
+    pages = [make_watched(number, at=start) for number in range(1, 11)]
     service = Service(pages, 24, burst=40, policy=Medd(DAY))
     service.run(DAY)
     first, ahead = service.looks[:10], service.looks[10:]

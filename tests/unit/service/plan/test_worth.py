@@ -11,7 +11,7 @@ from tidings.fetching import address
 from tidings.language import parser
 from tidings.model.observed.page import PageState
 from tidings.model.watch.sentinel import Sentinel
-from tidings.model.watch.weight import Life
+from tidings.model.watch.weight import ChangeLife
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
 from tidings.service.plan.learned_worth import LearnedWorth
 from tidings.service.plan.worth import Worth, weight, worth
@@ -85,7 +85,7 @@ def knowing(held, number, known):
 
 def test_learned_lives_are_those_of_sentinels_that_say_none():
     """What a sentinel says overrules what was learned, also that it is for good."""
-    known = LearnedWorth(life=Life("window", span=HOUR))
+    known = LearnedWorth(life=ChangeLife("window", span=HOUR))
 
     assert USUAL._replace(life_kind=LifeKind.WINDOW, life_scale=HOUR) == worth(knowing(page(""), 0, known))
     assert USUAL == worth(knowing(page("Life forever"), 0, known))

@@ -13,7 +13,7 @@ from tidings.model.observed.outcome import Failed, FetchRequest, PlayedStep, Val
 from tidings.model.observed.page import PageIdentity
 from tidings.model.secret import Secret, SecretKind
 from tidings.model.watch.asking import PLAIN, Asking, BrowserStep, Header, Value
-from tidings.service.poll.build_request import Asker, Occasion
+from tidings.service.poll.build_request import Occasion, RequestBuilder
 from tidings.storage.secrets.vault import Vault
 
 __all__ = ["products", "world"]
@@ -32,11 +32,13 @@ def world(products: Products, tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.fixture
-def asker(world: World) -> Asker:
-    return Asker(Vault(world.settings.data), world.settings.data)
+def asker(world: World) -> RequestBuilder:
+    return RequestBuilder(Vault(world.settings.data), world.settings.data)
 
 
-def put(world: World, asker: Asker, name: str, text: str, kind: SecretKind = "text", *, owner_id: int = 1) -> None:
+def put(
+    world: World, asker: RequestBuilder, name: str, text: str, kind: SecretKind = "text", *, owner_id: int = 1
+) -> None:
     world.write(lambda c: asker.vault.put(c, name, Secret(text), kind=kind, owner_id=owner_id, at=5))
 
 
@@ -44,19 +46,19 @@ def secret(name: str) -> Value:
     return Value(name, is_secret=True)
 
 
-def build(world: World, asker: Asker, asking: Asking | PageIdentity, **more: object) -> FetchRequest | Failed:
+def build(world: World, asker: RequestBuilder, asking: Asking | PageIdentity, **more: object) -> FetchRequest | Failed:
     identity = asking if isinstance(asking, PageIdentity) else identify(URL, asking)
     occasion = Occasion(now=100 * SECOND, **more)  # type: ignore[arg-type]
     return world.read(lambda c: asker.with_secrets(c, identity, occasion))
 
 
-def asked(world: World, asker: Asker, asking: Asking | PageIdentity, **more: object) -> FetchRequest:
+def ask_page(world: World, asker: RequestBuilder, asking: Asking | PageIdentity, **more: object) -> FetchRequest:
     request = build(world, asker, asking, **more)
     assert isinstance(request, FetchRequest)
     return request
 
 
-def refusal(world: World, asker: Asker, asking: Asking) -> str:
+def refusal(world: World, asker: RequestBuilder, asking: Asking) -> str:
     request = build(world, asker, asking)
     assert isinstance(request, Failed)
     assert ("secret", 0) == (request.kind, request.requests)
@@ -64,19 +66,19 @@ def refusal(world: World, asker: Asker, asking: Asking) -> str:
     return request.reason
 
 
-def test_secrets_are_put_in_where_they_are_named(world: World, asker: Asker):
+def test_secrets_are_put_in_where_they_are_named(world: World, asker: RequestBuilder):
     """Header, body and proxy; a plain header that is called like a secret stays what it is; nothing of it shows in the request's repr."""
     for name in ("key", "form", "way"):
         put(world, asker, name, f"c4nary-{name}")
     headers = (Header("X-Key", secret("key")), Header("X-Plain", Value("key")))
-    request = asked(world, asker, Asking(method="POST", headers=headers, body=secret("form"), proxy=secret("way")))
+    request = ask_page(world, asker, Asking(method="POST", headers=headers, body=secret("form"), proxy=secret("way")))
 
     assert (("x-key", Secret("c4nary-key")), ("x-plain", "key")) == request.headers
     assert (Secret("c4nary-form"), Secret("c4nary-way"), "POST") == (request.body, request.proxy, request.method)
     assert "c4nary" not in repr(request)
 
 
-def test_a_page_without_secrets_needs_no_look_at_the_database(asker: Asker):
+def test_a_page_without_secrets_needs_no_look_at_the_database(asker: RequestBuilder):
     """Its request is the same either way."""
     identity = identify(URL, Asking(trust="ca.pem", headers=(Header("A", Value("b")),)))
     request = asker.plain(identity, Occasion(now=0, validators=KNOWN, timeout=7, final_url="x"))
@@ -85,7 +87,7 @@ def test_a_page_without_secrets_needs_no_look_at_the_database(asker: Asker):
     assert ((("a", "b"),), KNOWN, 7, "x") == (request.headers, request.validators, request.timeout, request.final_url)
 
 
-def test_a_file_of_certificates_lies_in_the_data_directory(asker: Asker, world: World):
+def test_a_file_of_certificates_lies_in_the_data_directory(asker: RequestBuilder, world: World):
     """A name without a folder is found there whatever directory the service was started in; a whole path is taken as it is."""
     named, whole = (
         asker.plain(identify(URL, Asking(trust=t)), Occasion(now=0)).trust for t in ("ca.pem", "/etc/ca.pem")
@@ -94,38 +96,38 @@ def test_a_file_of_certificates_lies_in_the_data_directory(asker: Asker, world: 
     assert [str(world.settings.data / "ca.pem"), "/etc/ca.pem"] == [named, whole]
 
 
-def test_a_secret_that_is_not_set_is_named_with_the_command_that_sets_it(world: World, asker: Asker):
+def test_a_secret_that_is_not_set_is_named_with_the_command_that_sets_it(world: World, asker: RequestBuilder):
     """Nothing is asked, and the page is in error(secret)."""
     words = refusal(world, asker, Asking(headers=(Header("A", secret("api-token")),)))
 
     assert "the secret api-token is not set; `tidings secret set api-token` sets it" == words
 
 
-def test_a_lost_key_is_a_failure_of_the_pages_that_need_it(world: World, asker: Asker):
+def test_a_lost_key_is_a_failure_of_the_pages_that_need_it(world: World, asker: RequestBuilder):
     """The reason says how to mend it; a page without secrets is asked for as before."""
     put(world, asker, "key", "c4nary")
     asker.vault.key_file.path.unlink()
 
     assert "secrets.key is gone" in refusal(world, asker, Asking(headers=(Header("A", secret("key")),)))
-    assert URL == asked(world, asker, PLAIN).url
+    assert URL == ask_page(world, asker, PLAIN).url
 
 
-def test_a_new_secret_makes_the_next_request_unconditional(world: World, asker: Asker):
+def test_a_new_secret_makes_the_next_request_unconditional(world: World, asker: RequestBuilder):
     """Validators speak of what the old one showed: they are left out until the page was seen whole with the new one."""
     put(world, asker, "key", "c4nary")
     asking = Asking(headers=(Header("A", secret("key")),))
-    seen = [asked(world, asker, asking, validators=KNOWN, audited_at=at).validators for at in (None, 4, 5, 6)]
+    seen = [ask_page(world, asker, asking, validators=KNOWN, audited_at=at).validators for at in (None, 4, 5, 6)]
 
     assert [Validators(), Validators(), KNOWN, KNOWN] == seen
 
 
-def test_a_step_has_its_secret_put_in_and_is_named_without_it(world: World, asker: Asker):
+def test_a_step_has_its_secret_put_in_and_is_named_without_it(world: World, asker: RequestBuilder):
     """What is typed comes from the vault; a jar of cookies is no text to type."""
     put(world, asker, "pw", "c4nary")
     put(world, asker, "jar", JAR.format(ends=0), "cookies")
     typing = BrowserStep("fill", "css", "#pw", secret("pw"))
     click = BrowserStep("click", "text", "Go")
-    request = asked(world, asker, Asking(render="browser", steps=(typing, click)))
+    request = ask_page(world, asker, Asking(render="browser", steps=(typing, click)))
 
     assert (
         PlayedStep('fill css "#pw" with secret "pw"', "fill", "css=#pw", Secret("c4nary")),
@@ -137,10 +139,10 @@ def test_a_step_has_its_secret_put_in_and_is_named_without_it(world: World, aske
     )
 
 
-def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: Asker):
+def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: RequestBuilder):
     """Of a jar only what fits each request is sent; what is in it shows nowhere."""
     put(world, asker, "shop", JAR.format(ends=0), "cookies")
-    request = asked(world, asker, Asking(headers=(Header("Cookie", secret("shop")), Header("A", Value("b")))))
+    request = ask_page(world, asker, Asking(headers=(Header("Cookie", secret("shop")), Header("A", Value("b")))))
 
     assert (("a", "b"),) == request.headers
     assert [("sid", Secret("c4nary"))] == [(cookie.name, cookie.value) for cookie in request.cookies]
@@ -176,7 +178,7 @@ def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: Asker):
     ids=["expired", "elsewhere", "header", "body", "proxy", "signing", "a receiver", "no jar"],
 )
 def test_a_secret_goes_only_where_it_can(
-    world: World, asker: Asker, asking: Asking, kind: SecretKind, text: str, words: str
+    world: World, asker: RequestBuilder, asking: Asking, kind: SecretKind, text: str, words: str
 ):
     """Cookies that have expired or are for others, a jar as something else, the secret of webhooks: told, and nothing is sent."""
     put(world, asker, "x", text, kind)
@@ -184,7 +186,7 @@ def test_a_secret_goes_only_where_it_can(
     assert words in refusal(world, asker, asking)
 
 
-def test_jars_are_their_owners(world: World, asker: Asker):
+def test_jars_are_their_owners(world: World, asker: RequestBuilder):
     """H-038: for the same host and the same name each owner's page has its own cookies, and is a page of its own."""
     world.write(lambda c: c.execute("INSERT INTO owner (id, name) VALUES (2, 'ann')"))
     put(world, asker, "shop", JAR.format(ends=0), "cookies")
@@ -194,5 +196,5 @@ def test_jars_are_their_owners(world: World, asker: Asker):
 
     assert mine.key != hers.key
     assert [["c4nary"], ["hers"]] == [
-        [cookie.value.reveal() for cookie in asked(world, asker, identity).cookies] for identity in (mine, hers)
+        [cookie.value.reveal() for cookie in ask_page(world, asker, identity).cookies] for identity in (mine, hers)
     ]

@@ -33,7 +33,7 @@ def new_body(size: int, former_size: int = 0) -> NewBody:
     return NewBody(body, hashlib.sha256(body).hexdigest(), "f" * 64 if former_size else "", former_size)
 
 
-def kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
+def commit_kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
     """Return the unit as it is handed to be committed."""
     committed: list[Unit] = []
 
@@ -41,7 +41,7 @@ def kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
         committed.append(unit)
 
     async def run() -> None:
-        store = Store(world.reopened())
+        store = Store(world.reopen())
         archive = Archive(folder, file_bytes=FILE_BYTES, chain_length=8)
         await Keeper(store, archive, commit).keep(Unit(at=1, epoch=1, bodies=bodies))
         await store.close()
@@ -53,7 +53,7 @@ def kept(world: World, folder: Path, *bodies: NewBody) -> Unit:
 
 def test_small_bodies_are_left_to_the_commit(world: World, tmp_path: Path):
     """Up to the size that fits into a row however badly it compresses; nothing is written to the disk."""
-    unit = kept(world, tmp_path / "blobs", new_body(1_000), new_body(FILE_BYTES - 64, former_size=50))
+    unit = commit_kept(world, tmp_path / "blobs", new_body(1_000), new_body(FILE_BYTES - 64, former_size=50))
 
     assert (2, 0) == (len(unit.bodies), len(unit.blobs))
     assert [] == [*(tmp_path / "blobs").rglob("*")]
@@ -62,7 +62,7 @@ def test_small_bodies_are_left_to_the_commit(world: World, tmp_path: Path):
 @pytest.mark.parametrize("large", [new_body(FILE_BYTES + 1), new_body(10, former_size=FILE_BYTES)])
 def test_what_may_need_a_file_is_planned_before_the_commit(world: World, tmp_path: Path, large: NewBody):
     """Whatever is large, the new body or the one that leans on it from now on; the whole unit goes one way."""
-    unit = kept(world, tmp_path / "blobs", new_body(1_000), large)
+    unit = commit_kept(world, tmp_path / "blobs", new_body(1_000), large)
 
     assert () == unit.bodies
     assert [new_body(1_000).sha256, large.sha256] == [blob.sha256 for blob in unit.blobs]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.planned import watched
+from tests.planned import make_watched
 from tests.stores import World
 from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
 from tidings.fetching.politeness import HostGate
@@ -38,7 +38,7 @@ class Case:
         level = float(rng.choice([0.0, 0.5, 1.0, 2.0, 3.5, 5.0, burst]))
         self.bucket = TokenBucket(rate=0.01, burst=burst, level=min(level, burst), at=now)
 
-    def simulated(self) -> list[int]:
+    def simulate(self) -> list[int]:
         """Return the pages that the simulator polls at once, best first."""
         world = simulator.World(
             population=Population(
@@ -56,7 +56,7 @@ class Case:
         ledger = simulator.simulate(RoundRobin(HOUR), world, rng=np.random.default_rng(0))
         return [int(page) for page in ledger.polls.page]
 
-    def lived(self, world: World) -> list[int]:
+    def run_live(self, world: World) -> list[int]:
         """Return the pages that the live loop pays for at once, best first."""
         world.watch("news", *PAGES)
         world.write(charge.set_budgets, {"default": (self.bucket.rate, self.bucket.burst)}, at=self.now)
@@ -76,7 +76,7 @@ class Case:
         planner.touch(pages)
 
         async def pay() -> list[int]:
-            store = Store(world.reopened())
+            store = Store(world.reopen())
             gate = HostGate(gap_seconds=0, connections=1, clock=clock)
             payer = Payer(store, planner, gate, has_classes=False, epoch=world.epoch)
             charged, unpaid = await payer.pay(self.now, most=64, only=None)
@@ -87,7 +87,7 @@ class Case:
         return asyncio.run(pay())
 
     def _page(self, page_id: int) -> WatchedPage:
-        page, looked = watched(page_id, "Fetch on change"), self.looked[page_id - 1]
+        page, looked = make_watched(page_id, "Fetch on change"), self.looked[page_id - 1]
         page.identity = replace(page.identity, render="browser" if self.is_dear[page_id - 1] else "")
         page.state = replace(page.state, last_seq=1, polled_at=looked, checked_at=looked, polls=1)
         (sub,) = page.subscriptions.values()
@@ -108,4 +108,4 @@ def test_the_live_loop_and_the_simulator_pay_for_the_same_polls(world: World, se
     """Given the same pages and the same budget: in turn, the latest first, and a dear one is saved up for."""
     case = Case(seed, world.at)
 
-    assert case.simulated() == case.lived(world)
+    assert case.simulate() == case.run_live(world)

@@ -20,7 +20,7 @@ def tries(session: Session, now: int, count: int) -> list[int]:
 def test_tries_come_after_1_6_and_24_hours_and_never_more_than_three_a_day():
     """A try that succeeded counts for the day too."""
     now = 1000 * DAY
-    worked = Session().trying(now).succeeded(())
+    worked = Session().trying(now).succeed(())
 
     assert [0, 1, 7, 31, 55] == tries(Session(), now, 5)
     assert [0, 1, 24, 48] == tries(worked, now, 4)
@@ -31,7 +31,7 @@ def test_a_login_that_is_lost_all_the_time_is_repaired_three_times_a_day():
     session, now = Session(), 1000 * DAY
     for _ in range(3):
         assert session.next_try(now) == now
-        session = session.trying(now).succeeded(())
+        session = session.trying(now).succeed(())
         now += MINUTE
 
     assert 1001 * DAY == session.next_try(now)
@@ -48,7 +48,7 @@ def test_renewed_cookies_replace_those_of_their_name_and_expired_ones_go():
     """What the site takes away is gone; a good answer forgets failures."""
     held = (Cookie("sid", Secret("1"), "a.example"), Cookie("old", Secret("x"), "a.example"))
     answer = (Cookie("sid", Secret("2"), "a.example"), Cookie("old", Secret(""), "a.example", expires_at=5))
-    session = Session(cookies=held, failures=2, reason="no").renewed(answer, 10)
+    session = Session(cookies=held, failures=2, reason="no").renew(answer, 10)
 
     assert (Cookie("sid", Secret("2"), "a.example"),) == session.cookies
     assert (0, "") == (session.failures, session.reason)

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from tests.planned import watched
+from tests.planned import make_watched
 from tidings.clock import HOUR, MINUTE
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import Failed
@@ -11,16 +11,16 @@ from tidings.service.examine.detect import Compared
 from tidings.service.examine.findings import Findings
 from tidings.service.examine.poll_result import PollResult, Turn
 from tidings.service.poll.unit import unit_of
-from tidings.service.watch.cursors import taken, unconfirmed
+from tidings.service.watch.cursors import take, wait_for_second
 
 AT = HOUR
 FAILED = Failed(kind="net", reason="no route", requests=2)
 HOST = HostState(name="h1.example")
 
 
-def polled(**more) -> PollResult:
+def make_poll(**more) -> PollResult:
     """Return a poll of page 1, which sentinel 1 watches on change."""
-    page = watched(1, "Fetch on change")
+    page = make_watched(1, "Fetch on change")
     grant = Grant(page_id=1, host="h1.example", cost=1.0, reason=PollReason(Why.CHANGE))
     charged = Charged(poll_id=7, grant=grant, at=AT - 1, epoch=3)
     return PollResult(page=page, at=AT, epoch=3, charged=charged, outcome=FAILED, **more)
@@ -28,7 +28,7 @@ def polled(**more) -> PollResult:
 
 def test_a_poll_ends_in_its_unit():
     """With the requests that it answers and the host's state, all under the poller's epoch."""
-    result = polled(answered=(4, 5), hosts=(HOST,))
+    result = make_poll(answered=(4, 5), hosts=(HOST,))
     record = result.record("error", reason=FAILED.reason, kind=FAILED.kind)
 
     unit = unit_of(Findings(turn=result, state=result.page.state, record=record))
@@ -46,7 +46,7 @@ def test_a_poll_ends_in_its_unit():
 
 def test_what_is_taken_without_a_poll_has_no_record():
     """It answers nobody and says nothing of hosts."""
-    turn = Turn(page=watched(1), at=AT, epoch=3)
+    turn = Turn(page=make_watched(1), at=AT, epoch=3)
 
     unit = unit_of(Findings(turn=turn, state=turn.page.state))
 
@@ -56,8 +56,8 @@ def test_what_is_taken_without_a_poll_has_no_record():
 
 def test_a_comparison_that_was_made_is_owed_no_more():
     """One that died again, or whose cursor stands, stays owed."""
-    turn = Turn(page=watched(1), at=AT, epoch=3, owed={1: 2, 9: 1})
-    moved = Compared(cursors=(taken(turn.page.subscriptions[1], 4),))
+    turn = Turn(page=make_watched(1), at=AT, epoch=3, owed={1: 2, 9: 1})
+    moved = Compared(cursors=(take(turn.page.subscriptions[1], 4),))
     died = replace(
         moved,
         comparisons=(ComparisonRow(subscription_id=1, page_id=1, from_seq=3, to_seq=4, revision=1, status="pending"),),
@@ -74,8 +74,8 @@ def test_a_comparison_that_was_made_is_owed_no_more():
 
 def test_a_doubt_brings_a_second_poll_soon():
     """At most a minute later; of a page that is in error the retry stays as it is."""
-    result = polled()
-    doubt = Compared(cursors=(unconfirmed(result.page.subscriptions[1], AT),))
+    result = make_poll()
+    doubt = Compared(cursors=(wait_for_second(result.page.subscriptions[1], AT),))
     well, failing = result.page.state, replace(result.page.state, health="error", retry_at=AT + HOUR)
 
     soon = unit_of(Findings(turn=result, state=well, compared=doubt)).page
@@ -89,7 +89,7 @@ def test_a_doubt_brings_a_second_poll_soon():
 
 def test_a_job_that_died_is_the_problem_of_its_page():
     """It is said until a version can be compared again."""
-    result = polled()
+    result = make_poll()
     known = replace(result.page.state, problem="too deep")
 
     died = unit_of(Findings(turn=result, state=known, compared=Compared(died="killed"))).page
@@ -100,10 +100,10 @@ def test_a_job_that_died_is_the_problem_of_its_page():
 
 def test_headers_are_remembered_by_a_cursor_that_moves_too():
     """One cursor a subscription: the last move, with what any of them remembers."""
-    result = polled()
+    result = make_poll()
     (sub,) = result.page.subscriptions.values()
-    remembered = replace(taken(sub, 1), remembered="headers")
-    moved = replace(taken(sub, 2), missing=Missing(seq=2, revision=1, names=("a",)))
+    remembered = replace(take(sub, 1), remembered="headers")
+    moved = replace(take(sub, 2), missing=Missing(seq=2, revision=1, names=("a",)))
 
     unit = unit_of(
         Findings(turn=result, state=result.page.state, remembered=(remembered,), compared=Compared(cursors=(moved,)))
@@ -114,7 +114,7 @@ def test_headers_are_remembered_by_a_cursor_that_moves_too():
 
 def test_the_page_speaks_before_its_content():
     """Events of the page come before those of what was found in it."""
-    result = polled()
+    result = make_poll()
     well = Event(type=EventType.PAGE_OK, at=AT, page_id=1)
     lost = Event(type=EventType.PART_LOST, at=AT, page_id=1, sentinel_id=1, data={"part": "css", "version": 1})
 

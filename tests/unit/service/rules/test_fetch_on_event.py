@@ -41,7 +41,7 @@ class Story:
         rules = {wanted.rule.name: wanted.rule for wanted in (await self.behaviour.arrange(self.moment(at))).wanted}
         occurrence = Occurrence.at("x", at, params)
         await self.behaviour.act(self.moment(at), Firing(rules[f"summons.{rule}"], at, (occurrence,)))
-        self.behaviour.settled(1, self.memory)
+        self.behaviour.note_memory(1, self.memory)
 
     def happens(self, event: str, at: int) -> None:
         asyncio.run(self._act(f"event.{event}", at))

@@ -24,10 +24,10 @@ from tidings.service.behaviour import (
     Deeds,
     Moment,
     WantedRule,
-    closed,
     happening,
-    heard,
-    opened,
+    name_closing,
+    name_logged,
+    name_opening,
 )
 from tidings.service.rules.follow import NAME, RuleFollower
 from tidings.service.sentinels import register
@@ -63,8 +63,8 @@ class Counting:
         """One rule for what it counts, one for its clock."""
         number = moment.held.row.id
         moment.memory.setdefault("first", moment.upto + 1)
-        clock = Periodic(opened("counting.tick", number), TICK, closed(number))
-        found = heard("change.found", number)
+        clock = Periodic(name_opening("counting.tick", number), TICK, name_closing(number))
+        found = name_logged("change.found", number)
         return Arrangement(
             (
                 WantedRule(Rule(name="counting.found", event=found, coupling=Coupling.DETACHED)),
@@ -83,7 +83,7 @@ class Counting:
         """Tell what is left."""
         return self._tell(moment)
 
-    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+    def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
         """Note what it hears."""
         self.settled_with[sentinel_id] = memory
 
@@ -170,7 +170,7 @@ class Home:
         self.rules.wake()
         await self.rules.follow(now)
 
-    def told(self) -> list[tuple[str, str, int, int]]:
+    def list_reported(self) -> list[tuple[str, str, int, int]]:
         """Return what was told: text and range of events."""
         found = self.door.read(deliveries.listing)
         return sorted((d.sentinel, d.body.decode(), d.first_seq, d.last_seq) for d in found)
@@ -198,7 +198,7 @@ def test_a_clock_tells_what_was_heard_before_it_went_off(home: Home):
 
     run(story())
 
-    assert [("one", f"2 at {TICK}", 3, 4)] == home.told()
+    assert [("one", f"2 at {TICK}", 3, 4)] == home.list_reported()
 
 
 class Hearing(Counting):
@@ -255,7 +255,7 @@ def test_rules_go_with_their_sentinel_after_their_last_deed(home: Home):
 
     run(story())
 
-    assert [("one", f"1 at {2 * MINUTE}", 3, 4)] == home.told()
+    assert [("one", f"1 at {2 * MINUTE}", 3, 4)] == home.list_reported()
     assert [] == home.door.read(rules.listing, NAME)
     assert {one: None} == home.behaviour.settled_with
 
@@ -274,7 +274,7 @@ def test_what_comes_after_the_end_is_told_too(home: Home):
 
     run(story())
 
-    assert [("one", f"1 at {2 * MINUTE}", 4, 4)] == home.told()
+    assert [("one", f"1 at {2 * MINUTE}", 4, 4)] == home.list_reported()
     assert [] == home.door.read(rules.listing, NAME)
 
 
@@ -315,7 +315,7 @@ def test_a_fault_of_a_behaviour_costs_no_other_sentinel_anything(home: Home, mon
 
     run(story())
 
-    assert ["good"] == [name for name, *_ in home.told()]
+    assert ["good"] == [name for name, *_ in home.list_reported()]
     assert "LookupError: out of order" == home.door.read(events.listing, types=["problem.rule"])[0].data["error"]
 
 
@@ -340,7 +340,7 @@ def test_deeds_that_the_store_refuses_are_left_out(home: Home, monkeypatch: pyte
 
     run(story())
 
-    assert [f"1 at {2 * TICK}"] == [text for _, text, *_ in home.told()]
+    assert [f"1 at {2 * TICK}"] == [text for _, text, *_ in home.list_reported()]
     assert 1 == len(home.door.read(events.listing, types=["problem.unit"]))
 
 
@@ -358,7 +358,7 @@ def test_a_clock_that_missed_many_ticks_owes_one(home: Home):
 
     run(story())
 
-    assert [("one", f"1 at {1000 * TICK}", 3, 3)] == home.told()
+    assert [("one", f"1 at {1000 * TICK}", 3, 3)] == home.list_reported()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -371,7 +371,7 @@ def test_deaths_between_any_two_commits_change_nothing(tmp_path: Path, seed: int
         now += chance.choice((SECOND, MINUTE, 7 * MINUTE))
         trace.append((now, chance.choices(("happen", "add", "end"), (8, 1, 0.7))[0], chance.randrange(4)))
 
-    def told(directory: Path, dies: Callable[[], bool]) -> list[tuple[str, str, int, int]]:
+    def report(directory: Path, dies: Callable[[], bool]) -> list[tuple[str, str, int, int]]:
         home = Home(directory, dies=dies)
         alive = [home.add(name, START) for name in ("a", "b", "c")]
 
@@ -400,12 +400,12 @@ def test_deaths_between_any_two_commits_change_nothing(tmp_path: Path, seed: int
                         return
 
         asyncio.run(story())
-        return home.told()
+        return home.list_reported()
 
     deaths = random.Random(seed + 1000)
 
-    expected = told(tmp_path / "calm", lambda: False)
-    assert expected == told(tmp_path / "wild", lambda: deaths.random() < 0.15)
+    expected = report(tmp_path / "calm", lambda: False)
+    assert expected == report(tmp_path / "wild", lambda: deaths.random() < 0.15)
     assert expected
 
 
@@ -418,7 +418,7 @@ class Dreamt:
     async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
         """Answer what rules ask."""
         match fn.__name__:
-            case "_happened":
+            case "_list_events":
                 happened, self.waiting = self.waiting, []
                 return happened, max((e.seq for e in happened), default=0)
             case "listing":

@@ -6,7 +6,7 @@ from tidings.clock import DAY
 from tidings.search.query import parse
 from tidings.service.search.appraise import appraiser, rates
 from tidings.storage.search import find
-from tidings.storage.search.index import Entry, SearchIndex
+from tidings.storage.search.index import IndexEntry, SearchIndex
 from tidings.storage.search.log import SearchLog
 
 
@@ -16,7 +16,7 @@ def index(tmp_path):
     made = SearchIndex(tmp_path)
     made.begin("one")
     texts = [f"page {n} {'tea ' * (n % 7 if n < 20 else 0)}and what else it says {'more ' * n}" for n in range(1, 41)]
-    made.put([Entry(page_id=n, seq=1, at=0, text=text) for n, text in enumerate(texts, 1)], cursor=0, moved_to=40)
+    made.put([IndexEntry(page_id=n, seq=1, at=0, text=text) for n, text in enumerate(texts, 1)], cursor=0, moved_to=40)
     yield made
     made.close()
 
@@ -42,7 +42,7 @@ def test_a_refresh_is_worth_what_searching_says(index, log, page, text):
     """A page that rises, one that falls out, one that comes in, one of which nobody hears."""
     said = appraiser(index, log, at=0)
     before = find.find(index, parse("tea"))
-    index.put([Entry(page_id=page, seq=2, at=DAY, text=text)], cursor=40, moved_to=41, appraise=said)
+    index.put([IndexEntry(page_id=page, seq=2, at=DAY, text=text)], cursor=40, moved_to=41, appraise=said)
     old = {hit.page_id: hit.score for hit in before}
     after = said._score("tea", said._counted(["", text, ""]))
     true = {**old, page: after}
@@ -73,9 +73,9 @@ def test_a_page_that_goes_is_worth_its_place(index, log):
 def test_rates_are_drawn_towards_the_usual(index, log):
     """A page that has just been found may be as good as the others; the best guess comes first."""
     said = appraiser(index, log, at=0)
-    index.put([Entry(page_id=30, seq=2, at=0, text="tea")], cursor=40, moved_to=41, appraise=said)
-    index.put([Entry(page_id=90, seq=1, at=59 * DAY, text="new")], cursor=41, moved_to=42, appraise=said)
-    index.put([Entry(page_id=31, seq=2, at=0, text="dull")], cursor=42, moved_to=43, appraise=said)
+    index.put([IndexEntry(page_id=30, seq=2, at=0, text="tea")], cursor=40, moved_to=41, appraise=said)
+    index.put([IndexEntry(page_id=90, seq=1, at=59 * DAY, text="new")], cursor=41, moved_to=42, appraise=said)
+    index.put([IndexEntry(page_id=31, seq=2, at=0, text="dull")], cursor=42, moved_to=43, appraise=said)
 
     found = list(rates(index, at=60 * DAY))
 

@@ -4,7 +4,7 @@ import pytest
 
 from tidings.errors import UsageError
 from tidings.service.search.workload import rows_of, workload
-from tidings.storage.search.index import Entry, SearchIndex
+from tidings.storage.search.index import IndexEntry, SearchIndex
 from tidings.storage.search.log import SearchLog
 
 
@@ -12,7 +12,7 @@ def test_queries_are_weighed_by_the_pages_that_answer(tmp_path):
     """What nothing answers is of no page here."""
     index, log = SearchIndex(tmp_path), SearchLog(tmp_path)
     index.begin("one")
-    rows = [Entry(page_id=n, seq=1, at=1, text=f"common {'tea' if n < 4 else 'rain'}") for n in range(1, 12)]
+    rows = [IndexEntry(page_id=n, seq=1, at=1, text=f"common {'tea' if n < 4 else 'rain'}") for n in range(1, 12)]
     index.put(rows, cursor=0, moved_to=11)
     log.bring([("tea", 5), ("yeti", 9)], owner_id=1, at=0)
 

@@ -13,14 +13,14 @@ def test_few_findings_are_all_told():
     """As many as fit are told one by one."""
     found = [finding.warn("page", str(i)) for i in range(MOST_LINES)]
 
-    assert found == list(finding.shortened(found))
+    assert found == list(finding.shorten(found))
 
 
 def test_of_many_findings_the_rest_is_counted():
     """One more than fits is counted, with the worst that can be said: the status they share."""
     found = [finding.fail("blob", str(i)) for i in range(MOST_LINES + 1)]
 
-    assert Finding("fail", "blob", "and 1 more", "m") == list(finding.shortened(found, mend="m"))[-1]
+    assert Finding("fail", "blob", "and 1 more", "m") == list(finding.shorten(found, mend="m"))[-1]
 
 
 @pytest.mark.parametrize(

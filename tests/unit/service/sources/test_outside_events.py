@@ -44,7 +44,7 @@ def world(products: Products, tmp_path: Path) -> Iterator[World]:
         world.database.close()
 
 
-def happened(world: World) -> list[Any]:
+def happen_once(world: World) -> list[Any]:
     return [row.data for row in world.read(events.listing, types=[outside.HAPPENED])]
 
 
@@ -56,7 +56,7 @@ def test_what_is_told_twice_with_one_key_happens_once(world: World):
 
     assert (True, False, True) == (first.is_new, again.is_new, other.is_new)
     assert first.seq == again.seq < other.seq
-    assert [{"event": "deploy", "params": {"version": n}} for n in "12"] == happened(world)
+    assert [{"event": "deploy", "params": {"version": n}} for n in "12"] == happen_once(world)
     assert (2, world.at + 9) == (
         (row := world.read(outside.find, "deploy")).happened,
         row.happened_at,
@@ -68,7 +68,7 @@ def test_without_a_key_each_call_is_an_event(world: World):
     for _ in range(2):
         world.write(take, "deploy", {}, at=world.at)
 
-    assert 2 == len(happened(world))
+    assert 2 == len(happen_once(world))
 
 
 def test_keys_are_forgotten_after_their_time(world: World):
@@ -97,7 +97,7 @@ def test_what_cannot_be_an_event_is_refused_whole(world: World, params: Any, key
     with pytest.raises(UsageError):
         world.write(take, "deploy", params, at=world.at, key=key)
 
-    assert [] == happened(world)
+    assert [] == happen_once(world)
 
 
 def test_nested_too_deep_is_refused(world: World):
@@ -111,7 +111,7 @@ def test_nested_too_deep_is_refused(world: World):
 
     with pytest.raises(UsageError, match="nested at most 32 deep"):
         world.write(take, "deploy", deep, at=world.at)
-    assert 1 == len(happened(world))
+    assert 1 == len(happen_once(world))
 
 
 def test_a_webhook_needs_its_token(world: World):
@@ -122,7 +122,7 @@ def test_a_webhook_needs_its_token(world: World):
     heard: list[str] = []
 
     async def story() -> list[str]:
-        store = Store(world.reopened(), gather_seconds=0)
+        store = Store(world.reopen(), gather_seconds=0)
         way = OutsideEvents(store, vault, ManualClock(world.at), hear=heard.append)
         refused = []
         for name, word in (("deploy", "x"), ("deploy", ""), ("other", token.reveal()), ("deploy", "\ud800")):
@@ -136,12 +136,12 @@ def test_a_webhook_needs_its_token(world: World):
 
     assert 1 == len(set(asyncio.run(story())))
     assert ["deploy"] == heard
-    assert [{"event": "deploy", "params": {"n": 1}}] == happened(world)
+    assert [{"event": "deploy", "params": {"n": 1}}] == happen_once(world)
 
 
 def source(world: World, **wanted: Any) -> Sources:
     """Return the files and commands of a poller, whose clock stands."""
-    store = Store(world.reopened(), gather_seconds=0)
+    store = Store(world.reopen(), gather_seconds=0)
     clock = ManualClock(world.at)
     return Sources(
         store,
@@ -210,7 +210,7 @@ def test_a_file_that_was_written_just_now_is_read_again(world: World, disk: Path
 
     asyncio.run(story())
 
-    assert is_seen == bool(happened(world))
+    assert is_seen == bool(happen_once(world))
 
 
 @pytest.mark.parametrize("is_made_anew", [True, False])
@@ -237,17 +237,17 @@ def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, 
     asyncio.run(story())
 
     assert {} == world.read(outside.find, "f").state
-    assert [] == happened(world)
+    assert [] == happen_once(world)
 
 
 def test_doctor_names_what_cannot_be_looked_at(world: World):
     """A file or command in trouble is a warning with its reason; none is fine."""
 
-    def said(c):
+    def say(c):
         return [(f.status, f.detail) for f in findings(c, "events", world.settings, now=world.at, is_polled=True)]
 
-    assert [("ok", "1 known, each can happen")] == world.read(said)
+    assert [("ok", "1 known, each can happen")] == world.read(say)
     row = world.read(outside.find, "deploy")
     world.write(outside.settle, row.id, state={}, problem="it is gone")
 
-    assert [("warn", "deploy cannot happen: it is gone")] == world.read(said)
+    assert [("warn", "deploy cannot happen: it is gone")] == world.read(say)

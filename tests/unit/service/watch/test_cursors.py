@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.planned import watched
+from tests.planned import make_watched
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.observed.unit import CHANGE, CursorMove, Missing
 from tidings.service.watch import cursors
@@ -20,7 +20,7 @@ HOURLY = "Fetch every 1 hour slack 10 min"
 
 def page_of(clauses: str = "", *, newest: int = 0, **row: Any) -> WatchedPage:
     """Return a page with one subscription that a sentinel with these clauses made; `row` is what is stored of it."""
-    page = watched(1, clauses, at=START)
+    page = make_watched(1, clauses, at=START)
     page.state = replace(page.state, last_seq=newest)
     page.subscriptions[1].row = replace(page.subscriptions[1].row, **row)
     return page
@@ -101,7 +101,7 @@ def test_a_doubt_is_cleared_up_by_the_next_look():
 def test_a_change_that_waits_moves_no_cursor():
     """It is a doubt of its own name; a stored version is taken on its account whenever it was made."""
     sub = sub_of(HOURLY, taken=(1,), base=1, next_tick=START + HOUR, number=3, seen=1, ticked_at=START)
-    waits = cursors.unconfirmed(sub, START + MINUTE)
+    waits = cursors.wait_for_second(sub, START + MINUTE)
 
     assert replace(waits, missing=None) == cursors.standing_still(sub)
     assert waits.missing is not None
@@ -117,9 +117,9 @@ def test_a_change_that_waits_moves_no_cursor():
 
 def test_a_cursor_after_a_version():
     """The first is its base; anew it begins with this one and forgets what it had."""
-    first = cursors.taken(sub_of(HOURLY, next_tick=START), 4)
+    first = cursors.take(sub_of(HOURLY, next_tick=START), 4)
     sub = sub_of(HOURLY, base=4, taken=(4,), seen=4, number=1, next_tick=START, ticked_at=START - HOUR)
-    second, anew = cursors.taken(sub, 7), cursors.taken(sub, 7, anew=True)
+    second, anew = cursors.take(sub, 7), cursors.take(sub, 7, anew=True)
 
     assert (4, 1, 4, START) == (first.base, first.number, first.seen, first.next_tick)
     assert (4, 2, 7, START - HOUR) == (second.base, second.number, second.seen, second.ticked_at)
@@ -135,7 +135,7 @@ def test_a_tick_moves_to_the_next_one_after_a_look():
     at = START + HOUR + MINUTE
     moved = CursorMove(subscription_id=1, revision=1, base=1, taken=(2,))
 
-    assert (START + 2 * HOUR, at) == (cursors.ticked(sub, at).next_tick, cursors.ticked(sub, at).ticked_at)
+    assert (START + 2 * HOUR, at) == (cursors.pass_tick(sub, at).next_tick, cursors.pass_tick(sub, at).ticked_at)
     assert (replace(moved, next_tick=START + 2 * HOUR, ticked_at=at),) == cursors.tick_all((moved,), page, at)
     assert (moved,) == cursors.tick_all((moved,), page_of(taken=(1,)), at)
     with pytest.raises(TypeError, match="has no ticks"):

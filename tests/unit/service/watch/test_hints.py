@@ -82,7 +82,7 @@ def test_a_flood_is_held():
     assert MOST_WAITING == kept
 
 
-def told(heard: Hearing, days: int, *, kind: str = "api", hinted: bool = True) -> None:
+def measure_hinted(heard: Hearing, days: int, *, kind: str = "api", hinted: bool = True) -> None:
     """Let a page change once a day, four looks a day be made, and the one that finds it follow a hint, or none."""
     for turn in range(days):
         at = START + turn * DAY
@@ -96,7 +96,7 @@ def told(heard: Hearing, days: int, *, kind: str = "api", hinted: bool = True) -
 def test_a_source_that_was_right_is_believed_more_and_one_that_was_not_less():
     """Told changes, and hints for nothing, are counted for all pages of the host; other hosts and kinds are as before."""
     good, bad = hearing(), hearing()
-    told(good, 30)
+    measure_hinted(good, 30)
     for turn in range(30 * 24):
         bad.hear(1, "api", START + turn * HOUR)
         look(bad, START + turn * HOUR + MINUTE)
@@ -121,9 +121,9 @@ def test_a_source_that_was_right_is_believed_more_and_one_that_was_not_less():
 def test_silence_counts_where_a_source_has_proved_itself_and_ends_with_what_it_misses():
     """Changes that nobody told of take the trust back."""
     heard = hearing()
-    told(heard, 40, kind="websub")
+    measure_hinted(heard, 40, kind="websub")
     trusted = heard.unheard(1)
-    told(heard, 10, hinted=False)
+    measure_hinted(heard, 10, hinted=False)
 
     assert 0.05 <= trusted < 0.3
     assert heard.unheard(1) > 2 * trusted
@@ -227,7 +227,7 @@ def test_a_flood_of_hints_loses_its_weight(hints_a_day: int):
 def test_a_source_that_has_left_says_nothing_by_its_silence():
     """Its page is as before, and what was known of it there is to be forgotten; of the source itself it stays."""
     heard = hearing()
-    told(heard, 40, kind="websub")
+    measure_hinted(heard, 40, kind="websub")
     heard.drain()
     heard.leave(1, "websub")
     left = heard.drain()

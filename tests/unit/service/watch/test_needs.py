@@ -11,7 +11,7 @@ def deadline(page, sentinel, start, end, **more):
     return Deadline(page, sentinel, ExecutionInterval(start, end), PollReason(Why.THEN), **more)
 
 
-def polled(page, at, outcome="unchanged"):
+def make_unit(page, at, outcome="unchanged"):
     """Return the unit of a poll."""
     record = PollRecord(poll_id=1, page_id=page, finished_at=at, outcome=outcome, text_changed=False)
     return Unit(at=at, epoch=1, poll=record)
@@ -24,7 +24,7 @@ def test_the_most_urgent_of_those_that_have_begun():
 
     assert 0 == needs.begins(7)
     assert [100, 30] == [found.interval.end for at in (10, 20) if (found := needs.most_urgent(7, at))]
-    assert [100, 30] == [found.interval.end for found in needs.begun(25)]
+    assert [100, 30] == [found.interval.end for found in needs.list_begun(25)]
 
 
 def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
@@ -34,12 +34,12 @@ def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
     needs.settle("one", 2, [deadline(7, 2, 5, 9)])
     needs.settle("two", 3, [deadline(7, 3, 0, 9, is_heard=False)])
 
-    def heard(unit):
-        return [(event.type, event.sentinel_id, event.page_id) for event in needs.noted(unit).events]
+    def hear(unit):
+        return [(event.type, event.sentinel_id, event.page_id) for event in needs.add_events(unit).events]
 
-    assert [(LOOKED, 1, 7), (LOOKED, 2, 7)] == heard(polled(7, 5))
-    assert [(LOOKED, 1, 7)] == heard(polled(7, 4))
-    assert [] == heard(polled(7, 10)) == heard(polled(7, 5, "error")) == heard(polled(8, 5))
+    assert [(LOOKED, 1, 7), (LOOKED, 2, 7)] == hear(make_unit(7, 5))
+    assert [(LOOKED, 1, 7)] == hear(make_unit(7, 4))
+    assert [] == hear(make_unit(7, 10)) == hear(make_unit(7, 5, "error")) == hear(make_unit(8, 5))
 
 
 def test_what_is_kept_is_served_by_a_look_that_began_in_time_however_late():
@@ -48,12 +48,12 @@ def test_what_is_kept_is_served_by_a_look_that_began_in_time_however_late():
     needs.settle("one", 1, [deadline(7, 1, 5, 9, is_kept=True)])
     needs.expire(100)
 
-    def heard(begun, at):
+    def hear(begun, at):
         needs.begin(7, begun)
-        return [(event.sentinel_id, event.data["begun"]) for event in needs.noted(polled(7, at)).events]
+        return [(event.sentinel_id, event.data["begun"]) for event in needs.add_events(make_unit(7, at)).events]
 
     assert 5 == needs.begins(7)
-    assert [[], [(1, 5)], [(1, 50)]] == [heard(*times) for times in ((4, 6), (5, 6), (50, 60))]
+    assert [[], [(1, 5)], [(1, 50)]] == [hear(*times) for times in ((4, 6), (5, 6), (50, 60))]
 
 
 def test_what_is_settled_anew_replaces_what_was_and_is_told():

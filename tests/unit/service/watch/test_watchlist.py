@@ -25,7 +25,7 @@ FETCHES = ("", "Fetch every 1 hour", "Fetch every 3 hour", "Fetch on demand")
 COMPARES = ("", "Compare first", "Compare moving 3", "Compare every 2")
 
 
-def held(watchlist: Watchlist) -> dict[str, Any]:
+def list_held(watchlist: Watchlist) -> dict[str, Any]:
     """Return all that is held of what is watched."""
     return {
         "pages": {
@@ -37,7 +37,7 @@ def held(watchlist: Watchlist) -> dict[str, Any]:
     }
 
 
-def said(rng: random.Random, alive: list[str], number: int) -> str:
+def write_statements(rng: random.Random, alive: list[str], number: int) -> str:
     """Return a text of many statements, each of another sentinel; `alive` follows it."""
     lines = []
     for name in rng.sample(alive, min(len(alive), STEPS_A_TEXT // 2)):
@@ -72,7 +72,7 @@ async def _live(settings: Settings, rng: random.Random) -> None:
     await live.load()
     for number in range(STEPS // STEPS_A_TEXT):
         now += SECOND
-        made = register.register(database, said(rng, alive, number), settings=settings, now=now).made
+        made = register.register(database, write_statements(rng, alive, number), settings=settings, now=now).made
         database.write(_start, [row.id for row in made if rng.random() < 0.8], now)
         await live.follow()
         if number % 2 == 1:
@@ -80,7 +80,7 @@ async def _live(settings: Settings, rng: random.Random) -> None:
             await anew.load()
             watched = {page_id for page_id, page in live.pages.items() if page.subscriptions}
 
-            assert held(anew) == held(live)
+            assert list_held(anew) == list_held(live)
             assert watched == set(live.pages)
     database.write(_drop_all, now)
     await live.follow()

@@ -21,13 +21,13 @@ from tidings.storage.db.sqlite import SqliteDriver
 def c(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
     """Give a connection to an empty database, in a transaction that is undone at the end."""
     if request.param == "sqlite":
-        yield from _begun(SqliteDriver(tmp_path, busy_seconds=1))
+        yield from _begin(SqliteDriver(tmp_path, busy_seconds=1))
     else:
         with own_postgres() as url:
-            yield from _begun(PostgresDriver(url, busy_seconds=1))
+            yield from _begin(PostgresDriver(url, busy_seconds=1))
 
 
-def _begun(driver: DatabaseDriver) -> Iterator[Connection]:
+def _begin(driver: DatabaseDriver) -> Iterator[Connection]:
     driver.begin_write()
     yield driver.connection
     driver.rollback()

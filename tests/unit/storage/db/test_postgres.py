@@ -85,10 +85,10 @@ def test_texts_are_rewritten_for_psycopg():
 def test_a_connection_that_was_cut_while_idle_is_made_anew(ours: Database, other: Database, way: str):
     """Whatever is asked next is answered as if nothing had been, and what others wrote meanwhile is heard of."""
     ours.write(count_up)
-    ours.changed()
+    ours.has_changed()
     other.read(lambda c: c.value(END, pid=own_pid(ours)))
     if way == "changed":
-        assert ours.changed()
+        assert ours.has_changed()
     elif way == "read":
         assert "1" == ours.read(secrets.get, "count")
     else:
@@ -144,7 +144,7 @@ def test_a_connection_that_is_blocked_is_given_up(
         tries.append(count_up(c))
         if len(tries) == 1:
             cable.block()
-            mending = threading.Timer(0.5, _replaced, (cable,))
+            mending = threading.Timer(0.5, _replace, (cable,))
             mending.start()
         c.value("SELECT 1")
         return tries[-1]
@@ -154,7 +154,7 @@ def test_a_connection_that_is_blocked_is_given_up(
     assert 2 == other.write(count_up)
 
 
-def _replaced(cable: Cable) -> None:
+def _replace(cable: Cable) -> None:
     """Let new connections through; those that were blocked stay so."""
     cable.abandon()
     cable.mend()

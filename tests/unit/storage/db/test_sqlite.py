@@ -31,7 +31,7 @@ from tidings.storage.secrets import secrets
 OLD = (3, 40, 1)
 
 
-def _closed(world: World) -> Path:
+def _close(world: World) -> Path:
     world.write(secrets.put, "a", "x" * 100_000)
     world.database.close()
     return world.settings.data / "tidings.db"
@@ -59,7 +59,7 @@ def test_a_new_directory_is_closed_to_others(tmp_path: Path):
 
 def test_a_used_directory_without_its_database_is_refused(world: World):
     """A lost database is never replaced by an empty one; the message says how to go on (F-12)."""
-    path = _closed(world)
+    path = _close(world)
     path.unlink()
 
     with pytest.raises(StoreMissingError, match="cp BACKUP"):
@@ -76,7 +76,7 @@ def test_a_directory_without_a_database_is_left_alone(tmp_path: Path):
 
 def test_a_database_that_was_put_there_is_used(world: World):
     """A copy without the marker, as a restore leaves it, is opened and marked."""
-    _closed(world)
+    _close(world)
     (world.settings.data / "USED").unlink()
     database = open_database(world.settings)
 
@@ -103,7 +103,7 @@ def test_a_start_that_was_killed_is_made_good(tmp_path: Path):
 )
 def test_a_file_that_is_no_database_is_refused(world: World, what: str, content: bytes):
     """A file that is empty, foreign or only begun is refused with the command that mends it, and left as it is."""
-    path = _closed(world)
+    path = _close(world)
     path.write_bytes(content)
 
     with pytest.raises(StoreDamagedError, match=f"{what}.*cp BACKUP"):
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_database_is_refused(world: World, what: str, content:
 
 def test_a_file_that_was_cut_is_refused(world: World):
     """A database that is shorter than it says is refused at once."""
-    path = _closed(world)
+    path = _close(world)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 4096)
 
@@ -123,7 +123,7 @@ def test_a_file_that_was_cut_is_refused(world: World):
 
 def test_a_garbled_file_is_found_out(world: World):
     """Pages of noise are an error at opening or a finding of `quick_check`, never data."""
-    path = _closed(world)
+    path = _close(world)
     chance = random.Random(3)
     for page in (1, 2, 5, 30):
         whole = path.read_bytes()

@@ -8,7 +8,7 @@ from tidings.search.query import parse
 from tidings.search.scoring import bm25
 from tidings.service.search.asking import counts_of
 from tidings.storage.search import find
-from tidings.storage.search.index import FILE, Entry, SearchIndex
+from tidings.storage.search.index import FILE, IndexEntry, SearchIndex
 
 WORDS = "sea sky sun rain wind snow fog hail ice mist".split()
 
@@ -25,7 +25,7 @@ def index(tmp_path):
 def add(index, *entries, at=0):
     """Add versions (page, seq, text), each an hour after the one before."""
     rows = [
-        Entry(page_id=page, seq=seq, at=at + seq, kind="html", host="a.example", title=f"T{page}", text=text)
+        IndexEntry(page_id=page, seq=seq, at=at + seq, kind="html", host="a.example", title=f"T{page}", text=text)
         for page, seq, text in entries
     ]
     cursor = int(index.known("cursor"))
@@ -52,7 +52,7 @@ def test_newest_versions_are_found_and_older_ones_by_date(index):
 
 def test_what_two_add_is_added_once(index):
     """The second finds that the first was there, and does nothing."""
-    entry = Entry(page_id=1, seq=1, at=1, text="sea")
+    entry = IndexEntry(page_id=1, seq=1, at=1, text="sea")
 
     assert [True, False] == [index.put([entry], cursor=0, moved_to=1) for _ in range(2)]
     assert (1, 1) == index.count()
@@ -101,9 +101,9 @@ def test_a_file_that_is_none_is_made_anew(tmp_path, damage):
 
     made = SearchIndex(tmp_path)
 
-    assert "" == made.known("source")
+    assert "" == made.read_note("source")
     made.begin("one")
-    assert "one" == made.known("source")
+    assert "one" == made.read_note("source")
     made.close()
 
 
@@ -130,7 +130,7 @@ def test_an_index_of_other_rules_is_made_anew(index, tmp_path):
     other = SearchIndex(tmp_path)
 
     assert (0, 0) == other.count()
-    assert "" == other.known("source")
+    assert "" == other.read_note("source")
     other.close()
 
 

@@ -22,7 +22,7 @@ def put(world: World, vault: Vault, name: str, value: str, *, owner_id: int = 1)
     world.write(lambda c: vault.put(c, name, Secret(value), owner_id=owner_id, at=7))
 
 
-def opened(world: World, vault: Vault, name: str, *, owner_id: int = 1) -> str | None:
+def decrypt(world: World, vault: Vault, name: str, *, owner_id: int = 1) -> str | None:
     found = world.read(lambda c: vault.open(c, name, owner_id=owner_id))
     return None if found is None else found.value.reveal()
 
@@ -40,7 +40,7 @@ def test_what_is_put_away_is_given_back(filled: World, vault: Vault):
 
     assert first is not None
     assert ("k3-canary-ü", "text", 7) == (first.value.reveal(), first.kind, first.set_at)
-    assert ["", None] == [opened(filled, vault, name) for name in ("other", "none")]
+    assert ["", None] == [decrypt(filled, vault, name) for name in ("other", "none")]
 
 
 def test_the_database_holds_only_what_is_sealed(filled: World, vault: Vault):
@@ -69,14 +69,14 @@ def test_a_value_opens_for_its_owner_kind_and_name_only(filled: World, vault: Va
     row = filled.read(secrets.row, "token")
     assert row is not None
 
-    def copied(name: str, kind: str, owner_id: int) -> None:
+    def copy_row(name: str, kind: str, owner_id: int) -> None:
         filled.write(lambda c: c.execute("INSERT INTO owner (id, name) VALUES (2, 'ann') ON CONFLICT DO NOTHING"))
         filled.write(secrets.put, name, row.value, owner_id=owner_id, kind=kind, key_id=row.key_id)
 
     for name, kind, owner_id in (("mine", "text", 1), ("token", "cookies", 1), ("token", "text", 2)):
-        copied(name, kind, owner_id)
+        copy_row(name, kind, owner_id)
         with pytest.raises(SecretError, match=f"tidings secret set {name}") as caught:
-            opened(filled, vault, name, owner_id=owner_id)
+            decrypt(filled, vault, name, owner_id=owner_id)
         assert "canary" not in str(caught.value)
 
 
@@ -85,7 +85,7 @@ def test_owners_have_secrets_of_their_own(filled: World, vault: Vault):
     filled.write(lambda c: c.execute("INSERT INTO owner (id, name) VALUES (2, 'ann')"))
     put(filled, vault, "token", "hers", owner_id=2)
 
-    assert ["k3-canary-ü", "hers"] == [opened(filled, vault, "token", owner_id=owner) for owner in (1, 2)]
+    assert ["k3-canary-ü", "hers"] == [decrypt(filled, vault, "token", owner_id=owner) for owner in (1, 2)]
 
 
 def test_a_lost_key_loses_the_secrets_and_nothing_else(filled: World, vault: Vault):
@@ -94,13 +94,13 @@ def test_a_lost_key_loses_the_secrets_and_nothing_else(filled: World, vault: Vau
     copy = path.read_bytes()
     path.unlink()
     with pytest.raises(SecretError, match=r"secrets\.key is gone.*tidings secret set token"):
-        opened(filled, vault, "token")
+        decrypt(filled, vault, "token")
     put(filled, vault, "token", "new")
     with pytest.raises(SecretError, match="does not have its key"):
-        opened(filled, vault, "other")
+        decrypt(filled, vault, "other")
     path.write_bytes(path.read_bytes() + copy)
 
-    assert ["new", ""] == [opened(filled, vault, name) for name in ("token", "other")]
+    assert ["new", ""] == [decrypt(filled, vault, name) for name in ("token", "other")]
 
 
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"\x00\xff", b"YWJj\n"])
@@ -109,7 +109,7 @@ def test_a_file_that_is_no_key_file_is_not_overwritten(filled: World, vault: Vau
     path = filled.settings.data / "secrets.key"
     path.write_bytes(content)
     with pytest.raises(SecretError):
-        opened(filled, vault, "token")
+        decrypt(filled, vault, "token")
     if content:
         with pytest.raises(SecretError, match="not what Tidings wrote"):
             put(filled, vault, "token", "x")
@@ -126,7 +126,7 @@ def test_rotation_seals_everything_anew(filled: World, vault: Vault):
     filled.write(vault.forget)
     assert old not in path.read_bytes()
     assert 1 == len(path.read_bytes().splitlines())
-    assert ["k3-canary-ü", ""] == [opened(filled, vault, name) for name in ("token", "other")]
+    assert ["k3-canary-ü", ""] == [decrypt(filled, vault, name) for name in ("token", "other")]
 
 
 def test_a_rotation_cut_off_anywhere_leaves_everything_open(filled: World, vault: Vault):
@@ -141,15 +141,15 @@ def test_a_rotation_cut_off_anywhere_leaves_everything_open(filled: World, vault
 
     with pytest.raises(CutError):
         filled.write(cut)
-    assert "k3-canary-ü" == opened(filled, vault, "token")
+    assert "k3-canary-ü" == decrypt(filled, vault, "token")
     filled.write(vault.rotate)
-    assert "k3-canary-ü" == opened(filled, vault, "token")
+    assert "k3-canary-ü" == decrypt(filled, vault, "token")
     assert 3 == len(vault.key_file.keys())
     filled.write(vault.rotate)
     filled.write(vault.forget)
 
     assert 1 == len(vault.key_file.keys())
-    assert ["k3-canary-ü", ""] == [opened(filled, vault, name) for name in ("token", "other")]
+    assert ["k3-canary-ü", ""] == [decrypt(filled, vault, name) for name in ("token", "other")]
 
 
 def test_two_rotations_that_overlap_lose_nothing(filled: World):
@@ -160,7 +160,7 @@ def test_two_rotations_that_overlap_lose_nothing(filled: World):
     filled.write(one.forget)
     filled.write(two.forget)
 
-    assert "k3-canary-ü" == opened(filled, one, "token")
+    assert "k3-canary-ü" == decrypt(filled, one, "token")
     assert 1 == len(one.key_file.keys())
 
 
@@ -178,13 +178,13 @@ def test_values_from_before_are_read_and_sealed(filled: World, vault: Vault):
     """A plain value of an older schema opens; sealing it leaves nothing of it in the file."""
     filled.write(secrets.put, "webhook", "whsec_c4nary", kind="signing")
     filled.write(secrets.put, "long", "c4nary " * 60)
-    assert "whsec_c4nary" == opened(filled, vault, "webhook")
+    assert "whsec_c4nary" == decrypt(filled, vault, "webhook")
     assert [2, 0] == [filled.write(vault.seal_plain), filled.write(vault.seal_plain)]
     filled.database.close()
-    filled.reopened().close()
+    filled.reopen().close()
 
     assert b"c4nary" not in (filled.settings.data / "tidings.db").read_bytes()
-    assert "whsec_c4nary" == opened(World(filled.settings), vault, "webhook")
+    assert "whsec_c4nary" == decrypt(World(filled.settings), vault, "webhook")
 
 
 @pytest.mark.parametrize("wrong", ["\n", "!", "====", "é"])

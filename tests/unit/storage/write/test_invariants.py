@@ -71,9 +71,9 @@ def test_a_planted_fault_of_frames_is_found(world: World, name: str):
     text, expected = FRAME_FAULTS[name]
     world.watch()
     world.write(members.ensure, [world.page("menu"), world.page("text")])
-    world.commit(world.stored(b"menu", page_id=2))
-    world.commit(world.stored(b"text", page_id=3))
-    world.commit(world.framed(b"base", {2: b"menu", 3: b"text"}))
+    world.commit(world.make_stored(b"menu", page_id=2))
+    world.commit(world.make_stored(b"text", page_id=3))
+    world.commit(world.make_framed(b"base", {2: b"menu", 3: b"text"}))
     assert [] == world.faults()
     world.database._driver._raw.execute("PRAGMA foreign_keys = OFF")  # type: ignore[attr-defined]
     world.write(lambda c: c.execute(text))
@@ -85,7 +85,7 @@ def test_a_planted_fault_of_frames_is_found(world: World, name: str):
 def test_a_planted_fault_is_found(world: World, name: str):
     """Each breach of an invariant is reported in a sentence; before it nothing is."""
     text, expected = FAULTS[name]
-    world.told()
+    world.report_change()
     assert [] == world.faults()
     world.database._driver._raw.execute("PRAGMA foreign_keys = OFF")  # type: ignore[attr-defined]
     world.write(lambda c: c.execute(text))
@@ -95,7 +95,7 @@ def test_a_planted_fault_is_found(world: World, name: str):
 
 def test_news_that_were_not_told_are_found(world: World):
     """A sentinel that is told at once must have a delivery for each piece of news (I-3)."""
-    world.told()
+    world.report_change()
     later = world.news(world.change(id="later"), world.endpoint())
     world.commit(world.unit(changes=later["changes"], events=later["events"]))
 
@@ -104,7 +104,7 @@ def test_news_that_were_not_told_are_found(world: World):
 
 def test_bodies_are_hashed_only_when_they_can_be_restored(world: World):
     """Without a way to restore bodies the rest is checked."""
-    world.told()
+    world.report_change()
     world.write(lambda c: c.execute("UPDATE blob SET frame = NULL"))
 
     assert [] == world.read(check)

@@ -25,7 +25,7 @@ from tidings.storage.write.store import Store
 
 def _commit(world: World, *groups: Sequence[Unit]) -> list[list[Committed | Exception]]:
     async def run() -> list[list[Committed | Exception]]:
-        opened = Store(world.reopened(), gather_seconds=0.001)
+        opened = Store(world.reopen(), gather_seconds=0.001)
         results = await asyncio.gather(*(opened.commit(group) for group in groups))
         await opened.close()
         return list(results)
@@ -39,12 +39,12 @@ def test_reads_writes_and_charges_go_through_the_thread(world: World):
     grant = Grant(page_id=1, host="h", cost=1.0, reason=PollReason(Why.INTERVAL))
 
     async def run() -> tuple[str | None, int, bool]:
-        opened = Store(world.reopened())
+        opened = Store(world.reopen())
         await opened.write(secrets.put, "a", "b")
         charged = await opened.charge([grant, grant], at=world.at, epoch=world.epoch)
-        await opened.changed()
+        await opened.has_changed()
         world.write(secrets.put, "a", "c")
-        changed = await opened.changed()
+        changed = await opened.has_changed()
         found = await opened.read(secrets.get, "a")
         await opened.close()
         return found, len([entry for entry in charged if entry]), changed
@@ -60,16 +60,16 @@ def test_reads_that_wait_share_a_transaction(world: World, monkeypatch: pytest.M
     """Twenty reads that arrive while the thread is busy are one transaction; the one that fails has its own error, the others their values."""
 
     async def run() -> tuple[list[int | BaseException], list[int]]:
-        database = world.reopened()
+        database = world.reopen()
         opened = Store(database)
         groups: list[int] = []
         whole = store.read_together
 
-        def counted(database: Database, reads: Sequence[store._Read]) -> None:
+        def count(database: Database, reads: Sequence[store._Read]) -> None:
             groups.append(len(reads))
             whole(database, reads)
 
-        monkeypatch.setattr(store, "read_together", counted)
+        monkeypatch.setattr(store, "read_together", count)
         begun, busy = asyncio.Event(), threading.Event()
         loop = asyncio.get_running_loop()
 
@@ -98,7 +98,7 @@ def test_a_read_whose_caller_has_gone_costs_no_other(world: World):
     """A read that is cancelled while it waits is not heard; the one beside it is."""
 
     async def run() -> int:
-        opened = Store(world.reopened())
+        opened = Store(world.reopen())
         gone = asyncio.create_task(opened.read(lambda c: c.value("SELECT 1")))
         other = asyncio.create_task(opened.read(lambda c: c.value("SELECT 2")))
         await asyncio.sleep(0)
@@ -115,16 +115,16 @@ def test_units_of_many_callers_share_a_transaction(world: World, monkeypatch: py
     world.watch("news", *(f"p{i}" for i in range(60)))
     groups: list[int] = []
 
-    def counted(c: Connection, units: Sequence[Unit], keep: Keep | None) -> list[Committed]:
+    def count(c: Connection, units: Sequence[Unit], keep: Keep | None) -> list[Committed]:
         groups.append(len(units))
         return commit(c, units, keep)
 
-    monkeypatch.setattr(store, "commit", counted)
-    units = [world.unchanged(page_id) for page_id in range(1, 61)]
+    monkeypatch.setattr(store, "commit", count)
+    units = [world.make_unchanged(page_id) for page_id in range(1, 61)]
     _commit(world, *([unit] for unit in units[:30]))
     assert [30] == groups
     groups.clear()
-    rest = [world.unchanged(page_id) for page_id in range(1, 61)]
+    rest = [world.make_unchanged(page_id) for page_id in range(1, 61)]
     results = _commit(world, rest)
 
     assert [50, 10] == groups
@@ -134,8 +134,8 @@ def test_units_of_many_callers_share_a_transaction(world: World, monkeypatch: py
 def test_a_broken_unit_is_recorded_and_the_others_are_kept(world: World):
     """The units beside a broken one are committed; it yields its exception and an event `problem.unit`."""
     world.watch("news", "a", "b", "c")
-    good = [world.unchanged(page_id) for page_id in (1, 3)]
-    broken = replace(world.unchanged(2), cursors=(world.cursor(99),))
+    good = [world.make_unchanged(page_id) for page_id in (1, 3)]
+    broken = replace(world.make_unchanged(2), cursors=(world.cursor(99),))
     before = world.read(events.last_seq)
     (results,) = _commit(world, [good[0], broken, good[1]])
 
@@ -151,8 +151,8 @@ def test_a_broken_unit_is_recorded_and_the_others_are_kept(world: World):
 def test_a_unit_of_nonsense_does_not_stop_the_store(world: World):
     """A unit whose values no column takes is an exception of its own."""
     world.watch()
-    nonsense = replace(world.unchanged(), cursors=(world.cursor(base=2**70), world.cursor(base=object())))
-    (results,) = _commit(world, [nonsense, world.unchanged()])
+    nonsense = replace(world.make_unchanged(), cursors=(world.cursor(base=2**70), world.cursor(base=object())))
+    (results,) = _commit(world, [nonsense, world.make_unchanged()])
 
     assert isinstance(results[0], Exception)
     assert Committed() == results[1]
@@ -161,7 +161,7 @@ def test_a_unit_of_nonsense_does_not_stop_the_store(world: World):
 def test_a_stale_epoch_writes_nothing_at_all(world: World):
     """Who has lost the lease gets the error for every unit, and not even the problem is recorded (I-7)."""
     world.watch("news", "a", "b")
-    units = [world.unchanged(1), world.unchanged(2)]
+    units = [world.make_unchanged(1), world.make_unchanged(2)]
     world.write(leases.acquire, "poller", "test", at=world.at, until=world.at)
     before = world.read(events.last_seq)
     (results,) = _commit(world, units)
@@ -173,7 +173,7 @@ def test_a_stale_epoch_writes_nothing_at_all(world: World):
 def test_a_busy_store_is_not_the_units_fault(world: World):
     """While another process holds the database every unit has that error; afterwards they can be committed."""
     world.watch("news", "a", "b")
-    units = [world.unchanged(1), world.unchanged(2)]
+    units = [world.make_unchanged(1), world.make_unchanged(2)]
     impatient = Settings(data=world.settings.data, store=StoreSettings(busy_seconds=0.02))
 
     async def run() -> list[Committed | Exception]:
@@ -197,10 +197,10 @@ def test_a_busy_store_is_not_the_units_fault(world: World):
 def test_what_was_given_before_the_close_is_committed(world: World):
     """Closing sends what still gathers."""
     world.watch()
-    unit = world.stored(b"one")
+    unit = world.make_stored(b"one")
 
     async def run() -> list[Committed | Exception]:
-        opened = Store(world.reopened(), gather_seconds=60.0)
+        opened = Store(world.reopen(), gather_seconds=60.0)
         task = asyncio.create_task(opened.commit([unit]))
         await asyncio.sleep(0)
         await opened.close()
@@ -217,7 +217,7 @@ def test_no_units_are_no_transaction(world: World):
 
 def test_news_of_a_group_keep_their_places(world: World):
     """Each unit has its own numbers, consecutive over the group."""
-    world.told()
+    world.report_change()
     rows = [world.change(id=f"c{i}") for i in range(3)]
     endpoint = world.endpoint()
     (results,) = _commit(world, [world.unit(**world.news(row, endpoint)) for row in rows])

@@ -33,7 +33,7 @@ async def _late(within):
     within.clock.advance(MINUTE)
 
 
-async def _held(within):
+async def _hold(within):
     async def read(*_):
         message = "the database is held"
         raise StoreBusyError(message)
@@ -51,7 +51,7 @@ def test_a_service_that_is_well_says_so(tmp_path):
 
 def test_one_that_is_not_is_no_success(tmp_path):
     """503 once another has taken over, the lease has run out, or the database does not answer: what watches the service sees it."""
-    answers = [health(tmp_path / str(n), upset) for n, upset in enumerate((_another, _late, _held))]
+    answers = [health(tmp_path / str(n), upset) for n, upset in enumerate((_another, _late, _hold))]
 
     assert [503] * 3 == [one.status for one in answers]
     assert ["lease lost", "lease lost", "busy"] == [one.json()["status"] for one in answers]

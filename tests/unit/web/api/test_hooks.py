@@ -8,7 +8,7 @@ from tests.unit.web.insides import Hooks, inside
 from tidings.clock import SECOND, ManualClock
 from tidings.errors import SecretError, StoreBusyError, UsageError
 from tidings.notification.channel import Message
-from tidings.notification.webhook import make_secret, read_secrets, signed_headers
+from tidings.notification.webhook import make_secret, read_secrets, sign_headers
 from tidings.web.api.hooks import BURST
 from tidings.web.entrances import application
 
@@ -40,7 +40,7 @@ def bearer(hooks, **more):
     return {"authorization": f"Bearer {hooks.token.reveal()}", "content-type": "application/json", **more}
 
 
-def signed(secret, *, body=BODY, at=NOW, webhook_id="msg_1"):
+def sign(secret, *, body=BODY, at=NOW, webhook_id="msg_1"):
     """Return the headers of a webhook as Tidings itself signs them (Standard Webhooks)."""
     message = Message(
         id=webhook_id,
@@ -52,7 +52,7 @@ def signed(secret, *, body=BODY, at=NOW, webhook_id="msg_1"):
         sent_at=at,
         sequence=1,
     )
-    return signed_headers(message, read_secrets(secret))
+    return sign_headers(message, read_secrets(secret))
 
 
 def test_an_event_is_taken_once_it_is_shown_who_tells_it(tmp_path):
@@ -80,7 +80,7 @@ def test_what_is_sent_twice_happens_once(tmp_path, header):
 def test_a_signature_is_as_good_as_the_token(tmp_path):
     """Standard Webhooks: the token is the secret, the id the key."""
     hooks = Hooks()
-    (answer,) = post(tmp_path, hooks, (signed(hooks.token.reveal()), BODY))
+    (answer,) = post(tmp_path, hooks, (sign(hooks.token.reveal()), BODY))
 
     assert 202 == answer.status
     assert [("deploy", {"version": "1.2"}, "msg_1")] == hooks.taken
@@ -89,7 +89,7 @@ def test_a_signature_is_as_good_as_the_token(tmp_path):
 def test_a_signed_webhook_is_not_played_again(tmp_path):
     """Whoever has overheard one cannot let it happen anew under another key."""
     hooks = Hooks()
-    heard = signed(hooks.token.reveal())
+    heard = sign(hooks.token.reveal())
     answers = post(tmp_path, hooks, (heard, BODY), ({**heard, "idempotency-key": "another"}, BODY))
 
     assert [True, False] == [one.json()["new"] for one in answers]
@@ -97,15 +97,15 @@ def test_a_signed_webhook_is_not_played_again(tmp_path):
 
 
 FORGED = {
-    "another secret": lambda token: (signed(make_secret()), BODY),
-    "another body": lambda token: (signed(token), b'{"version": "6.6"}'),
-    "another id": lambda token: ({**signed(token), "webhook-id": "msg_2"}, BODY),
-    "an old one": lambda token: (signed(token, at=NOW - 301 * SECOND), BODY),
-    "one from the future": lambda token: (signed(token, at=NOW + 301 * SECOND), BODY),
-    "no time": lambda token: ({**signed(token), "webhook-timestamp": "soon"}, BODY),
-    "no id": lambda token: (signed(token, webhook_id=""), BODY),
-    "no signature": lambda token: ({**signed(token), "webhook-signature": ""}, BODY),
-    "signs in it": lambda token: ({**signed(token), "webhook-signature": "v1,\xff v2"}, BODY),
+    "another secret": lambda token: (sign(make_secret()), BODY),
+    "another body": lambda token: (sign(token), b'{"version": "6.6"}'),
+    "another id": lambda token: ({**sign(token), "webhook-id": "msg_2"}, BODY),
+    "an old one": lambda token: (sign(token, at=NOW - 301 * SECOND), BODY),
+    "one from the future": lambda token: (sign(token, at=NOW + 301 * SECOND), BODY),
+    "no time": lambda token: ({**sign(token), "webhook-timestamp": "soon"}, BODY),
+    "no id": lambda token: (sign(token, webhook_id=""), BODY),
+    "no signature": lambda token: ({**sign(token), "webhook-signature": ""}, BODY),
+    "signs in it": lambda token: ({**sign(token), "webhook-signature": "v1,\xff v2"}, BODY),
     "another token": lambda token: ({"authorization": "Bearer x"}, BODY),
     "the beginning of the token": lambda token: ({"authorization": f"Bearer {token[:-1]}"}, BODY),
     "a token with signs in it": lambda token: ({"authorization": "Bearer \xff"}, BODY),

@@ -13,7 +13,7 @@ from tidings.errors import StoreBusyError
 from tidings.service.show.records import rfc3339
 from tidings.storage.db import leases
 from tidings.storage.observed import hints
-from tidings.web.api.signals import BURST, MOST_URLS, said_in
+from tidings.web.api.signals import BURST, MOST_URLS, read_params
 from tidings.web.entrances import application
 
 PATH = "/api/v1/signals"
@@ -207,6 +207,8 @@ def test_an_instant_that_has_not_come_is_now(tmp_path):
 
 def test_a_signal_says_what_it_says():
     """Addresses once each, numbers as text or number, dates with any zone."""
-    said = said_in({"url": SHOP, "urls": [BOARD, SHOP], "page": 7, "at": "2023-11-14T23:13:20+01:00", "kind": "cms.v2"})
+    said = read_params(
+        {"url": SHOP, "urls": [BOARD, SHOP], "page": 7, "at": "2023-11-14T23:13:20+01:00", "kind": "cms.v2"}
+    )
 
     assert ((SHOP, BOARD), (7,), NOW, "cms.v2") == (said.urls, said.pages, said.at, said.kind)
