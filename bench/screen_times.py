@@ -32,9 +32,13 @@ PATHS: Final = (
     "/", "/plan", "/health", "/sentinels/page_7", "/api/v1/sentinels", "/api/v1/sentinels?limit=500", "/api/v1/changes",
 )  # fmt: skip
 CALLS: Final = 7
+CHANGED: Final = (
+    "UPDATE page SET polled_at = :at, checked_at = :at, changed_at = :at - id * 1000000, last_seq = 1 + id % 3,"
+    " title = 'Page ' || id"
+)
 
 
-def fill(world: World, many: int) -> dict[str, dict[str, str]]:
+def fill(world: World, many: int, *, has_people: bool = True) -> dict[str, dict[str, str]]:
     """Make the sentinels, of which one in ten is anna's; some of their pages have changed. Return
     the headers of two people.
     """
@@ -47,6 +51,10 @@ def fill(world: World, many: int) -> dict[str, dict[str, str]]:
     headers: dict[str, dict[str, str]] = {"installation": {}}
 
     def write(c: Any) -> None:
+        c.execute("UPDATE sentinel SET state = 'enabled'")
+        c.execute(CHANGED, at=now - MINUTE)
+        if not has_people:
+            return
         anna = accounts_of.add(c, "anna", "editor", kept_password(), at=now)
         ada = accounts_of.add(c, "ada", "admin", kept_password(), at=now)
         for name, row in (("anna", anna), ("ada", ada)):
@@ -54,11 +62,6 @@ def fill(world: World, many: int) -> dict[str, dict[str, str]]:
             headers[name] = {"authorization": f"Bearer {token.reveal()}"}
         for row in sentinels.listing(c)[::10]:
             sentinels.give(c, row.id, anna.id)
-        c.execute("UPDATE sentinel SET state = 'enabled'")
-        c.execute(
-            "UPDATE page SET polled_at = :at, checked_at = :at, last_seq = 1 + id % 3, title = 'Page ' || id",
-            at=now - MINUTE,
-        )
 
     world.write(write)
     del headers["installation"]

@@ -4,7 +4,8 @@ bytes were sent.
 
 `PYTHONPATH=. python bench/screens.py FOLDER [AXE] [NAME…]`: `AXE` is a file `axe.min.js` (MPL-2.0,
 no dependency: e.g. out of the wheel of axe-playwright-python), `-` for none; `NAME…` are the
-screens to take, all unless told.
+screens to take, by how their names begin, all unless told. `many` are three screens with 5,000
+sentinels. Of each screen a sheet with all four pictures is written, too: `NAME.webp`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from bench.screen_times import fill
+from PIL import Image
 from playwright.async_api import Browser, async_playwright
 
 from tests.acceptance.test_screens import face
@@ -31,6 +34,8 @@ from tidings.service.people import tokens
 from tidings.settings import FetchSettings
 
 DAYS: Final = 10
+HIGHEST: Final = 1_800
+"""Pixels of a picture on a sheet."""
 SIZES: Final = {"1280": (1280, 900), "390": (390, 844)}
 OFFER: Final = (
     '<title>Fellmark gooseneck kettle</title><script type="application/ld+json">{{"@type":"Product","name":"Kettle",'
@@ -129,6 +134,20 @@ class Pictures:
         self.browser, self.folder, self.axe = browser, folder, axe
         self.findings = 0
 
+    def sheet(self, name: str) -> None:
+        """Put the four pictures of a screen beside one another, small."""
+        sides = [self.folder / f"{name}-{size}-{theme}.png" for size in SIZES for theme in ("light", "dark")]
+        shown = [Image.open(side).convert("RGB") for side in sides]
+        shown = [one.crop((0, 0, one.width, min(one.height, HIGHEST))) for one in shown]
+        whole = Image.new("RGB", (sum(one.width for one in shown) + 60, max(one.height for one in shown)), "#888")
+        left = 0
+        for one in shown:
+            whole.paste(one, (left, 0))
+            left += one.width + 20
+        whole.resize((whole.width // 2, whole.height // 2), Image.Resampling.LANCZOS).save(
+            self.folder / f"{name}.webp", quality=55, method=6
+        )
+
     async def take(self, name: str, url: str, cookies: list[Any]) -> None:
         """Take one screen in both sizes and both themes."""
         for size, (width, height) in SIZES.items():
@@ -161,6 +180,7 @@ class Pictures:
                 for line in said:
                     print(f"  {name} {size} {theme}: {line}")
                 await context.close()
+        self.sheet(name)
 
     async def _axe(self, page: Any) -> list[str]:
         if not self.axe:
@@ -222,10 +242,35 @@ async def run(folder: Path, axe: str, names: set[str]) -> int:
             return pictures.findings
 
 
+async def run_many(folder: Path, axe: str) -> int:
+    """Take the screens of an installation with 5,000 sentinels; return how much was found."""
+    with tempfile.TemporaryDirectory() as place, WebServer() as web:
+        world = World(Path(place) / "data", web)
+        fill(world, 5_000, has_people=False)
+        async with (
+            async_playwright() as driver,
+            world.monitor() as monitor,
+            face(world, monitor) as app,
+            serve(app) as url,
+        ):
+            browser = await driver.chromium.launch(
+                executable_path=find(FetchSettings()), args=["--no-sandbox", "--disable-gpu"]
+            )
+            pictures = Pictures(browser, folder, axe)
+            for name, path in (("many-sentinels", "/sentinels"), ("many-plan", "/plan"), ("many-inbox", "/")):
+                await pictures.take(name, url + path, [])
+            await browser.close()
+            return pictures.findings
+
+
 def main(folder: str, axe: str = "-", *names: str) -> int:
     """Take them."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    found = asyncio.run(run(Path(folder), "" if axe == "-" else Path(axe).read_text(encoding="utf-8"), set(names)))
+    script, found = "" if axe == "-" else Path(axe).read_text(encoding="utf-8"), 0
+    if names != ("many",):
+        found += asyncio.run(run(Path(folder), script, set(names)))
+    if not names or "many" in names:
+        found += asyncio.run(run_many(Path(folder), script))
     print(f"{found} findings")
     return 1 if found else 0
 

@@ -44,6 +44,8 @@ def expect(entrance: Any, who: str) -> str:
         return "let in" if entrance.who == "anybody" and not is_form else "its own"
     if rank < 0:
         return "asked for"
+    if entrance.path == "/account":
+        return "refused"  # all of these show tokens, and it is for who has signed in
     has_marks = entrance.who == "markers" and who == "rita"
     if rank < NEEDS[entrance.who] and not has_marks:
         return "refused"

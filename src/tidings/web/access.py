@@ -40,7 +40,7 @@ an account, whose marks in the inbox are their own; `hook` checks its own token 
 one in its address and what it signs; `anybody` is told nothing that matters.
 """
 RANKS: Final[Mapping[str, int]] = {"reader": 0, "editor": 1, "admin": 2}
-_ROLES: Final[Mapping[str, Role]] = {"read": "reader", "edit": "editor", "admin": "admin"}
+ROLES_OF_SCOPES: Final[Mapping[str, Role]] = {"read": "reader", "edit": "editor", "admin": "admin"}
 _NEEDED: Final[Mapping[str, Role]] = {"readers": "reader", "markers": "editor", "editors": "editor", "admins": "admin"}
 
 
@@ -50,7 +50,7 @@ class Asker:
     itself.
 
     `sees_all` says that the sentinels of all owners are shown; `is_named` that something said who
-    it is.
+    it is. `zone` is the time zone in which he reads times, if he has said one.
     """
 
     role: Role
@@ -58,6 +58,7 @@ class Asker:
     name: str = ""
     sees_all: bool = True
     is_named: bool = True
+    zone: str = ""
 
     @property
     def viewer(self) -> int | None:
@@ -114,7 +115,7 @@ async def asker_of(request: Request, inside: Inside) -> Asker:
 
 def of_account(row: AccountRow) -> Asker:
     """Return an account as who asks; admins see all."""
-    return Asker(row.role, row.id, row.name, sees_all=row.role == "admin")
+    return Asker(row.role, row.id, row.name, sees_all=row.role == "admin", zone=row.zone)
 
 
 def _find_account(c: Connection, session: str, proxied: str, now: Instant) -> tuple[AccountRow | None, Instant, bool]:
@@ -187,8 +188,8 @@ async def _holder(shown: str, inside: Inside) -> Asker:
     if not tokens.is_use_noted(row, now):
         await inside.store.write(token_rows.use, row.id, now)
     if account is None:
-        return Asker(_ROLES[row.scope])
-    role = min(_ROLES[row.scope], account.role, key=lambda one: RANKS[one])
+        return Asker(ROLES_OF_SCOPES[row.scope])
+    role = min(ROLES_OF_SCOPES[row.scope], account.role, key=lambda one: RANKS[one])
     return replace(of_account(account), role=role)
 
 

@@ -35,6 +35,7 @@ def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, A
     found = [one for sentinel in own for one in changes.listing(c, sentinel=sentinel.name, quiet=True)]
     return {
         **accounts_of.record(row),
+        "zone": row.zone,
         "shared_tags": accounts.list_shared_tags(c, row.id),
         "tokens": [tokens_of.record(one, user=row.name) for one in tokens.listing(c, owner_id=row.id)],
         "sentinels": [sentinel_record(one) for one in own],

@@ -65,7 +65,8 @@ CREATE TABLE owner (
   rules_seq BIGINT DEFAULT 0 NOT NULL,
   role TEXT DEFAULT '' NOT NULL,
   password TEXT DEFAULT '' NOT NULL,
-  created_at BIGINT DEFAULT 0 NOT NULL
+  created_at BIGINT DEFAULT 0 NOT NULL,
+  zone TEXT DEFAULT '' NOT NULL
 );
 
 CREATE TABLE signal_key (

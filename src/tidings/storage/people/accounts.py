@@ -18,16 +18,19 @@ ROLES: tuple[Role, ...] = ("reader", "editor", "admin")
 
 @dataclass(frozen=True, slots=True)
 class AccountRow:
-    """An account; `password` is its argon2id hash, empty for one that no password opens."""
+    """An account; `password` is its argon2id hash, empty for one that no password opens, `zone` the
+    time zone in which times are read, empty for that of the browser.
+    """
 
     id: int
     name: str
     role: Role
     password: str
     created_at: Instant
+    zone: str = ""
 
 
-_SELECT = "SELECT id, name, role, password, created_at FROM owner WHERE role <> ''"
+_SELECT = "SELECT id, name, role, password, created_at, zone FROM owner WHERE role <> ''"
 _INSERT = (  # the first owner was stored with its number, which no sequence knows
     "INSERT INTO owner (id, name, role, password, created_at)"
     " VALUES ((SELECT max(id) + 1 FROM owner), :name, :role, :password, :at) RETURNING id"
@@ -87,8 +90,12 @@ def names(c: Connection) -> dict[int, str]:
     return {row[0]: row[1] for row in c.rows("SELECT id, name FROM owner WHERE role <> ''")}
 
 
-def alter(c: Connection, id: int, *, role: Role | None = None, password: str | None = None) -> None:
-    """Give an account another role, or another password (its hash); what is None stays."""
+def alter(
+    c: Connection, id: int, *, role: Role | None = None, password: str | None = None, zone: str | None = None
+) -> None:
+    """Give an account another role, password (its hash) or time zone; what is None stays."""
+    if zone is not None:
+        c.execute("UPDATE owner SET zone = :zone WHERE id = :id", zone=zone, id=id)
     if role is not None:
         c.execute("UPDATE owner SET role = :role WHERE id = :id", role=role, id=id)
     if password is not None:

@@ -34,7 +34,9 @@ def empty_account(c: Connection, owner_id: int) -> None:
     for table in ("session", "token", "shared_tag", "inbox_mark"):
         c.execute(f"DELETE FROM {table} WHERE owner_id = :id", id=owner_id)
     gone = f"removed-{owner_id}"
-    c.execute("UPDATE owner SET name = :gone, role = '', password = '' WHERE id = :id", gone=gone, id=owner_id)
+    c.execute(
+        "UPDATE owner SET name = :gone, role = '', password = '', zone = '' WHERE id = :id", gone=gone, id=owner_id
+    )
 
 
 def empty_sentinel(c: Connection, id_: int) -> None:

@@ -19,7 +19,7 @@ from tidings.storage.observed import pages, versions
 from tidings.storage.watches import deliveries, inbox, sentinels
 from tidings.web.markup import forms, lines, spell
 from tidings.web.problems import ProblemError
-from tidings.web.screens.desk import ZONE_COOKIE, back
+from tidings.web.screens.desk import back, reader_zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ async def show(request: Request, desk: Desk) -> Response:
     change = found.item.change
     record = change_record(change.row, sentinel=change.sentinel, url=change.url)
     old, new = _choose(request, change.row.from_seq, "from"), _choose(request, change.row.to_seq, "to")
-    zone = spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))
+    zone = reader_zone(request)
     whens = {one.seq: spell.short(one.fetched_at, desk.clock.wall(), zone) for one in found.versions}
     shown = await _draw(desk, found, record, (old, new), whens, request.query_params.get("view", ""))
     return await desk.page(

@@ -35,6 +35,8 @@ from tidings.web.markup.render import POLICY, environment, pack
 from tidings.web.pace import Tries
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -219,7 +221,7 @@ class Desk:
         asker = request.state.asker
         unread, watched = await self.store.read(_counts, asker)
         health = await self.health_for(asker)
-        zone, now = spell.zone_of(request.cookies.get(ZONE_COOKIE, "")), self.clock.wall()
+        zone, now = reader_zone(request), self.clock.wall()
         html = (
             environment()
             .get_template(template)
@@ -251,6 +253,11 @@ class Desk:
         )
         said.headers.update(error.headers)
         return said
+
+
+def reader_zone(request: Request) -> tzinfo:
+    """Return the zone in which times are shown: that of the account, else that of the browser."""
+    return spell.zone_of(request.state.asker.zone or request.cookies.get(ZONE_COOKIE, ""))
 
 
 def _counts(c: Connection, asker: Asker) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, inbox, sentinels
 from tidings.web.markup import beat, forms, lines, spell
-from tidings.web.screens.desk import ZONE_COOKIE, back
+from tidings.web.screens.desk import back, reader_zone
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -103,7 +103,7 @@ def read_filter(request: Request, now: Instant) -> Filter:
 async def show(request: Request, desk: Desk) -> Response:
     """Return the inbox."""
     now = desk.clock.wall()
-    zone = spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))
+    zone = reader_zone(request)
     asked = read_filter(request, now)
     found = await desk.store.read(_read, asked, now, zone)
     items, older = found.items[:PAGE], found.items[PAGE - 1].change.row.id if len(found.items) > PAGE else ""

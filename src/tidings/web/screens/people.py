@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 2
 """Passwords that are hashed at once: each takes 19 MiB and 40 ms."""
-_HASHING: Final = asyncio.Semaphore(AT_ONCE)
+HASHING: Final = asyncio.Semaphore(AT_ONCE)
 
 
 def own_path(text: str) -> str:
@@ -66,16 +66,16 @@ async def act(request: Request, desk: Desk) -> Response:
     if not has_accounts:
         return await _first(request, desk, name, password, form.one("code"))
     row = await desk.store.read(accounts.find, name[:64])
-    async with _HASHING:
+    async with HASHING:
         is_right = await asyncio.to_thread(accounts_of.opens, row, password)
     if not is_right or row is None:
         said = "Wrong name or password."
         return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=False, next=where, name=name[:64])
-    async with _HASHING:
+    async with HASHING:
         again = await asyncio.to_thread(accounts_of.renew_hash, row, password)
     if again is not None:
         await desk.store.write(accounts.alter, row.id, password=again)
-    return await _begin(request, desk, row, where)
+    return await begin_session(request, desk, row, where)
 
 
 async def _first(request: Request, desk: Desk, name: str, password: str, code: str) -> Response:
@@ -83,13 +83,13 @@ async def _first(request: Request, desk: Desk, name: str, password: str, code: s
         said = "This is not the code that the terminal shows, or its hour is over."
         return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=True, next="/", name=name[:64])
     try:
-        async with _HASHING:
+        async with HASHING:
             kept = await asyncio.to_thread(accounts_of.hash_of, password)
         row = await desk.store.write(_make_first, name, kept, desk.clock.wall())
     except UsageError as error:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         return _door(request, problem=str(error), status=status, is_first=True, next="/", name=name[:64])
-    return await _begin(request, desk, row, "/")
+    return await begin_session(request, desk, row, "/")
 
 
 def _make_first(c: Connection, name: str, password_hash: str, now: int) -> AccountRow:
@@ -98,7 +98,7 @@ def _make_first(c: Connection, name: str, password_hash: str, now: int) -> Accou
     return accounts_of.add(c, name, "admin", password_hash, at=now)
 
 
-async def _begin(request: Request, desk: Desk, row: AccountRow, where: str) -> Response:
+async def begin_session(request: Request, desk: Desk, row: AccountRow, where: str) -> Response:
     """Begin a session under a new id; one that the browser had before ends."""
     cookie, id_ = cookie_name(desk.settings.serve), secrets.token_urlsafe(32)
     if before := request.cookies.get(cookie):
@@ -146,13 +146,13 @@ async def act_on_users(request: Request, desk: Desk) -> Response:
     try:
         match form.one("act"):
             case "add":
-                async with _HASHING:
+                async with HASHING:
                     kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
                 await desk.store.write(accounts_of.add, name, role, kept, at=now)
             case "role":
                 await desk.store.write(accounts_of.set_role, name, role)
             case "password":
-                async with _HASHING:
+                async with HASHING:
                     kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
                 await desk.store.write(accounts_of.set_password, name, kept)
             case "remove":

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, Literal
 
 from tidings.web.screens import (
+    account,
     change,
     fewer,
     health,
@@ -61,6 +62,8 @@ SCREENS: Final[tuple[Row, ...]] = (
     ("/login", "GET", "anybody", people.show),
     ("/login", "POST", "anybody", people.act),
     ("/logout", "POST", "readers", people.leave),
+    ("/account", "GET", "readers", account.show),
+    ("/account", "POST", "readers", account.act),
     ("/users", "GET", "admins", people.users),
     ("/users", "POST", "admins", people.act_on_users),
 )

@@ -14,7 +14,7 @@ from tidings.service.search import asking
 from tidings.storage.watches import findable
 from tidings.web.markup import spell
 from tidings.web.problems import ProblemError
-from tidings.web.screens.desk import ZONE_COOKIE
+from tidings.web.screens.desk import reader_zone
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -88,7 +88,7 @@ async def open_page(request: Request, desk: Desk) -> Response:
 
 
 def _read_request(given: dict[str, str], request: Request, now: Instant, number: int) -> SearchRequest:
-    zone, asker = str(spell.zone_of(request.cookies.get(ZONE_COOKIE, ""))), request.state.asker
+    zone, asker = str(reader_zone(request)), request.state.asker
     age = asking.TIMES.get(given["time"])
     return asking.SearchRequest(
         text=given["q"],

@@ -1,0 +1,132 @@
+"""One's own account: the time zone, the password, tokens of programs, what is shared, all that is
+kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import available_timezones
+
+from starlette.responses import RedirectResponse, Response
+
+from tidings.clock import MINUTE
+from tidings.errors import TidingsError, UsageError
+from tidings.service.people import accounts as accounts_of
+from tidings.service.people import leaving
+from tidings.service.people import tokens as tokens_of
+from tidings.storage.people import accounts, tokens
+from tidings.web.access import RANKS, ROLES_OF_SCOPES
+from tidings.web.guard import find_token
+from tidings.web.markup import forms
+from tidings.web.problems import ProblemError
+from tidings.web.screens.people import HASHING, begin_session
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from tidings.storage.db.connection import Connection
+    from tidings.web.markup.forms import SentForm
+    from tidings.web.screens.desk import Desk
+
+LONGEST_TAG: Final = 100
+
+
+def _check_signed_in(request: Request) -> None:
+    """Raise `ProblemError` unless somebody with an account has signed in: who shows a token is a
+    program, and makes none that may do more.
+    """
+    if not request.state.asker.name or find_token(request.headers):
+        hint = "an admin makes one: `tidings user add NAME`"
+        raise ProblemError(HTTPStatus.FORBIDDEN, "this is for people who have signed in", hint=hint)
+
+
+async def show(request: Request, desk: Desk, *, problem: str = "", token: str = "") -> Response:
+    """Return what somebody may set for himself. `token` is one that was just made."""
+    _check_signed_in(request)
+    asker = request.state.asker
+
+    def read(c: Connection) -> dict[str, Any]:
+        return {
+            "tokens": tokens.listing(c, owner_id=asker.owner_id),
+            "shared": accounts.list_shared_tags(c, asker.owner_id),
+        }
+
+    return await desk.page(
+        request,
+        "account.html",
+        title="Account",
+        here="account",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
+        problem=problem,
+        token=token,
+        scopes=[scope for scope, role in ROLES_OF_SCOPES.items() if RANKS[role] <= RANKS[asker.role]],
+        zones=sorted(available_timezones()),
+        **await desk.store.read(read),
+    )
+
+
+async def act(request: Request, desk: Desk) -> Response:
+    """Set the zone or the password, make or revoke a token, share a tag or not, take all that is kept."""
+    _check_signed_in(request)
+    form, asker = await forms.sent(request), request.state.asker
+    try:
+        match form.one("act"):
+            case "zone":
+                zone = form.one("zone").strip()
+                if zone and zone not in available_timezones():
+                    raise UsageError(f"there is no time zone {zone[:60]!r}; one is called like Europe/Berlin")
+                await desk.store.write(accounts.alter, asker.owner_id, zone=zone)
+            case "password":
+                return await _set_password(request, desk, form)
+            case "token":
+                return await _make_token(request, desk, form)
+            case "revoke":
+                await desk.store.write(tokens.revoke, form.one("token"), owner_id=asker.owner_id)
+            case "share":
+                if not (tag := form.one("tag").strip()[:LONGEST_TAG]):
+                    raise UsageError("name the tag that is shared")
+                await desk.store.write(accounts.share, asker.owner_id, tag)
+            case "unshare":
+                await desk.store.write(accounts.unshare, asker.owner_id, form.one("tag"))
+            case "export":
+                return await _export(request, desk)
+            case _:
+                pass
+    except TidingsError as error:
+        return await show(request, desk, problem=str(error))
+    return RedirectResponse("/account", HTTPStatus.SEE_OTHER)
+
+
+async def _set_password(request: Request, desk: Desk, form: SentForm) -> Response:
+    """Set another password, for who knows the one there is; all other sessions end."""
+    asker = request.state.asker
+    address = request.client.host if request.client is not None else ""
+    if wait := desk.tries.wait(asker.name, address, desk.clock.now()):
+        raise UsageError(f"too many tries; wait {max(1, round(wait / MINUTE))} min")
+    row = await desk.store.read(accounts.get_by_name, asker.name)
+    async with HASHING:
+        if not await asyncio.to_thread(accounts_of.opens, row, form.one("old")):
+            raise UsageError("the password until now is another one")
+        kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
+    await desk.store.write(accounts_of.set_password, asker.name, kept)
+    return await begin_session(request, desk, row, "/account")
+
+
+async def _make_token(request: Request, desk: Desk, form: SentForm) -> Response:
+    asker, scope = request.state.asker, form.one("scope")
+    if RANKS[ROLES_OF_SCOPES.get(scope, "admin")] > RANKS[asker.role]:
+        raise UsageError("a token does no more than its owner may")
+    made, _ = await desk.store.write(
+        tokens_of.add, form.one("name").strip(), scope, owner_id=asker.owner_id, at=desk.clock.wall()
+    )
+    return await show(request, desk, token=made.reveal())
+
+
+async def _export(request: Request, desk: Desk) -> Response:
+    name = request.state.asker.name
+    found = await desk.store.read(leaving.export, name, data=desk.settings.data, now=desk.clock.wall())
+    headers = {"content-disposition": 'attachment; filename="tidings-account.json"', "cache-control": "no-store"}
+    return Response(json.dumps(found, ensure_ascii=False, indent=1).encode(), 200, headers, "application/json")

@@ -1,0 +1,103 @@
+"""Promise: who has an account sets for himself what is his own, and nobody else does."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.people import ORIGIN, PASSWORD, People, with_people
+from tests.world import World, play
+from tidings.clock import HOUR
+from tidings.service.run.monitor import Monitor
+from tidings.storage.people import accounts, tokens
+
+
+def told(world: World, story: Any) -> None:
+    """Play a story among people."""
+
+    def act(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, act)
+
+
+async def signed_in(people: People, name: str) -> dict[str, str]:
+    """Return the headers of a browser in which somebody has signed in."""
+    answer = await people.sign_in(name)
+    return {"cookie": answer.headers["set-cookie"].partition(";")[0], "origin": ORIGIN}
+
+
+async def send(people: People, browser: dict[str, str], **fields: str) -> Any:
+    """Send the form of the account."""
+    return await people.send("nobody", "/account", fields, **browser)
+
+
+def test_times_are_read_in_the_zone_that_somebody_has_said(world: World) -> None:
+    """Whatever the browser says; one that there is not is refused, none is that of the browser again."""
+
+    async def story(people: People) -> None:
+        browser = await signed_in(people, "rita")
+
+        async def zone() -> Any:
+            given = {**browser, "cookie": browser["cookie"] + "; tidings-zone=Europe/Berlin"}
+            page = (await people.ask("nobody", "GET", "/?s=all", headers=given)).body.decode()
+            return re.findall(r"Times in ([\w/]+)", page)[0]
+
+        assert "Europe/Berlin" == await zone()
+        assert 303 == (await send(people, browser, act="zone", zone="Asia/Tokyo")).status
+        assert "Asia/Tokyo" == await zone()
+        assert 422 == (await send(people, browser, act="zone", zone="Asia/Nowhere")).status
+        assert "Asia/Tokyo" == await zone()
+        await send(people, browser, act="zone", zone="")
+        assert "Europe/Berlin" == await zone()
+
+    told(world, story)
+
+
+def test_a_password_is_set_by_who_knows_the_one_until_now(world: World) -> None:
+    """All other sessions end, and this one goes on under a new id."""
+
+    async def story(people: People) -> None:
+        browser, other = await signed_in(people, "rita"), await signed_in(people, "rita")
+        wrong = await send(people, browser, act="password", old="wrong", password="another good one")
+        assert 422 == wrong.status
+        right = await send(people, browser, act="password", old=PASSWORD, password="another good one")
+        assert 303 == right.status
+        renewed = {"cookie": right.headers["set-cookie"].partition(";")[0], "origin": ORIGIN}
+        found = [
+            (await people.ask("nobody", "GET", "/account", headers=one)).status for one in (renewed, browser, other)
+        ]
+        assert [200, 401, 401] == found
+        world.clock.advance(HOUR)  # tries are counted
+        assert [401, 303] == [(await people.sign_in("rita", one)).status for one in (PASSWORD, "another good one")]
+
+    told(world, story)
+
+
+def test_tokens_and_shared_tags_are_ones_own(world: World) -> None:
+    """A token is shown once, does no more than its owner may, and makes none itself; another's stays."""
+
+    async def story(people: People) -> None:
+        browser = await signed_in(people, "rita")
+        made = await send(people, browser, act="token", name="desk", scope="read")
+        (token,) = re.findall(r"td_\w+", made.body.decode())
+        shown = {"authorization": f"Bearer {token}"}
+        assert "rita" == (await people.ask("nobody", "GET", "/api/v1/me", headers=shown)).json()["name"]
+        assert 422 == (await send(people, browser, act="token", name="more", scope="admin")).status
+        for method in ("GET", "POST"):
+            assert 403 == (await people.ask("nobody", method, "/account", headers={**shown, "origin": ORIGIN})).status
+        await send(people, browser, act="revoke", token="anna")
+        assert "anna" in {row.name for row in world.read(tokens.listing)}
+        await send(people, browser, act="revoke", token="desk")
+        assert 401 == (await people.ask("nobody", "GET", "/api/v1/me", headers=shown)).status
+        rita = world.read(accounts.get_by_name, "rita").id
+        await send(people, browser, act="share", tag="harbour")
+        assert ["harbour"] == world.read(accounts.list_shared_tags, rita)
+        await send(people, browser, act="unshare", tag="harbour")
+        assert [] == world.read(accounts.list_shared_tags, rita)
+        kept = await send(people, browser, act="export")
+        assert ("rita", "") == (kept.json()["name"], kept.json()["zone"])
+        evil = await send(people, {**browser, "origin": "https://evil.example"}, act="zone", zone="UTC")
+        assert 403 == evil.status
+
+    told(world, story)
