@@ -93,7 +93,14 @@ def names(c: Connection) -> dict[int, str]:
 def alter(
     c: Connection, id: int, *, role: Role | None = None, password: str | None = None, zone: str | None = None
 ) -> None:
-    """Give an account another role, password (its hash) or time zone; what is None stays."""
+    """Give an account something else; what is None stays.
+
+    Args:
+        id: The number of the account.
+        role: Its role.
+        password: The argon2id hash of its password.
+        zone: The time zone in which its owner reads times, empty for that of the browser.
+    """
     if zone is not None:
         c.execute("UPDATE owner SET zone = :zone WHERE id = :id", zone=zone, id=id)
     if role is not None:

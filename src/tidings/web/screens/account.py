@@ -44,7 +44,14 @@ def _check_signed_in(request: Request) -> None:
 
 
 async def show(request: Request, desk: Desk, *, problem: str = "", token: str = "") -> Response:
-    """Return what somebody may set for himself. `token` is one that was just made."""
+    """Return what somebody may set for himself.
+
+    Args:
+        request: What is answered.
+        desk: What screens work with.
+        problem: What was wrong with what was sent, empty for nothing.
+        token: One that was just made, which is shown this once.
+    """
     _check_signed_in(request)
     asker = request.state.asker
 

@@ -99,7 +99,14 @@ def _make_first(c: Connection, name: str, password_hash: str, now: int) -> Accou
 
 
 async def begin_session(request: Request, desk: Desk, row: AccountRow, where: str) -> Response:
-    """Begin a session under a new id; one that the browser had before ends."""
+    """Begin a session under a new id; one that the browser had before ends.
+
+    Args:
+        request: What is answered.
+        desk: What screens work with.
+        row: Whose session it is.
+        where: The path that its browser is led to.
+    """
     cookie, id_ = cookie_name(desk.settings.serve), secrets.token_urlsafe(32)
     if before := request.cookies.get(cookie):
         await desk.store.write(sessions.end, tokens_of.hash_of(before))
