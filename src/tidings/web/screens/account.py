@@ -78,7 +78,7 @@ async def show(request: Request, desk: Desk, *, problem: str = "", token: str = 
 async def act(request: Request, desk: Desk) -> Response:
     """Set the zone or the password, make or revoke a token, share a tag or not, take all that is kept."""
     _check_signed_in(request)
-    form, asker = await forms.sent(request), request.state.asker
+    form, asker = await forms.read_form(request), request.state.asker
     try:
         match form.one("act"):
             case "zone":
