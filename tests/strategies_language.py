@@ -336,7 +336,7 @@ transforms = st.one_of(
     st.builds(Transform, st.sampled_from(["keep", "drop"]), patterns, st.just(value=True)),
     st.builds(Transform, st.just("replace"), patterns, st.just(value=True), st.sampled_from(["", r"\1", "x"])),
     st.builds(Transform, st.just("replace"), texts, replacement=texts),
-    st.sampled_from([Transform("sort"), Transform("unique")]),
+    st.sampled_from([Transform("sort"), Transform("unique"), Transform("fold")]),
 )
 urgencies = st.one_of(
     st.just(Urgency("uniform")),

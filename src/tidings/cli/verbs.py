@@ -7,7 +7,7 @@ import gc
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol, cast
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
@@ -98,6 +98,11 @@ MEANT: Final = {
     "create": "add --url URL",
     "remove": "drop NAME",
     "delete": "drop NAME",
+    "rm": "drop NAME",
+    "unwatch": "drop NAME",
+    "ls": "list",
+    "test-filter": "test FILE",
+    "test-notify": "add --notify ADDRESS",
     "pause": "disable NAME",
     "stop": "disable NAME",
     "resume": "enable NAME",
@@ -115,9 +120,45 @@ MEANT: Final = {
 """What people who know other programs try, and what does it here."""
 
 
+FLAGS: Final = {
+    "--all": "`tidings check` for all that is due, or their names",
+    "--browser": "--render",
+    "--cookie": "--header 'Cookie: …'",
+    "--css": "--select CSS",
+    "--delay": "--step 'wait 5 s'",
+    "--filter": "--select CSS",
+    "--frequency": "--every DURATION",
+    "--html": "--format html",
+    "--ignore": "--exclude CSS",
+    "--interval": "--every DURATION",
+    "--javascript": "--render",
+    "--jsonpath": "--monitor 'any change in jsonpath \"…\"'",
+    "--keyword": "--monitor 'keyword \"…\"'",
+    "--mail": "--notify ADDRESS",
+    "--notify-email": "--notify ADDRESS",
+    "--regex": "--monitor 'regex \"…\"'",
+    "--selector": "--select CSS",
+    "--tags": "--tag TAG",
+    "--title": "--name NAME",
+    "--webhook": "--notify URL",
+    "--xpath": "--monitor 'all words in xpath \"…\"'",
+}
+"""Flags that people who know other programs try, and what to write here."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says what to write for a flag of other programs."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and what is wrong, and exit with 2."""
+        named = (word.partition("=")[0] for word in message.split())
+        meant = next((FLAGS[word] for word in named if word in FLAGS), "")
+        super().error(f"{message} (write {meant})" if meant else message)
+
+
 def parser_of(verb: str) -> argparse.ArgumentParser:
     """Return the parser of a verb."""
-    parser = argparse.ArgumentParser(prog=f"tidings {verb}", description=VERBS[verb].help, parents=[common()])
+    parser = _Parser(prog=f"tidings {verb}", description=VERBS[verb].help, parents=[common()])
     module_of(verb).configure(parser, verb)
     return parser
 

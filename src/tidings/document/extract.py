@@ -37,7 +37,7 @@ def clean(line: str, extraction: Extraction) -> str:
         if not isinstance(excluded, Selector):
             lines = without(lines, excluded)
     for step in extraction.transform:
-        if step.verb == "replace":
+        if step.verb in {"replace", "fold"}:
             lines = transform(lines, step)
     return lines[0] if lines else ""
 

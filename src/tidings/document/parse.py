@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, Selectola
 
 from tidings.document.data.calendar import calendar_text, is_calendar
 from tidings.document.data.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
+from tidings.document.data.embedded import take_from_scripts
 from tidings.document.data.json_tree import JsonTree, unwrap, words_of_value
 from tidings.document.data.media import Media, form_of, media_of_bytes, media_of_text, past_lead, type_within
 from tidings.document.data.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
@@ -160,7 +161,7 @@ def _html(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document
         title=walked.title,
         scripts=walked.scripts,
         password=walked.password,
-        tree=HtmlTree(tree) if keep_tree and tree is not None else None,
+        tree=HtmlTree(tree, take_from_scripts) if keep_tree and tree is not None else None,
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.fakes import Page, WebServer
 from tidings.cli import main as cli
 from tidings.cli.main import main
+from tidings.cli.verbs import parser_of
 
 
 @pytest.mark.parametrize(
@@ -69,3 +70,15 @@ def test_what_is_only_tried_replaces_no_lost_database(tmp_path: Path, capsys):
 
     assert 3 == main(["--data", str(tmp_path), "test", str(tmp_path / "s.sentinel")])
     assert "is gone" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flag", "meant"), [("--interval", "--every DURATION"), ("--css", "--select CSS"), ("--xpath", "--monitor ")]
+)
+def test_a_flag_of_another_program_is_answered_with_ours(capsys, flag, meant):
+    """Who comes from changedetection.io or urlwatch reads what to write."""
+    with pytest.raises(SystemExit) as ended:
+        parser_of("add").parse_args(["https://example.org/", flag, "1"])
+
+    assert 2 == ended.value.code
+    assert f"{flag} 1 (write {meant}" in capsys.readouterr().err

@@ -128,6 +128,8 @@ def test_lines_are_blocks_and_lines_of_preformatted_text():
 
     assert ["one two", "three", "four", "five", "six"] == lines(page, exclude=(StopWords(("x",)),))
     assert ["a two", "b one"] == lines(text, transform=(Transform("sort"),))
+    shouted = parse(b"ONE Two", "text/plain", keep_tree=True)
+    assert ["one two"] == lines(shouted, transform=(Transform("fold"),))
 
 
 def test_jsonpath_takes_values_as_they_are_written():

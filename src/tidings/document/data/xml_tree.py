@@ -11,15 +11,17 @@ from functools import cached_property
 from typing import Any
 
 from lxml import etree
+from selectolax.lexbor import LexborHTMLParser
 
 from tidings.document.data.structured import PARSING, attributes_of, links_of_xml, says_when_built
 from tidings.document.data.xml_nodes import Node, node_of, words_of_nodes
-from tidings.document.html.lines import pieces_of
+from tidings.document.html.lines import lines_of, pieces_of
+from tidings.document.html.prescan import too_hard
 from tidings.document.html.walk import BREAK
 from tidings.document.select.chosen import RefusedError, check_xpath
 from tidings.document.select.extraction import Extraction, Nodes
 from tidings.document.select.mirror import evaluate
-from tidings.document.select.trees import TakenPart
+from tidings.document.select.trees import HtmlTree, TakenPart
 from tidings.model.watch.interest import Selector
 
 _BETWEEN = re.compile(r">\s+<")
@@ -134,12 +136,25 @@ class XmlTree:
 
     def _find(self, selector: Selector) -> tuple[dict[Any, None], list[str]]:
         """Return the elements, and the texts of attributes and of elements, that a selector finds."""
+        if selector.language == "css":
+            return {}, self._texts_in_html(selector)
         if selector.language != "xpath":
             return {}, []
         check_xpath(selector.text, len(self._elements), self._depth)
         found = evaluate(selector, self._root, self._namespaces)
         elements = {item: None for item in found if not isinstance(item, (str, tuple))}
         return elements, [str(item) for item in found if isinstance(item, str)]
+
+    def _texts_in_html(self, selector: Selector) -> list[str]:
+        """Return the texts that CSS finds in the HTML that elements hold, such as the entries of a feed."""
+        found: list[str] = []
+        for element in self._elements:
+            text = element.text or ""
+            if not ("<" in text and ">" in text) or too_hard(text.encode("utf-8", "replace")):
+                continue
+            part = HtmlTree(LexborHTMLParser(text)).take(Extraction((selector,)))
+            found += [one for line in lines_of(part.pieces) if (one := line.strip())]
+        return found
 
     def _roots(self, chosen: list[dict[Any, None]], out: set[Any]) -> list[Any]:
         if not chosen:

@@ -122,6 +122,8 @@ def transform(lines: Sequence[str], step: Transform) -> list[str]:
             return sorted(lines)
         case "unique":
             return list(dict.fromkeys(lines))
+        case "fold":
+            return [line.lower() for line in lines]
         case "keep":
             return [line for line in lines if _has(step, line)]
         case "drop":

@@ -17,9 +17,9 @@ from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Sentinel
 
 _TAKEN_BY: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
-    "html": ("a page of HTML", {"css": ".price", "xpath": "//h1"}),
-    "feed": ("a feed", {"xpath": "//item/title"}),
-    "xml": ("XML", {"xpath": "//name"}),
+    "html": ("a page of HTML", {"css": ".price", "xpath": "//h1", "jsonpath": "$.offers.price"}),
+    "feed": ("a feed", {"xpath": "//item/title", "css": ".price"}),
+    "xml": ("XML", {"xpath": "//name", "css": ".price"}),
     "json": ("JSON", {"jsonpath": "$.items[*].name"}),
     "csv": ("CSV", {}),
     "text": ("plain text", {}),

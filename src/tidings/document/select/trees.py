@@ -5,6 +5,7 @@ One parse serves every extraction that a job asks for. What each takes is rememb
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -47,11 +48,16 @@ class Tree(Protocol):
         ...
 
 
+TakeFromScripts = Callable[[Sequence[str], Extraction], TakenPart]
+
+
 class HtmlTree:
     """A page, with the parser's tree."""
 
-    def __init__(self, tree: LexborHTMLParser) -> None:
+    def __init__(self, tree: LexborHTMLParser, scripts: TakeFromScripts | None = None) -> None:
+        """`scripts` takes parts by JSONPath of what scripts hold; without it they hold nothing."""
         self._tree = tree
+        self._scripts = scripts
         self._chosen: dict[Selector, Chosen] = {}
         self._taken: dict[Nodes, TakenPart] = {}
         self._stand_ins: dict[Selector, Selector] = {}
@@ -97,6 +103,8 @@ class HtmlTree:
         root = self._tree.root
         if root is None:
             return TakenPart(missing=selectors[0] if selectors else None)
+        if self._scripts is not None and any(selector.language == "jsonpath" for selector in selectors):
+            return self._of_scripts(self._scripts, selectors, excluded)
         chosen = [self._find(selector) for selector in selectors]
         out = frozenset(number for selector in excluded for number in self._find(selector).nodes)
         missing = next((selector for selector, found in zip(selectors, chosen, strict=True) if not found), None)
@@ -107,6 +115,20 @@ class HtmlTree:
         if selectors and not part.roots and not (has_attributes and part.pieces):
             return TakenPart(missing=selectors[-1])
         return _take(part, out)
+
+    def _of_scripts(
+        self, take: TakeFromScripts, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]
+    ) -> TakenPart:
+        """Return what JSONPath finds in the scripts that the other selectors find, in all without others."""
+        places = [self._find(selector) for selector in selectors if selector.language != "jsonpath"]
+        out = {number for selector in excluded for number in self._find(selector).nodes}
+        scripts = []
+        for node in self._tree.css("script"):
+            around = _with_ancestors(node)
+            if not around & out and all(around & found.nodes for found in places):
+                scripts.append(node.text(deep=True))
+        paths = tuple(selector for selector in selectors if selector.language == "jsonpath")
+        return take(scripts, Extraction(paths, tuple(one for one in excluded if one.language == "jsonpath")))
 
     def _find(self, selector: Selector) -> Chosen:
         if selector not in self._chosen:
@@ -130,6 +152,16 @@ class HtmlTree:
             raise RefusedError(f'css "{selector.text}" cannot be read: {error}') from error
         check_matches(selector, len(nodes))
         return Chosen(frozenset(node.mem_id for node in nodes))
+
+
+def _with_ancestors(node: LexborNode) -> set[int]:
+    """Return the ids of a node and of those that it lies in."""
+    found = set()
+    above: LexborNode | None = node
+    while above is not None:
+        found.add(above.mem_id)
+        above = above.parent
+    return found
 
 
 def _take(part: WalkedPart, excluded: frozenset[int]) -> TakenPart:

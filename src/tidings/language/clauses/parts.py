@@ -64,7 +64,7 @@ def read_transform(node: Node, clause: Clause) -> tuple[Transform, ...]:
 
 def _step(node: Node, clause: Clause) -> Transform:
     word = first(node)
-    verb = cast("Any", word.lower())
+    verb = cast("Any", "fold" if "CASE" in word_types(node) else word.lower())
     texts = [token for token in node.children if isinstance(token, Token) and token.type == "STRING"]
     if not texts:
         return Transform(verb)

@@ -151,6 +151,9 @@ def _channel(node: Node, clause: Clause) -> Channel:
     if word.lower() == "none":
         hint = "Notify by dashboard: shown, sent to nobody"
         raise clause.fail(word.start_pos, "E03", f'found "{word}"', expected="a channel", hint=hint)
+    if word.lower() in {"daily", "hourly", "weekly", "immediately", "instantly"}:
+        hint = f"say whom first: Notify by email you@example.org {word.lower()}"
+        raise clause.fail(word.start_pos, "E15", f'"{word}" is no channel', hint=hint)
     hint = _SERVICES.get(word.lower()) or did_you_mean(word, CHANNELS)
     hint = f"write Notify by {hint}" if "mean" not in hint and hint else hint
     hint = hint or "give an Apprise or https:// address instead, for example tgram://bot/chat"

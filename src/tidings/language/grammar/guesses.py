@@ -76,6 +76,30 @@ _STATEMENTS: tuple[tuple[str, Rewrite], ...] = (
 )  # fmt: skip
 
 _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
+    # several wishes in one, and steps of other programs
+    (r"\s*,\s*$", ""),
+    (r"^(.*\busing\s+https?://\S+)\s+(?:and|&)\s+(?=https?://)", r"\1, "),
+    (r"^filter\s+(css|xpath|jsonpath)\s+(\"\d+\")\s+(?:remove|exclude|ignore|without)\s+(css|xpath|jsonpath)\s+(?=\")", r"Select \1 \2 Exclude \3 "),
+    (r"^(?:filter|only|extract|element)\s+(css|xpath|jsonpath)\s+(?=\")", r"Select \1 "),
+    (r"^(?:remove|without|drop|strip)\s+(css|xpath)\s+(?=\")", r"Exclude \1 "),
+    (r"^(.*\bmonitor\s+table)\s+row\s+(\d+)$", r'\1 in css "tr:nth-child(\2)"'),
+    (r"^extract\s+(?:regex|pattern|with\s+regex)?\s*(?=\")", "Monitor regex "),
+    (r"^(?:wait|delay|sleep)(?:\s+for)?\s+(\d+)\s*(?:s|secs?|seconds?)?$", r"Render browser steps (wait \1 s)"),
+    (r"^(?:wait|delay)\s+(?:for|until)\s+(?:element\s+|selector\s+)?(\"\d+\")$", r"Render browser steps (wait for \1)"),
+    (r"^click\s+(?:on\s+)?(?:element\s+|selector\s+|button\s+)?(\"\d+\")$", r"Render browser steps (click \1)"),
+    (r"^(?:login|log\s+in|type|fill)\s+(\"\d+\")\s+(?:with\s+|into\s+)?(\"\d+\")$", r"Render browser steps (fill \1 with \2)"),
+    (r"^render\s+browser\s+(?:steps\s+)?\(?\s*((?:click|fill|wait|press|scroll)\b[^()]*)\)?$", r"Render browser steps (\1)"),
+    (r"^(?:fetch\s+)?(?:backend|browser|method|engine)\s*:?\s*(?:playwright|webdriver|selenium|browser|chrome|html_webdriver)$", "Render browser"),
+    (r"^notify\s+(?:me\s+)?at\s+most\s+once\s+(?:per|a|an|every)\s+(day|hour|week)$", r"Notify by email you@example.org max 1 per 1 \1"),
+    (r"^(?:notification\s+|notify\s+)?format\s*:?\s*(?:markdown|html|text|plain)$", r'Notify by email you@example.org with text "{{diff}}"'),
+    (r"^only\s+(?:added|new)\s+(?:lines?|text|words|content)$", "Monitor all words inserted"),
+    (r"^only\s+(?:removed|deleted|gone)\s+(?:lines?|text|words|content)$", "Monitor all words deleted"),
+    (r"^(?:keep|only|filter)\s+(?:only\s+)?lines?\s+(?:with|containing|matching)\s+/([^/]+)/\w*$", r'Transform keep lines regex "\1"'),
+    (r"^sort(?:\s+(?:the\s+)?lines?)?$", "Transform sort lines"),
+    (r"^(?:remove|drop|ignore|without|unique)\s+duplicat(?:e|ed)s?(?:\s+lines?)?$|^unique\s+lines?$", "Transform unique lines"),
+    (r"^(?:ignore|exclude|skip)\s+(?:white\s*-?space|blanks|spaces|blank\s+lines|empty\s+lines|markup|html|formatting|styles?)$", "Monitor all words"),
+    (r"\bin\s+script\s+(?:\"\d+\"\s+)?(?=jsonpath\b)", "in "),
+    (r"^case\s*-?\s*(?:in)?sensitive$|^(?:ignore|exclude)\s+(?:upper|letter)\s*-?case$", "Ignore case"),
     # a condition without Monitor
     (
         (r"^(?:trigger|alert|notify|tell|inform|message|warn|ping|email|mail)(?:\s+me)?\s+(?:only\s+)?(?:if|"

@@ -104,6 +104,8 @@ def _step(step: Transform) -> str:
             return f"replace {match} with {quote(step.replacement)}"
         case "sort" | "unique":
             return f"{step.verb} lines"
+        case "fold":
+            return "ignore case"
 
 
 def _fetch(fetch: Fetch) -> str:

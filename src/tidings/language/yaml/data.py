@@ -168,6 +168,8 @@ def _transform(steps: Iterable[Transform]) -> Data:
 
 
 def _step(step: Transform) -> Data:
+    if step.verb == "fold":
+        return "ignore case"
     if step.verb in {"sort", "unique"}:
         return step.verb
     name = "regex" if step.is_pattern else "text"

@@ -39,11 +39,11 @@ class Transform:
     r"""One step on the lines of the canonical text.
 
     `keep` and `drop`: the lines with `match` in them; `replace`: every `match` by `replacement`; `sort`: the lines by code point; `unique`:
-    every line once, where it stands first. `match` is plain text, taken as it is, or with `is_pattern` an RE2 pattern, whose groups
+    every line once, where it stands first; `fold`: in lower case. `match` is plain text, taken as it is, or with `is_pattern` an RE2 pattern, whose groups
     `replacement` may name (`\1`).
     """
 
-    verb: Literal["keep", "drop", "replace", "sort", "unique"]
+    verb: Literal["keep", "drop", "replace", "sort", "unique", "fold"]
     match: str = ""
     is_pattern: bool = False
     replacement: str = ""

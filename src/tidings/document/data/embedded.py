@@ -1,0 +1,65 @@
+"""Data in the scripts of a page of HTML: JSON, JSON-LD, JSONP, `x = {…}`.
+
+Such scripts are searched by JSONPath, each by itself, as if it were a document of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tidings.document.data.json_tree import JsonTree, unwrap, value_of
+from tidings.document.select.extraction import Extraction
+from tidings.document.select.trees import TakenPart
+
+LONGEST_SCRIPT: Final = 2_000_000
+"""Characters of a script that is read; longer ones are programs."""
+MOST_SCRIPTS: Final = 100
+MOST_ATTEMPTS: Final = 20
+"""Places in a script at which data may begin."""
+_BEGINS = re.compile(r"(?:[=(]|\bJSON\.parse\(\s*)\s*(?=[\[{])")
+
+
+def take_from_scripts(scripts: Sequence[str], extraction: Extraction) -> TakenPart:
+    """Return what the selectors of an extraction find in the data of scripts, in the order of these.
+
+    Raises `RefusedError` for a selector that costs too much.
+
+    Args:
+        scripts: Their texts.
+        extraction: Selectors in JSONPath alone.
+    """
+    pieces: list[str] = []
+    for script in scripts[:MOST_SCRIPTS]:
+        for tree in _trees(script):
+            pieces += tree.take(extraction).pieces
+    return TakenPart(pieces=tuple(pieces), missing=None if pieces else extraction.selectors[-1])
+
+
+def _trees(script: str) -> Iterator[JsonTree]:
+    if len(script) > LONGEST_SCRIPT:
+        return
+    try:
+        yield JsonTree(*unwrap(script.strip().rstrip(";")))
+    except (ValueError, RecursionError):
+        yield from _assigned(script)
+
+
+def _assigned(script: str) -> Iterator[JsonTree]:
+    """Yield what a program gives to names and functions, as far as that is JSON."""
+    decoder = json.JSONDecoder()
+    end = attempts = 0
+    for found in _BEGINS.finditer(script):
+        if found.start() < end:
+            continue
+        attempts += 1
+        if attempts > MOST_ATTEMPTS:
+            return
+        try:
+            _, end = decoder.raw_decode(script, found.end())
+            text = script[found.end() : end]
+            yield JsonTree(text, value_of(text))
+        except (ValueError, RecursionError):
+            continue
