@@ -1,4 +1,4 @@
-"""Forty jobs of a day, each as a newcomer writes it from the documents: how many are right.
+"""Forty and more jobs of a day, each as a newcomer writes it from the documents: how many are right.
 
     PYTHONPATH=. python bench/first_hour.py [--only TITLE] [--verbose]
 
@@ -87,6 +87,27 @@ def behind_basic(text: str) -> Callable[[Seen, Wire], None]:
         is_known = seen.headers.get("authorization") == wanted
         refusal = Page(b"no", {"WWW-Authenticate": 'Basic realm="x"', "Content-Type": HTML}, status=401)
         wire.send(response(Page(text.encode(), {"Content-Type": HTML}) if is_known else refusal, seen))
+
+    return answer
+
+
+def login(seen: Seen, wire: Wire) -> None:
+    """Answer a login form: its page, and who sends it."""
+    form = "<form method=post><input name=user><input type=password name=pw><button>In</button></form>"
+    page = Page(form.encode(), {"Content-Type": HTML})
+    if seen.method == "POST":
+        is_known = b"pw=kettle" in seen.body
+        page = Page(b"in", {"Content-Type": HTML, "Set-Cookie": "sid=1; Path=/"} if is_known else {}, status=200)
+    wire.send(response(page, seen))
+
+
+def behind_form(text: str) -> Callable[[Seen, Wire], None]:
+    """Return a page that shows a text to those who have logged in, and a form to others."""
+
+    def answer(seen: Seen, wire: Wire) -> None:
+        is_in = "sid=1" in seen.headers.get("cookie", "")
+        shown = text if is_in else "<form method=post><input name=user><input type=password name=pw></form>"
+        wire.send(response(Page(shown.encode(), {"Content-Type": HTML}), seen))
 
     return answer
 
@@ -328,6 +349,30 @@ JOBS = [
         "12|3",
     ),
     Job(
+        "data in a script of a page",
+        "{url} --monitor 'number in jsonpath \"$.product.stock\"'",
+        '<h1>Kettle</h1><p>Our best one yet</p><script>window.STATE = {"product": {"stock": 12}};</script>',
+        '<h1>Kettle</h1><p>Our best one yet</p><script>window.STATE = {"product": {"stock": 3}};</script>',
+        "12.*3",
+        sees="12",
+    ),
+    Job(
+        "a page behind a form",
+        "{url} --login-form {login} --user anna",
+        behind_form("<p>Orders: none yet"),
+        behind_form("<p>Orders: one kettle"),
+        "none yet.*one kettle",
+        stdin="kettle\n",
+        more={"/login": (login, login)},
+    ),
+    Job(
+        "a page that scripts build, after a click",
+        "{url} --step 'click text \"Show\"'",
+        "<button onclick='out.textContent = String(6 * 5) + \" euro\"'>Show the fee</button><p id=out>",
+        "<button onclick='out.textContent = String(7 * 5) + \" euro\"'>Show the fee</button><p id=out>",
+        "30.*35",
+    ),
+    Job(
         "a list",
         "{url} --monitor list",
         "<ul><li>apples<li>pears</ul>",
@@ -387,14 +432,19 @@ def play(job: Job, server: WebServer, folder: Path) -> tuple[str, str]:
     path = "/" + re.sub(r"\W+", "-", job.title)
     output = folder / "output.txt"
     output.write_text("disk free")
-    places = {"url": server.url(path), "second": server.url("/second"), "file": str(output)}
+    places = {
+        "url": server.url(path),
+        "second": server.url("/second"),
+        "login": server.url("/login"),
+        "file": str(output),
+    }
     serve = {path: (job.before, job.after), **job.more}
     for name, (before, _) in serve.items():
         server.pages[name] = serve_body(before, job.type if name == path else HTML)
     common = ["--data", str(folder / "data")]
     if job.first:
         run([*common, *job.first], "s3cret\n")
-    words = [word.format(**places) if "{url}" in word else word for word in shlex.split(job.words)]
+    words = [re.sub(r"\{(url|login)\}", lambda m: places[m[1]], word) for word in shlex.split(job.words)]
     stdin = re.sub(r"\{(\w+)\}", lambda m: places[m[1]], job.stdin) if words[:1] == ["-"] else job.stdin
     added = run([*common, "add", *words], stdin)
     for name, (_, after) in serve.items():

@@ -33,21 +33,21 @@ def take_from_scripts(scripts: Sequence[str], extraction: Extraction) -> TakenPa
     """
     pieces: list[str] = []
     for script in scripts[:MOST_SCRIPTS]:
-        for tree in _trees(script):
+        for tree in _read_trees(script):
             pieces += tree.take(extraction).pieces
     return TakenPart(pieces=tuple(pieces), missing=None if pieces else extraction.selectors[-1])
 
 
-def _trees(script: str) -> Iterator[JsonTree]:
+def _read_trees(script: str) -> Iterator[JsonTree]:
     if len(script) > LONGEST_SCRIPT:
         return
     try:
         yield JsonTree(*unwrap(script.strip().rstrip(";")))
     except (ValueError, RecursionError):
-        yield from _assigned(script)
+        yield from _read_assignments(script)
 
 
-def _assigned(script: str) -> Iterator[JsonTree]:
+def _read_assignments(script: str) -> Iterator[JsonTree]:
     """Yield what a program gives to names and functions, as far as that is JSON."""
     decoder = json.JSONDecoder()
     end = attempts = 0

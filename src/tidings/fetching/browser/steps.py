@@ -44,17 +44,17 @@ class Typed:
         """Note a secret that is about to be typed."""
         self._values.append(secret.reveal())
 
-    def masked(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """Return a text without the secrets."""
         for value in self._values:
             if len(value) >= FEWEST_HIDDEN:
-                for form in {value, _escaped(value), quote(value, safe=""), quote_plus(value)}:
+                for form in {value, _escape(value), quote(value, safe=""), quote_plus(value)}:
                     text = text.replace(form, HIDDEN)
         return text
 
     def is_in(self, url: str) -> bool:
         """Return whether an address has one of the secrets in it."""
-        return self.masked(url) != url
+        return self.mask(url) != url
 
 
 async def play(page: Any, load: Load, *, settle: Callable[[], Awaitable[None]], lock: Callable[[Secret], None]) -> None:
@@ -139,6 +139,6 @@ async def _says(page: Any) -> str:
     return f". The page “{title[:60]}” says: {shown or 'nothing'}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text as the browser writes it in HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -207,7 +207,7 @@ class Visit:
             if not self._typed:
                 raise
             raise FetchError(
-                error.kind, self._typed.masked(str(error)), status=error.status, retry_after=error.retry_after
+                error.kind, self._typed.mask(str(error)), status=error.status, retry_after=error.retry_after
             ) from None
         finally:
             for task in self._tasks:
@@ -291,7 +291,7 @@ class Visit:
 
     async def _html(self) -> bytes:
         html = await self._evaluate(f"({_script()})({self._max_bytes})")
-        data = self._typed.masked(html).encode() if isinstance(html, str) else b""
+        data = self._typed.mask(html).encode() if isinstance(html, str) else b""
         if not isinstance(html, str) or len(data) > self._max_bytes:
             raise FetchError("size", f"the page as a browser shows it is larger than {self._max_bytes:,} bytes")
         return data

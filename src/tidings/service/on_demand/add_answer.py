@@ -72,7 +72,7 @@ def answer(
         "pace": _pace(sentinel, look),
         "also_watched_by": register.watching(connection, sentinel_id),
         "warnings": [
-            *_warnings(identity, state, seen, settings),
+            *_warnings(identity, state, _without_shell(seen, sentinel), settings),
             *missing(connection, sentinel_id, page_id, sentinel),
             *finds_nothing(seen_now),
         ],
@@ -95,7 +95,7 @@ def page_answer(
     identity, state = pages.get(connection, page_id)
     sentinel = meaning(sentinels.get(connection, sentinel_id).text)
     return [
-        *_warnings(identity, state, {} if facts is None else dict(facts.data), settings),
+        *_warnings(identity, state, _without_shell({} if facts is None else dict(facts.data), sentinel), settings),
         *missing(connection, sentinel_id, page_id, sentinel),
         *finds_nothing(seen_now),
     ]
@@ -141,6 +141,13 @@ def missing(connection: Connection, sentinel_id: int, page_id: int, sentinel: Se
     names = [name for sub in subs if sub.missing is not None for name in sub.missing.names]
     media = events.media_of(connection, page_id) if names or sentinel.exclude else ""
     return [*(matches_nothing(name, media) for name in names), *excludes_nothing(sentinel, media)]
+
+
+def _without_shell(seen: dict[str, Any], sentinel: Sentinel) -> dict[str, Any]:
+    """Return what was seen; a page whose scripts are searched for data needs no browser."""
+    of_data = 'jsonpath "' in expressions.to_text(sentinel.monitor)
+    of_data = of_data or (sentinel.select is not None and sentinel.select.language == "jsonpath")
+    return {**seen, "scripts_only": False} if of_data else seen
 
 
 def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:

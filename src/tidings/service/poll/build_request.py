@@ -98,7 +98,7 @@ class RequestBuilder:
             cookies=tuple(cookie for name in jars for cookie in cookies.read(opened[name].value.reveal())),
             timeout=occasion.timeout,
             trust=str(self._data / identity.trust) if identity.trust else "",
-            steps=tuple(_played(step, opened) for step in identity.steps),
+            steps=tuple(_play(step, opened) for step in identity.steps),
             login=None if identity.login is None else _login(identity.login, identity, opened),
             proxy="" if identity.proxy is None else _text(identity.proxy, opened),
             validators=Validators() if is_new or identity.render else occasion.validators,
@@ -110,7 +110,7 @@ class RequestBuilder:
         )
 
 
-def _played(step: BrowserStep, opened: Mapping[str, Opened]) -> PlayedStep:
+def _play(step: BrowserStep, opened: Mapping[str, Opened]) -> PlayedStep:
     place = f"{step.language}={step.place}" if step.place else ""
     value = "" if step.value is None else _text(step.value, opened)
     return PlayedStep(step_text(step), step.verb, place, value, step.wait)

@@ -1,5 +1,7 @@
 """Data in the scripts of a page is found by JSONPath."""
 
+from typing import Any
+
 import pytest
 
 from tidings.document.extract import extract
@@ -14,7 +16,7 @@ PAGE = """<title>Kettle</title><p>Hello
 <script>if (a) { b() } c = [1</script>"""
 
 
-def found(*selectors: tuple[str, str]) -> list[str]:
+def found(*selectors: tuple[Any, str]) -> list[str]:
     document = parse(PAGE.encode(), "text/html", keep_tree=True)
     part = extract(document, Extraction(tuple(Selector(*one) for one in selectors)))
     return [piece for piece in part.pieces if piece.strip()]

@@ -163,6 +163,6 @@ def test_what_was_typed_is_masked_in_each_of_its_forms():
     typed.add(Secret(PASSWORD))
     typed.add(Secret("abc"))
 
-    assert "a *** b *** c *** abc" == typed.masked(f"a {PASSWORD} b k3ttle &amp; spoon c k3ttle+%26+spoon abc")
+    assert "a *** b *** c *** abc" == typed.mask(f"a {PASSWORD} b k3ttle &amp; spoon c k3ttle+%26+spoon abc")
     assert typed.is_in("https://x.example/?q=k3ttle%20%26%20spoon")
     assert not typed.is_in("https://x.example/?q=abc")
