@@ -1,4 +1,4 @@
-"""Forty and more jobs of a day, each as a newcomer writes it from the documents: how many are right.
+"""Jobs of a day, each as a newcomer writes it from the documents: how many are right.
 
     PYTHONPATH=. python bench/first_hour.py [--only TITLE] [--verbose]
 

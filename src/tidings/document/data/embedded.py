@@ -23,7 +23,7 @@ _BEGINS = re.compile(r"(?:[=(]|\bJSON\.parse\(\s*)\s*(?=[\[{])")
 
 
 def take_from_scripts(scripts: Sequence[str], extraction: Extraction) -> TakenPart:
-    """Return what the selectors of an extraction find in the data of scripts, in the order of these.
+    """Return what the selectors of an extraction find in the data of scripts, in their order.
 
     Raises `RefusedError` for a selector that costs too much.
 

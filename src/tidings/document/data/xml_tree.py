@@ -146,7 +146,7 @@ class XmlTree:
         return elements, [str(item) for item in found if isinstance(item, str)]
 
     def _texts_in_html(self, selector: Selector) -> list[str]:
-        """Return the texts that CSS finds in the HTML that elements hold, such as the entries of a feed."""
+        """Return the texts that CSS finds in the HTML that elements hold."""
         found: list[str] = []
         for element in self._elements:
             text = element.text or ""

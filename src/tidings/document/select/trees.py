@@ -119,7 +119,7 @@ class HtmlTree:
     def _of_scripts(
         self, take: TakeFromScripts, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]
     ) -> TakenPart:
-        """Return what JSONPath finds in the scripts that the other selectors find, in all without others."""
+        """Return what JSONPath finds in the scripts that the others find; in all if none does."""
         places = [self._find(selector) for selector in selectors if selector.language != "jsonpath"]
         out = {number for selector in excluded for number in self._find(selector).nodes}
         scripts = []

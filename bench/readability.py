@@ -1,0 +1,99 @@
+"""How easy the documents for users are to read: sentence length and Flesch–Kincaid grade.
+
+    PYTHONPATH=. python bench/readability.py [COMMIT ...] [--longest N]
+
+Of the working tree, and of each commit as it was. Code, tables, headings and links' addresses are
+left out; a sentence ends at a full stop, a question mark, an exclamation mark or with its paragraph.
+The grade is that of Kincaid and others (1975): 0.39 words a sentence + 11.8 syllables a word - 15.59.
+Syllables are counted by groups of vowels, which is within a few per cent of a dictionary.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+USERS = (
+    "README.md",
+    "SECURITY.md",
+    "docs/index.md",
+    "docs/begin/",
+    "docs/howto/",
+    "docs/reference/",
+    "docs/glossary.md",
+)
+"""Documents for users; the others are background."""
+
+
+def sentences(text: str) -> Iterator[list[str]]:
+    """Yield the sentences of a Markdown text as words."""
+    text = re.sub(r"^```.*?^```|^<!--.*?-->|^---.*?^---", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`\n]*`", "code", re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    text = re.sub(r"^\s*(?:\||#|:::).*$", "\n", text, flags=re.MULTILINE)
+    for block in re.split(r"\n\s*\n|^\s*(?:[-*]|\d+\.)\s", text, flags=re.MULTILINE):
+        for sentence in re.split(r"[.!?:](?=\s|$)", block):
+            words = re.findall(r"[A-Za-z][A-Za-z'’-]*", sentence)
+            if len(words) > 2:
+                yield words
+
+
+def syllables(word: str) -> int:
+    """Return how many syllables a word has, about."""
+    word = re.sub(r"[^a-z]", "", word.lower())
+    word = re.sub(r"(?:[^laeiouy]es|[^td]ed|[^l]e)$", lambda m: m[0][0], word)
+    return max(1, len(re.findall(r"[aeiouy]+", word)))
+
+
+def measure(texts: list[str]) -> dict[str, float]:
+    """Return the figures of some texts together."""
+    found = [sentence for text in texts for sentence in sentences(text)]
+    words = [word for sentence in found for word in sentence]
+    length = len(words) / max(1, len(found))
+    per_word = sum(map(syllables, words)) / max(1, len(words))
+    longer = sum(len(sentence) > 20 for sentence in found) / max(1, len(found))
+    grade = 0.39 * length + 11.8 * per_word - 15.59
+    return {"words": len(words), "sentences": len(found), "length": length, "over 20 words": longer, "grade": grade}
+
+
+def texts_of(commit: str) -> list[str]:
+    """Return the documents for users of a commit, of the working tree if it is empty."""
+    if not commit:
+        paths = [
+            path
+            for name in USERS
+            for path in ([REPOSITORY / name] if name.endswith(".md") else (REPOSITORY / name).rglob("*.md"))
+        ]
+        return [path.read_text(encoding="utf-8") for path in paths]
+    git = ["git", "-C", str(REPOSITORY)]
+    listing = subprocess.run([*git, "ls-tree", "-r", "--name-only", commit], capture_output=True, text=True, check=True)
+    names = [name for name in listing.stdout.splitlines() if name.startswith(USERS) and name.endswith(".md")]
+    return [
+        subprocess.run([*git, "show", f"{commit}:{name}"], capture_output=True, text=True, check=True).stdout
+        for name in names
+    ]
+
+
+def bench() -> None:
+    """Print a line a commit, and the longest sentences of the working tree."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("commits", nargs="*")
+    parser.add_argument("--longest", type=int, default=0)
+    arguments = parser.parse_args()
+    print(f"{'':<14}{'words':>8}{'sentences':>11}{'a sentence':>12}{'over 20':>9}{'grade':>7}")
+    for commit in [*arguments.commits, ""]:
+        of = measure(texts_of(commit))
+        print(
+            f"{commit[:12] or 'now':<14}{of['words']:>8,.0f}{of['sentences']:>11,.0f}{of['length']:>12.1f}"
+            f"{of['over 20 words']:>9.0%}{of['grade']:>7.1f}"
+        )
+    found = sorted((sentence for text in texts_of("") for sentence in sentences(text)), key=len, reverse=True)
+    for sentence in found[: arguments.longest]:
+        print(f"{len(sentence):>4}  {' '.join(sentence)[:300]}")
+
+
+if __name__ == "__main__":
+    bench()
