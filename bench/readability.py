@@ -2,10 +2,10 @@
 
     PYTHONPATH=. python bench/readability.py [COMMIT ...] [--longest N]
 
-Of the working tree, and of each commit as it was. Code, tables, headings and links' addresses are
-left out; a sentence ends at a full stop, a question mark, an exclamation mark or with its paragraph.
-The grade is that of Kincaid and others (1975): 0.39 words a sentence + 11.8 syllables a word - 15.59.
-Syllables are counted by groups of vowels, which is within a few per cent of a dictionary.
+Of the working tree, and of each commit as it was. Code, tables, headings and the addresses of
+links are left out. A sentence ends at a full stop, a question mark, an exclamation mark, a colon or
+with its paragraph. The grade is that of Kincaid and others (1975): 0.39 words a sentence + 11.8
+syllables a word - 15.59. Syllables are counted by groups of vowels.
 """
 
 from __future__ import annotations
