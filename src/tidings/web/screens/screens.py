@@ -40,7 +40,7 @@ SCREENS: Final[tuple[Row, ...]] = (
     ("/inbox/all-read", "POST", "markers", inbox.all_read),
     ("/changes/{id}", "GET", "readers", change.show),
     ("/changes/{id}", "POST", "markers", change.act),
-    ("/changes/{id}/render", "GET", "readers", change.render),
+    ("/changes/{id}/rendered", "GET", "readers", change.render),
     ("/changes/{id}/screenshot", "GET", "readers", change.screenshot),
     ("/changes/{id}/screenshots", "GET", "readers", change.differing),
     ("/changes/{id}/fewer", "GET", "readers", fewer.show),
