@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import neg
 from typing import Final
 
 EXACT: Final = 256
@@ -59,7 +61,9 @@ class RankCurve:
 
     def count_above(self, score: float) -> int:
         """Return how many results have a greater score."""
-        low, high = 0, self.last
+        if not self.pieces or score >= self.top[-1]:
+            return bisect_left(self.top, -score, key=neg)
+        low, high = len(self.top), self.last
         while low < high:
             middle = (low + high) // 2
             if self.score_at(middle + 1) > score:

@@ -35,15 +35,21 @@ def bm25(counts: Mapping[str, float], length: int, known: Statistics) -> float:
         length: How many terms the text has.
         known: What is known of all texts.
     """
-    norm = K1 * (1 - B + B * length / known.mean_length) if known.mean_length else K1
+    norm = norm_of(length, known)
     return sum(
-        _idf(known.documents, known.frequency.get(term, 0)) * count * (K1 + 1) / (count + norm)
+        idf(known.documents, known.frequency.get(term, 0)) * count * (K1 + 1) / (count + norm)
         for term, count in counts.items()
         if count
     )
 
 
-def _idf(documents: int, having: int) -> float:
+def norm_of(length: int, known: Statistics) -> float:
+    """Return what BM25 adds below for the length of a text."""
+    return K1 * (1 - B + B * length / known.mean_length) if known.mean_length else K1
+
+
+def idf(documents: int, having: int) -> float:
+    """Return what a term weighs that stands in so many of all texts."""
     weight = math.log((documents - having + 0.5) / (having + 0.5)) if having <= documents else 0.0
     return weight if weight > 0 else LEAST_IDF
 

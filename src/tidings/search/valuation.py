@@ -14,21 +14,10 @@ print; here the sum itself is taken. A page that comes had no rank, and one that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 from tidings.search.query import Query
 from tidings.search.rank_curve import RankCurve, read, weigh_steps
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A copy of a page: how often each term stands in it, and how many terms it has; none for a
-    page that is not there.
-    """
-
-    counts: Mapping[str, float]
-    length: int
 
 
 def value_of_move(curve: RankCurve, before: float, after: float, exponent: float) -> float:
@@ -45,36 +34,42 @@ def value_of_move(curve: RankCurve, before: float, after: float, exponent: float
     above_before, above_after = curve.count_above(before), curve.count_above(after)
     if after < before:
         r1, r2 = above_before + 1, above_after if after > 0 else 0
+        if r1 == r2:
+            return 0.0
         moved = weigh_steps(curve, r1 + 1, r2 or curve.last, exponent, -1)
     else:
         r1, r2 = above_before + 1 if before > 0 else 0, above_after + 1
+        if r1 == r2:
+            return 0.0
         moved = -weigh_steps(curve, r2, r1 - 1 if r1 else curve.last, exponent, 1)
     return (read(r2, exponent) - read(r1, exponent)) * after + moved
 
 
 def value_of_refresh(
-    old: Counted,
-    new: Counted,
+    old: Mapping[str, float],
+    new: Mapping[str, float],
     curves: Mapping[str, RankCurve],
     frequencies: Mapping[str, float],
-    score: Callable[[str, Counted], float],
-    *,
     exponent: float,
 ) -> float:
     """Return what a refresh improved for all searches of a workload of single terms.
 
+    No move counts below zero: where one seems to, the curve is older than the page's rank.
+
     Args:
-        old: The copy that was replaced.
-        new: The copy that replaced it.
+        old: The scores of the copy that was replaced, of each term that it has.
+        new: Those of the copy that replaced it.
         curves: The results of each term.
         frequencies: How often each term is searched for.
-        score: The score of a copy for one term.
         exponent: That of the viewing curve.
     """
-    terms = (old.counts.keys() | new.counts.keys()) & curves.keys() & frequencies.keys()
-    return sum(
-        frequencies[term] * value_of_move(curves[term], score(term, old), score(term, new), exponent) for term in terms
-    )
+    total = 0.0
+    for term in old.keys() | new.keys():
+        curve = curves.get(term)
+        if curve is not None:
+            move = value_of_move(curve, old.get(term, 0.0), new.get(term, 0.0), exponent)
+            total += frequencies[term] * max(0.0, move)
+    return total
 
 
 def single_terms(workload: Iterable[tuple[Query, float]]) -> dict[str, float]:

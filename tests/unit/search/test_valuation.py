@@ -14,7 +14,7 @@ from tidings.search.query import parse
 from tidings.search.rank_curve import RankCurve, curve_of, sum_of_powers
 from tidings.search.scoring import Statistics, tf_idf
 from tidings.search.terms import terms_of
-from tidings.search.valuation import Counted, rate, single_terms, value_of_move, value_of_refresh
+from tidings.search.valuation import rate, single_terms, value_of_move, value_of_refresh
 
 POWER = curve_of([r**-0.7 for r in range(1, 201)])
 SCORE = st.integers(0, 1_000).map(lambda n: n / 7)
@@ -136,15 +136,11 @@ STORED = {
 }
 
 
-def counted(text):
-    """Return a copy of a page, counted."""
+def scored(text):
+    """Return the TF-IDF of each term of a page, among a thousand pages of which ten hold it."""
     terms = terms_of(text)
-    return Counted({term: terms.count(term) for term in terms}, len(terms))
-
-
-def score(term, copy):
-    """Return the TF-IDF of a term in a copy, among a thousand pages of which ten hold it."""
-    return tf_idf({term: copy.counts.get(term, 0)}, copy.length, Statistics(1_000, 8.0, {term: 10}))
+    known = Statistics(1_000, 8.0, dict.fromkeys(terms, 10))
+    return {term: tf_idf({term: terms.count(term)}, len(terms), known) for term in terms}
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(WEB)))
@@ -152,16 +148,14 @@ def test_the_four_discrepancies(order):
     """Of the paper's first table: risen, fallen, new, gone. Each refresh is worth what sorting
     says, in any order, and all of them what there was to gain.
     """
-    scores = {page: score("cancer", counted(text)) for page, text in STORED.items()}
-    true = {page: score("cancer", counted(text)) for page, text in WEB.items()}
+    scores = {page: scored(text).get("cancer", 0.0) for page, text in STORED.items()}
+    true = {page: scored(text).get("cancer", 0.0) for page, text in WEB.items()}
     assert true["p1"] > scores["p1"]
     assert true["p2"] < scores["p2"]
 
     for page in order:
         curves = {"cancer": curve_of(scores.values())}
-        value = value_of_refresh(
-            counted(STORED[page]), counted(WEB[page]), curves, {"cancer": 3.0}, score, exponent=1.5
-        )
+        value = value_of_refresh(scored(STORED[page]), scored(WEB[page]), curves, {"cancer": 3.0}, 1.5)
         assert value == pytest.approx(3 * by_sorting(scores, page, true[page]), abs=1e-12)
         assert value >= 0
         scores[page] = true[page]
@@ -178,9 +172,7 @@ def test_an_advertisement_and_a_seminar():
     page = "weekly seminar {} brought to you by {}"
 
     def value(old, new):
-        return value_of_refresh(
-            counted(page.format(*old)), counted(page.format(*new)), curves, workload, score, exponent=1.5
-        )
+        return value_of_refresh(scored(page.format(*old)), scored(page.format(*new)), curves, workload, 1.5)
 
     assert {"seminar": 2.0, "databases": 3.0} == workload
     assert 0 == value(("databases", "soap"), ("databases", "beer"))

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from tidings.clock import SystemClock
+from tidings.errors import TidingsError
 from tidings.service.run.from_settings import open_archive, open_runner
-from tidings.service.search.indexing import Indexer
+from tidings.service.search.indexing import AFTER_FAULT_SECONDS, Indexer
 from tidings.storage.db.database import open_database
 from tidings.storage.search.index import SearchIndex
 from tidings.storage.search.log import SearchLog
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
+
+log = logging.getLogger("tidings.service.search")
 
 
 @contextlib.asynccontextmanager
@@ -29,14 +33,14 @@ async def open_indexer(settings: Settings, *, at_once: int = 1) -> AsyncIterator
     database = open_database(settings, create=False)
     index = SearchIndex(settings.data)
     archive = open_archive(settings, dialect=database.dialect)
-    log = SearchLog(settings.data) if settings.search.log else None
+    searches = SearchLog(settings.data) if settings.search.log else None
     indexer = Indexer(
         database,
         archive,
         index,
         lambda: open_runner(settings),
         at_once=at_once,
-        log=log,
+        log=searches,
         now=SystemClock().wall,
     )
     try:
@@ -44,8 +48,8 @@ async def open_indexer(settings: Settings, *, at_once: int = 1) -> AsyncIterator
     finally:
         await indexer.close()
         index.close()
-        if log is not None:
-            log.close()
+        if searches is not None:
+            searches.close()
         database.close()
 
 
@@ -57,8 +61,13 @@ async def indexing(settings: Settings) -> AsyncIterator[None]:
         return
 
     async def follow() -> None:
-        async with open_indexer(settings) as (_, indexer):
-            await indexer.keep_up()
+        while True:
+            try:
+                async with open_indexer(settings) as (_, indexer):
+                    await indexer.keep_up()
+            except TidingsError as error:
+                log.warning("the search index is not kept: %s", error)
+                await asyncio.sleep(AFTER_FAULT_SECONDS)
 
     following = asyncio.create_task(follow())
     try:

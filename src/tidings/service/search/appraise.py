@@ -7,6 +7,7 @@ appraised from the terms of its two copies alone, without asking the index.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from tidings.clock import DAY, HOUR
 from tidings.search.query import Phrase, Query, parse
 from tidings.search.rank_curve import RankCurve, curve_of
-from tidings.search.scoring import Statistics, bm25
-from tidings.search.valuation import Counted, rate, single_terms, value_of_refresh
+from tidings.search.scoring import K1, Statistics, idf, norm_of
+from tidings.search.valuation import rate, single_terms, value_of_refresh
 from tidings.service.search.workload import workload
 from tidings.storage.search import find
 
@@ -40,6 +41,7 @@ class Appraiser:
     at: Instant
     frequencies: Mapping[str, float]
     curves: Mapping[str, RankCurve]
+    weights: Mapping[str, float]
     known: Statistics
     exponent: float
 
@@ -47,28 +49,21 @@ class Appraiser:
         """Return what a refresh improved, from the terms of title, text, address of both copies."""
         if not self.curves:
             return 0.0
-        return value_of_refresh(
-            self._counted(old),
-            self._counted(new),
-            self.curves,
-            self.frequencies,
-            self._score,
-            exponent=self.exponent,
-        )
+        return value_of_refresh(self.scores(old), self.scores(new), self.curves, self.frequencies, self.exponent)
 
-    def _counted(self, lines: Sequence[str] | None) -> Counted:
+    def scores(self, lines: Sequence[str] | None) -> dict[str, float]:
+        """Return the BM25 scores of a copy for the terms that it has, from those of title, text and
+        address.
+        """
         counts: dict[str, float] = {}
         length = 0
         for weight, line in zip(_WEIGHTS, lines or (), strict=False):
-            terms = line.split()
-            length += len(terms)
-            for term in terms:
-                if term in self.curves:
-                    counts[term] = counts.get(term, 0.0) + weight
-        return Counted(counts, length)
-
-    def _score(self, term: str, copy: Counted) -> float:
-        return bm25({term: copy.counts.get(term, 0.0)}, copy.length, self.known)
+            counted = Counter(line.split())
+            length += counted.total()
+            for term in counted.keys() & self.curves.keys():
+                counts[term] = counts.get(term, 0.0) + weight * counted[term]
+        norm = norm_of(length, self.known)
+        return {term: self.weights[term] * count * (K1 + 1) / (count + norm) for term, count in counts.items()}
 
 
 def appraiser(index: SearchIndex, log: SearchLog, *, at: Instant) -> Appraiser:
@@ -82,7 +77,8 @@ def appraiser(index: SearchIndex, log: SearchLog, *, at: Instant) -> Appraiser:
         term: curve_of(hit.score for hit in find.find(index, Query(((phrase,),)))) for term, phrase in phrases.items()
     }
     known = find.statistics(index, list(phrases.values()))
-    return Appraiser(at, {term: every[term] for term in terms}, curves, known, found.exponent)
+    weights = {term: idf(known.documents, known.frequency[term]) for term in terms}
+    return Appraiser(at, {term: every[term] for term in terms}, curves, weights, known, found.exponent)
 
 
 def rates(index: SearchIndex, *, at: Instant) -> Iterator[tuple[int, float, float]]:

@@ -32,6 +32,7 @@ FILE: Final = "search.db"
 SCHEMA: Final = 2
 """Grows whenever the tables are others."""
 _VERSION: Final = SCHEMA * 1_000_000 + TERMS_VERSION
+_DAMAGE: Final = ("malformed", "not a database", "no such table", "corrupt")
 _BUSY_SECONDS: Final = 30.0
 _TOKENIZE: Final = f"tokenize = \"ascii tokenchars '{SYMBOLS}'\""
 _TABLES: Final = (
@@ -94,10 +95,13 @@ class SearchIndex:
         self._raw: Any = None
         try:
             self._open()
-        except sqlite3.DatabaseError as error:
-            if _is_busy(error):
+        except OSError as error:
+            raise _translate(error, self.path) from error
+        except sqlite3.Error as error:
+            if not _is_damaged(error):
                 raise _translate(error, self.path) from error
-            self._begin_anew()
+            with self._translate_errors():
+                self._begin_anew()
 
     def _open(self) -> None:
         if not self.path.exists():
@@ -182,10 +186,16 @@ class SearchIndex:
 
     @contextlib.contextmanager
     def _translate_errors(self) -> Iterator[None]:
+        """Raise errors of our tree; a file that is damaged is made anew for whoever asks next."""
         try:
             yield
-        except sqlite3.Error as error:
-            raise _translate(error, self.path) from error
+        except (sqlite3.Error, OSError) as error:
+            if not _is_damaged(error):
+                raise _translate(error, self.path) from error
+            with contextlib.suppress(sqlite3.Error, OSError):
+                self._begin_anew()
+            message = f"{self.path} was damaged ({error}); it is made anew of what is stored, ask again"
+            raise StoreStalledError(message) from error
 
     # -- what is known -----------------------------------------------------------------------------
 
@@ -397,6 +407,11 @@ def _read_note(run: Any, name: str) -> str:
 
 def _note(run: Any, name: str, value: str) -> None:
     run("INSERT OR REPLACE INTO known VALUES (?, ?)", (name, value))
+
+
+def _is_damaged(error: Exception) -> bool:
+    """Say whether a file is none, or not whole: what only the system refuses is no damage."""
+    return isinstance(error, sqlite3.DatabaseError) and any(sign in str(error) for sign in _DAMAGE)
 
 
 def _is_busy(error: Exception) -> bool:

@@ -44,7 +44,7 @@ def test_a_refresh_is_worth_what_searching_says(index, log, page, text):
     before = find.find(index, parse("tea"))
     index.put([IndexEntry(page_id=page, seq=2, at=DAY, text=text)], cursor=40, moved_to=41, appraise=said)
     old = {hit.page_id: hit.score for hit in before}
-    after = said._score("tea", said._counted(["", text, ""]))
+    after = said.scores(["", text, ""]).get("tea", 0.0)
     true = {**old, page: after}
     shown = sorted((one for one in true if true[one] > 0), key=lambda one: -true[one])
     expected = quality(shown, true) - quality([hit.page_id for hit in before], true)

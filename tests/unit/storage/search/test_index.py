@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from tidings.errors import StoreStalledError
 from tidings.search.query import parse
 from tidings.search.scoring import bm25
 from tidings.service.search.asking import counts_of
@@ -120,6 +121,32 @@ def test_what_others_do_to_the_file_is_seen(index, tmp_path):
     other.begin("three")
     assert "three" == index.known("source")
     other.close()
+
+
+def test_damage_that_is_met_later_is_mended(index, tmp_path):
+    """Whoever meets it is told; whoever asks next finds an empty index, to be made of what is
+    stored.
+    """
+    add(index, *((number, 1, f"{' '.join(WORDS)} {number}") for number in range(1, 400)))
+    index.forget(0)
+    path = tmp_path / FILE
+    data = path.read_bytes()
+    path.write_bytes(data[:8192] + b"\x55" * (len(data) - 8192))
+    index._raw.execute("PRAGMA shrink_memory")
+
+    with pytest.raises(StoreStalledError, match="made anew"):
+        index.put([Entry(page_id=900, seq=1, at=1, text="sea")], cursor=399, moved_to=400)
+
+    assert ["", "0"] == [index.known("source"), index.known("cursor")]
+    index.begin("one")
+    add(index, (1, 1, "sea"))
+    assert [(1, 1)] == pages(index, "sea")
+
+
+def test_what_the_system_refuses_is_no_damage(tmp_path):
+    """A directory that is not there, say: nothing is removed, and it is said what is wrong."""
+    with pytest.raises(StoreStalledError, match="cannot be used"):
+        SearchIndex(tmp_path / "nowhere")
 
 
 def test_an_index_of_other_rules_is_made_anew(index, tmp_path):
