@@ -29,7 +29,7 @@ def add(index, *entries, at=0):
         IndexEntry(page_id=page, seq=seq, at=at + seq, kind="html", host="a.example", title=f"T{page}", text=text)
         for page, seq, text in entries
     ]
-    cursor = int(index.known("cursor"))
+    cursor = int(index.read_note("cursor"))
     assert index.put(rows, cursor=cursor, moved_to=cursor + len(rows))
 
 
@@ -69,8 +69,8 @@ def test_what_is_not_stored_any_more_leaves_no_trace(index, tmp_path):
     assert 1 == index.keep_only(2, [], collected=1)
     index.forget(7)
 
-    assert {1: 2, 2: 1} == index.collected()
-    assert ["", "7"] == [index.known("removed"), index.known("forgot_at")]
+    assert {1: 2, 2: 1} == index.read_collected()
+    assert ["", "7"] == [index.read_note("removed"), index.read_note("forgot_at")]
     assert [(1, 3)] == pages(index, "quokka")
     with index.reading() as run:
         assert [("quokka",), ("t1",)] == run("SELECT term FROM newest_term ORDER BY term").fetchall()
@@ -83,7 +83,7 @@ def test_a_page_that_is_gone_is_found_by_date_until_it_is_back(index):
     add(index, (1, 1, "sea"))
     index.retire(1, 5)
 
-    assert {1} == index.retired()
+    assert {1} == index.list_retired()
     assert [] == pages(index, "sea")
     assert [(1, 1)] == pages(index, "sea", at=4)
     assert [] == pages(index, "sea", at=6)
@@ -92,7 +92,7 @@ def test_a_page_that_is_gone_is_found_by_date_until_it_is_back(index):
     index.retire(1, 7)
     add(index, (1, 2, "sun"))
     assert [(1, 2)] == pages(index, "sun")
-    assert set() == index.retired()
+    assert set() == index.list_retired()
 
 
 @pytest.mark.parametrize("damage", [b"", b"no database at all, but of some length" * 200])
@@ -114,12 +114,12 @@ def test_what_others_do_to_the_file_is_seen(index, tmp_path):
     other = SearchIndex(tmp_path)
     other.begin("two")
 
-    assert ["two", "0"] == [index.known("source"), index.known("cursor")]
+    assert ["two", "0"] == [index.read_note("source"), index.read_note("cursor")]
     assert [] == pages(index, "sea")
     (tmp_path / FILE).unlink()
-    assert "" == index.known("source")
+    assert "" == index.read_note("source")
     other.begin("three")
-    assert "three" == index.known("source")
+    assert "three" == index.read_note("source")
     other.close()
 
 
@@ -135,9 +135,9 @@ def test_damage_that_is_met_later_is_mended(index, tmp_path):
     index._raw.execute("PRAGMA shrink_memory")
 
     with pytest.raises(StoreStalledError, match="made anew"):
-        index.put([Entry(page_id=900, seq=1, at=1, text="sea")], cursor=399, moved_to=400)
+        index.put([IndexEntry(page_id=900, seq=1, at=1, text="sea")], cursor=399, moved_to=400)
 
-    assert ["", "0"] == [index.known("source"), index.known("cursor")]
+    assert ["", "0"] == [index.read_note("source"), index.read_note("cursor")]
     index.begin("one")
     add(index, (1, 1, "sea"))
     assert [(1, 1)] == pages(index, "sea")
