@@ -8,7 +8,7 @@ from tests.stores import World
 from tidings.storage.db.connection import Connection
 from tidings.storage.people import accounts
 from tidings.storage.watches import sentinel_table, sentinels
-from tidings.storage.watches.sentinel_table import Wanted
+from tidings.storage.watches.sentinel_table import TableRequest
 
 
 def fill(world: World) -> int:
@@ -36,19 +36,19 @@ def sentinels_id(world: World, name: str) -> int:
 @pytest.mark.parametrize(
     ("wanted", "names"),
     [
-        (Wanted(), ["Gamma", "alpha", "beta"]),
-        (Wanted(order="name"), ["alpha", "beta", "Gamma"]),
-        (Wanted(order="last"), ["beta", "alpha", "Gamma"]),
-        (Wanted(lives="ended"), ["over"]),
-        (Wanted(lives="all", order="name"), ["alpha", "beta", "Gamma", "over"]),
-        (Wanted(lives="paused"), []),
-        (Wanted(text="GAM"), ["Gamma"]),
-        (Wanted(text="%"), []),
-        (Wanted(tag="tag"), ["Gamma", "alpha", "beta"]),
-        (Wanted(tag="other"), []),
+        (TableRequest(), ["Gamma", "alpha", "beta"]),
+        (TableRequest(order="name"), ["alpha", "beta", "Gamma"]),
+        (TableRequest(order="last"), ["beta", "alpha", "Gamma"]),
+        (TableRequest(lives="ended"), ["over"]),
+        (TableRequest(lives="all", order="name"), ["alpha", "beta", "Gamma", "over"]),
+        (TableRequest(lives="paused"), []),
+        (TableRequest(text="GAM"), ["Gamma"]),
+        (TableRequest(text="%"), []),
+        (TableRequest(tag="tag"), ["Gamma", "alpha", "beta"]),
+        (TableRequest(tag="other"), []),
     ],
 )
-def test_what_fits_stands_in_the_order_that_is_asked_for(world: World, wanted: Wanted, names: list[str]) -> None:
+def test_what_fits_stands_in_the_order_that_is_asked_for(world: World, wanted: TableRequest, names: list[str]) -> None:
     """By name without regard to case, by the last change of a page, or as they were made."""
     fill(world)
 
@@ -60,7 +60,7 @@ def test_counts_and_names_are_of_what_is_seen(world: World) -> None:
     bob = fill(world)
     anna = world.write(lambda c: accounts.add(c, "anna", "editor", "x", at=world.at)).id
 
-    assert [3, 3, 2] == [len(world.read(sentinel_table.keys, Wanted(viewer=who))) for who in (None, bob, anna)]
+    assert [3, 3, 2] == [len(world.read(sentinel_table.keys, TableRequest(viewer=who))) for who in (None, bob, anna)]
     assert [3, 2] == [world.read(sentinel_table.states, viewer=who)["enabled"] for who in (bob, anna)]
     assert [{"tag": 3}, {"tag": 2}] == [world.read(sentinel_table.tags, viewer=who) for who in (bob, anna)]
     assert [3, 2] == [world.read(sentinel_table.pages, viewer=who) for who in (bob, anna)]

@@ -15,7 +15,7 @@ from tidings.events.graph import Graph, Loading
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.clocks import PeriodicNode
 from tidings.events.rule import Action, Condition, EngineOutcome, Rule, RuleId
-from tidings.events.step import Draft, RuleEntry, Steps
+from tidings.events.step import OutcomeDraft, RuleEntry, Steps
 from tidings.model.interval import Duration, Instant
 from tidings.registry import Registry
 
@@ -105,7 +105,7 @@ class Engine:
                 f" nor before {timers.now} µs, which has been heard of already"
             )
             raise ValueError(message)
-        draft = Draft()
+        draft = OutcomeDraft()
         if (first := timers.first()) is not None and first.due < end:
             self._go_off(end - 1, draft)
         timers.now = end
@@ -120,7 +120,7 @@ class Engine:
         An instant that has passed already changes nothing.
         """
         self._refuse_in_step()
-        draft = Draft()
+        draft = OutcomeDraft()
         self._go_off(now, draft)
         self._timers.now = max(now, self._timers.now)
         return draft.outcome()
@@ -247,7 +247,7 @@ class Engine:
             message = "an action must not call the engine: return Raised, Retuned or an effect for the host"
             raise RuntimeError(message)
 
-    def _go_off(self, until: Instant, draft: Draft) -> None:
+    def _go_off(self, until: Instant, draft: OutcomeDraft) -> None:
         timers = self._timers
         while (timer := timers.first()) is not None and timer.due <= until:
             timers.now = max(timers.now, timer.due)

@@ -54,7 +54,7 @@ class RuleEntry:
         self.node: Node
 
 
-class Draft:
+class OutcomeDraft:
     """An outcome in the making."""
 
     __slots__ = ("detached", "effects", "firings", "problems", "raised", "retuned")
@@ -67,7 +67,7 @@ class Draft:
         self.retuned: list[Retuned] = []
         self.raised: deque[tuple[Raised, int, RuleEntry]] = deque()
 
-    def add(self, other: Draft) -> None:
+    def add(self, other: OutcomeDraft) -> None:
         """Take up what another holds."""
         self.firings += other.firings
         self.detached += other.detached
@@ -97,7 +97,7 @@ class Steps:
         self._graph = graph
         self._timers = graph.timers
 
-    def take(self, node: Node, found: Iterable[Occurrence], timer: NodeTimer | None, draft: Draft) -> None:
+    def take(self, node: Node, found: Iterable[Occurrence], timer: NodeTimer | None, draft: OutcomeDraft) -> None:
         """Deal with what a primitive event or a clock brings, and with all that follows from it.
 
         Args:
@@ -124,11 +124,11 @@ class Steps:
             self.is_in_step = False
 
     def _try_step(
-        self, node: Node, found: Iterable[Occurrence], timer: NodeTimer | None, depth: int, draft: Draft
+        self, node: Node, found: Iterable[Occurrence], timer: NodeTimer | None, depth: int, draft: OutcomeDraft
     ) -> bool:
         """Return whether the step was done; if not it was undone, and the rule that failed will not fire again."""
         journal: Journal = {}
-        trial = Draft()
+        trial = OutcomeDraft()
         try:
             if timer is not None:
                 node, found = self._graph.fire(timer, journal)
@@ -148,8 +148,8 @@ class Steps:
         found: Iterable[Occurrence],
         depth: int,
         journal: Journal,
-        trial: Draft,
-        draft: Draft,
+        trial: OutcomeDraft,
+        draft: OutcomeDraft,
     ) -> None:
         deferred: dict[RuleId, tuple[RuleEntry, list[Occurrence], int]] = {}
         raised = 0
@@ -180,7 +180,7 @@ class Steps:
                     self._timers.depth = depth
                     break
 
-    def _fires(self, entry: RuleEntry, occurrences: tuple[Occurrence, ...], draft: Draft) -> Firing | None:
+    def _fires(self, entry: RuleEntry, occurrences: tuple[Occurrence, ...], draft: OutcomeDraft) -> Firing | None:
         """Return the firing of a rule for those occurrences for which its condition holds, None if there are none."""
         if entry.flag:
             return None
@@ -199,14 +199,14 @@ class Steps:
             draft.detached.append(firing)
         return firing
 
-    def _holds(self, entry: RuleEntry, condition: Condition, firing: Firing, draft: Draft) -> bool:
+    def _holds(self, entry: RuleEntry, condition: Condition, firing: Firing, draft: OutcomeDraft) -> bool:
         try:
             return bool(condition(firing))
         except Exception as error:  # noqa: BLE001 - whatever a condition does, others' rules go on; it is reported
             draft.problems.append(RuleProblem("condition", entry.id, self._timers.now, _describe(error)))
             return False
 
-    def _act(self, entry: RuleEntry, firing: Firing, depth: int, trial: Draft) -> None:
+    def _act(self, entry: RuleEntry, firing: Firing, depth: int, trial: OutcomeDraft) -> None:
         """Run the action of a rule and take up what it returns."""
         if entry.action is None or entry.rule.coupling is Coupling.DETACHED:
             return
@@ -223,7 +223,7 @@ class Steps:
         except Exception as error:
             raise _ActionFailed(entry, _describe(error)) from error
 
-    def _flag(self, entry: RuleEntry, kind: str, text: str, draft: Draft) -> None:
+    def _flag(self, entry: RuleEntry, kind: str, text: str, draft: OutcomeDraft) -> None:
         if not entry.flag:
             entry.flag = f"{kind}: {text}"
             self.changed.add(entry.group)

@@ -165,9 +165,9 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     if asking.trust or asking.proxy is not None:
         identity += [asking.trust, _spell(asking.proxy) if asking.proxy is not None else ""]
     if asking.login is not None:
-        identity.append(_checked_login(asking.login))
+        identity.append(_check_login(asking.login))
     if asking.steps:
-        identity.append([_spelled_step(step) for step in asking.steps])
+        identity.append([_spell_step(step) for step in asking.steps])
     text = json.dumps(identity, ensure_ascii=True, separators=(",", ":"))
     return PageIdentity(
         key=hashlib.sha256(text.encode()).hexdigest(),
@@ -199,12 +199,12 @@ def _types_secret(asking: Asking) -> bool:
     return any(step.value is not None and step.value.is_secret for step in asking.steps)
 
 
-def _spelled_step(step: BrowserStep) -> list[object]:
+def _spell_step(step: BrowserStep) -> list[object]:
     value = "" if step.value is None else _spell(step.value)
     return [step.verb, step.language, step.place, value, step.wait]
 
 
-def _checked_login(login: Login) -> list[object]:
+def _check_login(login: Login) -> list[object]:
     """Return what a login adds to the identity of a page. Raises `AddressError`."""
     for url in (login.url, *login.via):
         if not is_safe_for_passwords(rebuild(url)):

@@ -24,7 +24,7 @@ FIRST: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CurvePiece:
     """Ranks from `first` to `last`, whose scores fall as a power: `high * (rank / start) **
     -slope`.
     """
@@ -43,7 +43,7 @@ class RankCurve:
     """
 
     top: tuple[float, ...]
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[CurvePiece, ...] = ()
 
     @property
     def last(self) -> int:
@@ -91,7 +91,7 @@ def curve_of(scores: Iterable[float], *, exact: int = EXACT, pieces: int = PIECE
     for first, last in pairwise(ends):
         high, low = ordered[first - 1], ordered[last - 1]
         slope = math.log(high / low) / math.log(last / first)
-        made.append(Piece(first if first > len(top) else len(top) + 1, last, first, high, slope))
+        made.append(CurvePiece(first if first > len(top) else len(top) + 1, last, first, high, slope))
     return RankCurve(top, tuple(made))
 
 

@@ -41,7 +41,7 @@ _SHEET: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class PagePart:
+class PickedPart:
     """A part of a page: the CSS selector that finds it alone, and how its text begins."""
 
     selector: str
@@ -59,11 +59,11 @@ def page_to_pick(document: Document, link: str) -> str:
     if document.problem or not isinstance(document.tree, HtmlTree):
         return ""
 
-    def named(piece: int, text: str, node: LexborNode) -> str:
+    def name(piece: int, text: str, node: LexborNode) -> str:
         del node
         return f'<ins id="tidings-pick-{piece}">{escape(text)}</ins>' if text.strip() else escape(text)
 
-    made = write_page(document.tree.root, document, {}, at=named)
+    made = write_page(document.tree.root, document, {}, at=name)
     address = escape(link)
     made.body = _OURS.sub(
         lambda found: f'<a class="tidings-pick" target="_top" href="{address}{found[1]}">', made.body
@@ -72,7 +72,7 @@ def page_to_pick(document: Document, link: str) -> str:
     return page(made)
 
 
-def parts_at(document: Document, number: int) -> list[PagePart]:
+def parts_at(document: Document, number: int) -> list[PickedPart]:
     """Return the parts around the text with a number, each with a selector of its own, the smallest
     first; none for a number that there is not.
     """
@@ -89,12 +89,12 @@ def parts_at(document: Document, number: int) -> list[PagePart]:
     if not found:
         return []
     tree = _Selectors(found[0])
-    seen: dict[str, PagePart] = {}
+    seen: dict[str, PickedPart] = {}
     for node in _around(found[0]):
         text = cut_text(one_line(node.text(deep=True)), LONGEST)
         selector = tree.selector_of(node)
         if selector and text not in seen:
-            seen[text] = PagePart(selector, text)
+            seen[text] = PickedPart(selector, text)
     return [*seen.values()][:PARTS]
 
 

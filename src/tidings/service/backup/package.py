@@ -42,7 +42,7 @@ CHUNK: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class PackageMember:
     """A member's size in bytes and its SHA-256."""
 
     size: int
@@ -59,7 +59,7 @@ class Manifest:
     schema: str
     installation: str
     at: Instant
-    members: dict[str, Member]
+    members: dict[str, PackageMember]
 
     @property
     def size(self) -> int:
@@ -95,7 +95,7 @@ class PackageWriter:
 
     def __init__(self, file: BinaryIO) -> None:
         self._tar = tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - closed by `end`
-        self.members: dict[str, Member] = {}
+        self.members: dict[str, PackageMember] = {}
 
     def add(self, name: str, source: BinaryIO) -> None:
         """Add an open file as it is now."""
@@ -115,7 +115,7 @@ class PackageWriter:
     def _add(self, name: str, source: IO[bytes], size: int) -> None:
         hashing = _Hashing(source)
         self._tar.addfile(_header(name, size), hashing)
-        self.members[name] = Member(size, hashing.sha256.hexdigest())
+        self.members[name] = PackageMember(size, hashing.sha256.hexdigest())
 
 
 class _Hashing(io.RawIOBase):
@@ -177,9 +177,9 @@ class Package:
                 if target is not None:
                     target.write(chunk)
         except tarfile.TarError as error:
-            raise self._broken(f"{name} cannot be read: {error}") from error
+            raise self._make_broken_error(f"{name} cannot be read: {error}") from error
         if sha256.hexdigest() != known.sha256:
-            raise self._broken(f"{name} is not what was written there")
+            raise self._make_broken_error(f"{name} is not what was written there")
 
     def content(self, name: str) -> bytes:
         """Return a small member."""
@@ -193,45 +193,47 @@ class Package:
         try:
             for header in self._tar:
                 if not _is_known(header.name):
-                    raise self._broken(f"it has a member {header.name[:100]!r}, which no backup has")
+                    raise self._make_broken_error(f"it has a member {header.name[:100]!r}, which no backup has")
                 if not header.isreg() or header.sparse is not None or header.pax_headers:
-                    raise self._broken(f"{header.name} is no plain file")
+                    raise self._make_broken_error(f"{header.name} is no plain file")
                 if header.name in seen:
-                    raise self._broken(f"it has {header.name} twice")
+                    raise self._make_broken_error(f"it has {header.name} twice")
                 if MANIFEST in seen:
-                    raise self._broken(f"{header.name} comes after its end")
+                    raise self._make_broken_error(f"{header.name} comes after its end")
                 seen.add(header.name)
                 yield header
         except (tarfile.TarError, ValueError, OverflowError) as error:
-            raise self._broken(f"it ends in the middle, or is damaged: {error}") from error
+            raise self._make_broken_error(f"it ends in the middle, or is damaged: {error}") from error
 
     def _read_manifest(self) -> Manifest:
         header = self._found.pop(MANIFEST, None)
         if header is None:
-            raise self._broken(
+            raise self._make_broken_error(
                 "it has no list of its members at its end: it was not written to its end, or is no backup"
             )
         if header.size > MOST_MANIFEST:
-            raise self._broken("the list of its members is too large")
+            raise self._make_broken_error("the list of its members is too large")
         source = self._tar.extractfile(header)
         try:
             return _manifest(json.loads(source.read() if source is not None else b""))
         except (ValueError, TypeError, LookupError, RecursionError, tarfile.TarError) as error:
-            raise self._broken(f"the list of its members cannot be read: {error}") from error
+            raise self._make_broken_error(f"the list of its members cannot be read: {error}") from error
 
     def _compare(self) -> None:
         listed = self.manifest.members
         if DATABASE not in listed:
-            raise self._broken(f"it has no {DATABASE}")
+            raise self._make_broken_error(f"it has no {DATABASE}")
         for name in sorted(listed.keys() ^ self._found.keys()):
-            raise self._broken(f"{name} is {'not in it' if name in listed else 'in it, but not in its list'}")
+            raise self._make_broken_error(
+                f"{name} is {'not in it' if name in listed else 'in it, but not in its list'}"
+            )
         for name, header in self._found.items():
             if header.size != listed[name].size:
-                raise self._broken(f"{name} has {header.size} bytes, and {listed[name].size} were written")
+                raise self._make_broken_error(f"{name} has {header.size} bytes, and {listed[name].size} were written")
         if LOCKED in listed and listed[LOCKED].size > MOST_LOCKED:
-            raise self._broken(f"{LOCKED} is too large")
+            raise self._make_broken_error(f"{LOCKED} is too large")
 
-    def _broken(self, what: str) -> BackupError:
+    def _make_broken_error(self, what: str) -> BackupError:
         return BackupError(
             f"{self.path} is no whole backup of Tidings: {what}. Nothing was changed; try another backup"
         )
@@ -246,7 +248,7 @@ def _manifest(record: dict[str, Any]) -> Manifest:
         raise ValueError("it is of another program")
     if record["version"] != FORMAT_VERSION:
         raise ValueError(f"it is of format {record['version']}, this Tidings knows {FORMAT_VERSION}; upgrade it")
-    members = {str(name): Member(int(size), str(sha256)) for name, (size, sha256) in record["members"].items()}
+    members = {str(name): PackageMember(int(size), str(sha256)) for name, (size, sha256) in record["members"].items()}
     return Manifest(
         str(record["tidings"]), str(record["schema"]), str(record["installation"]), int(record["at"]), members
     )

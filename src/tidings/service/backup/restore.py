@@ -21,7 +21,7 @@ from tidings.model.observed.unit import Event, SentinelMove
 from tidings.model.watch import commands
 from tidings.service.backup.locked import unlock
 from tidings.service.backup.package import LOCKED, Manifest, Package
-from tidings.service.backup.verify import new_file, opened
+from tidings.service.backup.verify import new_file, open_backup
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db import instance
 from tidings.storage.db.database import has_been_used
@@ -110,7 +110,7 @@ def _put_in_place(
     prepared.mkdir(mode=0o700)
     try:
         has_secrets = _unpack(package, prepared, ask)
-        with opened(package, prepared) as database:
+        with open_backup(package, prepared) as database:
             paused, sources = database.write(_begin_anew, at=at, trust=trust)
             count = len(database.read(sentinels.listing))
         for name in ("USED", "lock"):

@@ -48,7 +48,7 @@ def verify(path: Path, *, deep: bool = False) -> Verified:
                     package.copy(name, target)
             else:
                 package.copy(name, None)
-        with opened(package, where) as database:
+        with open_backup(package, where) as database:
             bodies = database.read(versions.blobs)
             if deep:
                 _give_back(package, database, where)
@@ -56,7 +56,7 @@ def verify(path: Path, *, deep: bool = False) -> Verified:
 
 
 @contextlib.contextmanager
-def opened(package: Package, where: Path) -> Iterator[Database]:
+def open_backup(package: Package, where: Path) -> Iterator[Database]:
     """Open the database that was taken out of a backup, judged: no code in it, sound, and no file
     missing that it names.
 

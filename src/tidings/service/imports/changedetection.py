@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.model.interval import Duration, Instant
-from tidings.service.imports.draft import Draft, Note, literal, plain_address, said, shown, tag_of
+from tidings.service.imports.draft import Draft, Note, literal, plain_address, show_value, tag_of, write_text
 from tidings.service.imports.filters import jsonpath_of_jq
 from tidings.service.imports.reading import Files
 
@@ -34,7 +34,7 @@ class Watch:
         self.requests: Mapping[str, Any] = _map(_map(settings.get("settings")).get("requests"))
         self.headers: Mapping[str, Any] = _map(_map(settings.get("settings")).get("headers"))
 
-    def merged(self, name: str, *, of_all: str = "") -> list[str]:
+    def merge(self, name: str, *, of_all: str = "") -> list[str]:
         """Return a list of the watch with those of its tags that override, and that of all."""
         found = [*_texts(self.record.get(name))]
         for tag in self.tags:
@@ -57,7 +57,7 @@ class Watch:
 
 
 def _selects(draft: Draft, _: Any, watch: Watch) -> None:
-    for text in watch.merged("include_filters"):
+    for text in watch.merge("include_filters"):
         _select(draft, text.strip())
 
 
@@ -71,7 +71,7 @@ def _select(draft: Draft, text: str) -> None:
         draft.select("jsonpath", text.removeprefix("json:"), name)
     elif text.startswith(("jq:", "jqraw:")):
         if (path := jsonpath_of_jq(text.partition(":")[2])) is None:
-            draft.refuse(name, f"{shown(text)}: only plain paths of jq are known here")
+            draft.refuse(name, f"{show_value(text)}: only plain paths of jq are known here")
         else:
             draft.select("jsonpath", path, name, "jq is written as JSONPath")
     else:
@@ -80,12 +80,12 @@ def _select(draft: Draft, text: str) -> None:
 
 def _excludes(draft: Draft, _: Any, watch: Watch) -> None:
     name = "subtractive_selectors"
-    for text in watch.merged(name, of_all="global_subtractive_selectors"):
+    for text in watch.merge(name, of_all="global_subtractive_selectors"):
         path = text.removeprefix("xpath:").removeprefix("xpath1:")
         if text.startswith(("xpath:", "xpath1:", "/")):
-            draft.add(f"Exclude xpath {said(path)}", name)
+            draft.add(f"Exclude xpath {write_text(path)}", name)
         else:
-            draft.add(f"Exclude css {said(text)}", name)
+            draft.add(f"Exclude css {write_text(text)}", name)
 
 
 def _pattern(text: str) -> tuple[str, str]:
@@ -100,23 +100,23 @@ def _pattern(text: str) -> tuple[str, str]:
     return (f"(?{flags}){found[1]}" if flags else found[1]), spans
 
 
-def _ignored(draft: Draft, _: Any, watch: Watch) -> None:
-    for text in watch.merged("ignore_text", of_all="global_ignore_text"):
+def _add_ignored(draft: Draft, _: Any, watch: Watch) -> None:
+    for text in watch.merge("ignore_text", of_all="global_ignore_text"):
         pattern, difference = _pattern(text)
-        draft.add(f"Transform drop lines regex {said(pattern)}", "ignore_text", difference)
+        draft.add(f"Transform drop lines regex {write_text(pattern)}", "ignore_text", difference)
 
 
-def _kept_lines(draft: Draft, _: Any, watch: Watch) -> None:
-    patterns = [f"(?:{literal(text.strip())})" for text in watch.merged("extract_lines_containing")]
-    draft.add(f"Transform keep lines regex {said('(?i)' + '|'.join(patterns))}", "extract_lines_containing")
+def _keep_lines(draft: Draft, _: Any, watch: Watch) -> None:
+    patterns = [f"(?:{literal(text.strip())})" for text in watch.merge("extract_lines_containing")]
+    draft.add(f"Transform keep lines regex {write_text('(?i)' + '|'.join(patterns))}", "extract_lines_containing")
 
 
-def _extracted(draft: Draft, _: Any, watch: Watch) -> None:
-    for text in watch.merged("extract_text"):
+def _extract(draft: Draft, _: Any, watch: Watch) -> None:
+    for text in watch.merge("extract_text"):
         pattern, difference = _pattern(text)
         if re.compile(r"(?<!\\)\((?!\?)").findall(pattern)[1:]:
             difference = "of several groups the first counts"
-        draft.monitor(f"regex {said(pattern)}", "extract_text", difference)
+        draft.monitor(f"regex {write_text(pattern)}", "extract_text", difference)
 
 
 def _either(texts: list[str]) -> str:
@@ -124,22 +124,24 @@ def _either(texts: list[str]) -> str:
     return "(?i)" + "|".join(f"(?:{one.removeprefix('(?i)')})" for one in found)
 
 
-def _triggered(draft: Draft, _: Any, watch: Watch) -> None:
-    texts = watch.merged("trigger_text")
+def _add_trigger(draft: Draft, _: Any, watch: Watch) -> None:
+    texts = watch.merge("trigger_text")
     if len(texts) == 1 and not texts[0].strip().startswith("/"):
-        draft.where(f"where page has {said(texts[0].strip())}", "trigger_text")
+        draft.where(f"where page has {write_text(texts[0].strip())}", "trigger_text")
     else:
         what = "of several texts, or a pattern, what came must have one; there any line of the page may"
-        draft.where(f"where matches {said(_either(texts))}", "trigger_text", what)
+        draft.where(f"where matches {write_text(_either(texts))}", "trigger_text", what)
 
 
-def _forbidden(draft: Draft, _: Any, watch: Watch) -> None:
-    for text in watch.merged("text_should_not_be_present"):
+def _add_forbidden(draft: Draft, _: Any, watch: Watch) -> None:
+    for text in watch.merge("text_should_not_be_present"):
         if text.strip().startswith("/"):
-            draft.refuse("text_should_not_be_present", f"{shown(text)}: a page can lack a text here, not a pattern")
+            draft.refuse(
+                "text_should_not_be_present", f"{show_value(text)}: a page can lack a text here, not a pattern"
+            )
         else:
             what = "what changed while the text was there is not reported later"
-            draft.where(f"where page lacks {said(text.strip())}", "text_should_not_be_present", what)
+            draft.where(f"where page lacks {write_text(text.strip())}", "text_should_not_be_present", what)
 
 
 def _directions(draft: Draft, _: Any, watch: Watch) -> None:
@@ -203,7 +205,7 @@ def _hours(draft: Draft, value: Any, watch: Watch) -> None:
     draft.add(f"During {text} Zone {zone}", name)
 
 
-def _fetched(draft: Draft, _: Any, watch: Watch) -> None:
+def _add_fetching(draft: Draft, _: Any, watch: Watch) -> None:
     kind = str(watch.first("fetch_backend") or "")
     if kind.startswith(("html_webdriver", "extra_browser", "playwright", "puppeteer")):
         draft.renders = draft.renders or "browser"
@@ -242,16 +244,16 @@ def _steps(draft: Draft, value: Any, _: Watch) -> None:
         place, given = str(one.get("selector") or ""), str(one.get("optional_value") or "")
         kind = "xpath" if place.startswith(("/", "xpath=", "(")) else "css"
         if operation == "Remove elements" and place:
-            draft.add(f"Exclude {kind} {said(place)}", "browser_steps")
+            draft.add(f"Exclude {kind} {write_text(place)}", "browser_steps")
         elif operation in STEPS:
             words = {
-                "place": f"{kind} {said(place.removeprefix('xpath='))}",
-                "value": said(given),
+                "place": f"{kind} {write_text(place.removeprefix('xpath='))}",
+                "value": write_text(given),
                 "seconds": given or "1",
             }
             draft.step(STEPS[operation].format(**words), "browser_steps", DIFFERS.get(operation, ""))
         else:
-            draft.refuse("browser_steps", f"{operation} {shown(place or given)} is no step here")
+            draft.refuse("browser_steps", f"{operation} {show_value(place or given)} is no step here")
 
 
 def _headers(draft: Draft, value: Any, watch: Watch) -> None:
@@ -263,10 +265,10 @@ def _body(draft: Draft, value: Any, _: Watch) -> None:
     if "{{" in str(value) or "{%" in str(value):
         draft.refuse("body", "it is a template (Jinja), which is not run")
     else:
-        draft.add(f"Body {said(str(value))}", "body")
+        draft.add(f"Body {write_text(str(value))}", "body")
 
 
-def _proxied(draft: Draft, value: Any, watch: Watch) -> None:
+def _add_proxy(draft: Draft, value: Any, watch: Watch) -> None:
     if "://" in str(value):
         known = str(value)
     else:
@@ -275,14 +277,14 @@ def _proxied(draft: Draft, value: Any, watch: Watch) -> None:
         known = keyed.get(str(value).removeprefix("ui-0").removeprefix("ui-1"), keyed.get(str(value), ""))
         known = known or next((url for name, url in keyed.items() if name and name in str(value)), "")
     if not known:
-        draft.refuse("proxy", f"what {shown(value)} means stands in proxies.json, which is not in the file")
+        draft.refuse("proxy", f"what {show_value(value)} means stands in proxies.json, which is not in the file")
     elif "@" in known:
-        draft.add(f"Proxy secret {said(draft.keep_secret('proxy', known))}", "proxy")
+        draft.add(f"Proxy secret {write_text(draft.keep_secret('proxy', known))}", "proxy")
     else:
         draft.add(f"Proxy {known}", "proxy")
 
 
-def _told(draft: Draft, _: Any, watch: Watch) -> None:
+def _add_notifying(draft: Draft, _: Any, watch: Watch) -> None:
     if watch.record.get("notification_muted"):
         draft.note("approximated", "notification_muted", "nobody is notified; changes are shown on the dashboard")
         draft.note("state", "notification_urls", "muted")
@@ -303,17 +305,17 @@ def _notify(draft: Draft, url: str) -> None:
         draft.add(f"Notify by {url}", name)
 
 
-def _processed(draft: Draft, value: Any, watch: Watch) -> None:
+def _add_processor(draft: Draft, value: Any, watch: Watch) -> None:
     if value == "restock_diff":
-        _restocked(draft, watch)
+        _add_restocking(draft, watch)
     elif value == "image_ssim_diff":
         draft.renders = "browser screenshot"
         draft.translate("processor", "pictures are kept; words are compared, not pictures")
     elif value not in {"", None, "text_json_diff"}:
-        draft.refuse("processor", f"{shown(value)} is not known here; words are watched")
+        draft.refuse("processor", f"{show_value(value)} is not known here; words are watched")
 
 
-def _restocked(draft: Draft, watch: Watch) -> None:
+def _add_restocking(draft: Draft, watch: Watch) -> None:
     name = "restock_settings"
     given = next(
         (_map(one) for one in (watch.record.get(name), watch.record.get("restock_diff")) if one),
@@ -358,16 +360,16 @@ def _condition(draft: Draft, field: str, operator: str, value: str) -> None:
     if field == "extracted_number" and operator in OPERATORS:
         draft.monitor(f"number where value {OPERATORS[operator]} {value}", name, "the first number of the text is read")
     elif field == "page_filtered_text" and operator == "in":
-        draft.where(f"where page has {said(value)}", name, "the whole page is searched, in any case")
+        draft.where(f"where page has {write_text(value)}", name, "the whole page is searched, in any case")
     elif field == "page_filtered_text" and operator == "!in":
-        draft.where(f"where page lacks {said(value)}", name, "the whole page is searched, in any case")
+        draft.where(f"where page lacks {write_text(value)}", name, "the whole page is searched, in any case")
     elif field == "page_filtered_text" and operator == "contains_regex":
-        draft.where(f"where matches {said('(?i)' + value)}", name, "what came must match, not the whole text")
+        draft.where(f"where matches {write_text('(?i)' + value)}", name, "what came must match, not the whole text")
     elif field == "levenshtein_ratio" and operator in {"<", "<="} and 0 < _number(value) < 1:
         share = round((1 - _number(value)) * 100, 2)
         draft.where(f"where share > {share:g}%", name, "the share of words that changed, not of characters")
     else:
-        draft.refuse("conditions", f"{field} {operator} {shown(value)} cannot be asked here")
+        draft.refuse("conditions", f"{field} {operator} {show_value(value)} cannot be asked here")
 
 
 def _number(text: str) -> float:
@@ -384,10 +386,10 @@ def _history_length(draft: Draft, value: Any, _: Watch) -> None:
 
 def _method(draft: Draft, value: Any, _: Watch) -> None:
     if str(value).upper() != "GET":
-        draft.add(f"Method {said(str(value).upper())}", "method")
+        draft.add(f"Method {write_text(str(value).upper())}", "method")
 
 
-def _paused(draft: Draft, value: Any, _: Watch) -> None:
+def _pause(draft: Draft, value: Any, _: Watch) -> None:
     draft.disabled = bool(value)
     draft.translate("paused")
 
@@ -396,7 +398,7 @@ def _unique(draft: Draft, _: Any, __: Watch) -> None:
     draft.add("Transform unique", "remove_duplicate_lines")
 
 
-def _sorted(draft: Draft, _: Any, __: Watch) -> None:
+def _sort_lines(draft: Draft, _: Any, __: Watch) -> None:
     draft.add("Transform sort", "sort_text_alphabetically")
 
 
@@ -410,12 +412,12 @@ def _ld_price(draft: Draft, value: Any, _: Watch) -> None:
 
 
 def _intent(draft: Draft, value: Any, _: Watch) -> None:
-    draft.comments.append(f"what was meant: {shown(value)}")
+    draft.comments.append(f"what was meant: {show_value(value)}")
     draft.refuse("llm_intent", "no language model reads pages here; it stands as a comment")
 
 
 def _prefilter(draft: Draft, value: Any, _: Watch) -> None:
-    draft.add(f"Exclude css {said(str(value))}", "llm_prefilter")
+    draft.add(f"Exclude css {write_text(str(value))}", "llm_prefilter")
 
 
 TEMPLATE: Final = "messages have titles and texts of their own (`with title … text …`); templates of Jinja are not run"
@@ -426,11 +428,11 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "page_title": STATE_ONLY,
     "tags": TRANSLATED,
     "tag": TRANSLATED,
-    "paused": _paused,
+    "paused": _pause,
     "notification_muted": STATE_ONLY,
     "method": _method,
     "body": _body,
-    "proxy": _proxied,
+    "proxy": _add_proxy,
     "webdriver_delay": Note("approximated", "", "the browser waits until the page is at rest"),
     "webdriver_js_execute_code": Note("refused", "", "no script of your own is run in a page"),
     "browser_steps": _steps,
@@ -438,10 +440,10 @@ FIELDS: Final[dict[str, Rule | Note]] = {
     "ignore_whitespace": STATE_ONLY,
     "trim_text_whitespace": STATE_ONLY,
     "remove_duplicate_lines": _unique,
-    "sort_text_alphabetically": _sorted,
+    "sort_text_alphabetically": _sort_lines,
     "check_unique_lines": _never_seen,
     "conditions": _conditions,
-    "processor": _processed,
+    "processor": _add_processor,
     "track_ldjson_price_data": _ld_price,
     "time_schedule_limit": _hours,
     "notification_title": Note("refused", "", TEMPLATE),
@@ -460,13 +462,13 @@ FIELDS: Final[dict[str, Rule | Note]] = {
 MERGED: Final[dict[str, tuple[str, Rule]]] = {
     "include_filters": ("", _selects),
     "subtractive_selectors": ("global_subtractive_selectors", _excludes),
-    "extract_lines_containing": ("", _kept_lines),
-    "ignore_text": ("global_ignore_text", _ignored),
-    "extract_text": ("", _extracted),
-    "trigger_text": ("", _triggered),
-    "text_should_not_be_present": ("", _forbidden),
+    "extract_lines_containing": ("", _keep_lines),
+    "ignore_text": ("global_ignore_text", _add_ignored),
+    "extract_text": ("", _extract),
+    "trigger_text": ("", _add_trigger),
+    "text_should_not_be_present": ("", _add_forbidden),
 }
-ALWAYS: Final[tuple[Rule, ...]] = (_interval, _fetched, _told, _directions)
+ALWAYS: Final[tuple[Rule, ...]] = (_interval, _add_fetching, _add_notifying, _directions)
 STATE: Final = frozenset(
     """date_created last_checked last_changed check_count last_viewed viewed last_error last_notification_error
     previous_md5 previous_md5_before_filters fetch_time content-type remote_server_reply
@@ -569,7 +571,7 @@ def _draft(
 
 def _apply(draft: Draft, watch: Watch) -> None:
     for field, (of_all, merge) in MERGED.items():
-        if watch.merged(field, of_all=of_all):
+        if watch.merge(field, of_all=of_all):
             merge(draft, None, watch)
     for field, value in watch.record.items():
         if value in (None, "", [], {}, False) or field in MERGED:
@@ -582,7 +584,7 @@ def _apply(draft: Draft, watch: Watch) -> None:
         elif field in STATE:
             draft.note("state", field)
         elif field not in ELSEWHERE:
-            draft.refuse(field, f"this field is not known: {shown(value)}")
+            draft.refuse(field, f"this field is not known: {show_value(value)}")
     for each in ALWAYS:
         each(draft, None, watch)
 

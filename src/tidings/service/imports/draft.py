@@ -31,7 +31,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class DraftClause:
     """A clause that the language is asked about, and the field that it comes from."""
 
     text: str
@@ -48,18 +48,18 @@ class Draft:
     peer: str
     key: str = ""
     """by which the program that it comes from knows it"""
-    parts: list[Clause] = field(default_factory=list)
+    parts: list[DraftClause] = field(default_factory=list)
     """change types of Monitor, joined by OR"""
-    conditions: list[Clause] = field(default_factory=list)
+    conditions: list[DraftClause] = field(default_factory=list)
     """what is added to each part: a direction or `where …`"""
-    selects: dict[str, list[Clause]] = field(default_factory=dict)
+    selects: dict[str, list[DraftClause]] = field(default_factory=dict)
     """parts of the page by kind: css, xpath, jsonpath"""
-    clauses: list[Clause] = field(default_factory=list)
+    clauses: list[DraftClause] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict)
     renders: str = ""
     """`browser` or `browser screenshot` where a browser shows the page"""
-    steps: list[Clause] = field(default_factory=list)
+    steps: list[DraftClause] = field(default_factory=list)
     every: Duration | None = None
     disabled: bool = False
     notes: list[Note] = field(default_factory=list)
@@ -84,33 +84,33 @@ class Draft:
 
     def monitor(self, text: str, name: str, difference: str = "") -> None:
         """Add a change type."""
-        self.parts.append(Clause(text, name, difference))
+        self.parts.append(DraftClause(text, name, difference))
 
     def where(self, text: str, name: str, difference: str = "") -> None:
         """Add a condition or direction to every change type."""
-        self.conditions.append(Clause(text, name, difference))
+        self.conditions.append(DraftClause(text, name, difference))
 
     def add(self, text: str, name: str, difference: str = "") -> None:
         """Add any other clause."""
-        self.clauses.append(Clause(text, name, difference))
+        self.clauses.append(DraftClause(text, name, difference))
 
     def step(self, text: str, name: str, difference: str = "") -> None:
         """Add a step that a browser does before the page is read."""
         self.renders = self.renders or "browser"
-        self.steps.append(Clause(text, name, difference))
+        self.steps.append(DraftClause(text, name, difference))
 
     def select(self, kind: str, text: str, name: str, difference: str = "") -> None:
         """Add a part of the page: `kind` is css, xpath or jsonpath, `text` the selector, `name`
         the field, `difference` how it differs.
         """
-        self.selects.setdefault(kind, []).append(Clause(text, name, difference))
+        self.selects.setdefault(kind, []).append(DraftClause(text, name, difference))
 
     def header(self, name: str, value: str, of: str) -> None:
         """Send a header; the value of one that may hold a secret goes where secrets are kept."""
         if SECRET_HEADERS.search(name):
-            self.add(f"Header {said(name)} secret {said(self.keep_secret(name, value))}", of)
+            self.add(f"Header {write_text(name)} secret {write_text(self.keep_secret(name, value))}", of)
         else:
-            self.add(f"Header {said(name)} {said(value)}", of)
+            self.add(f"Header {write_text(name)} {write_text(value)}", of)
 
     def keep_secret(self, what: str, value: str) -> str:
         """Keep a value as a secret; return its name."""
@@ -124,7 +124,7 @@ class Draft:
         return name
 
 
-def said(text: str) -> str:
+def write_text(text: str) -> str:
     """Return a text as the language writes it."""
     escaped = text.replace("\\", "\\\\") if text.endswith("\\") or '\\"' in text or "\\\\" in text else text
     return '"' + escaped.replace('"', '\\"') + '"'
@@ -135,7 +135,7 @@ def literal(text: str) -> str:
     return re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII) if text.isascii() else re.escape(text)
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Return a value as a note repeats it, cut."""
     text = str(value).replace("\n", " ")
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

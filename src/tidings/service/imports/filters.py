@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from tidings.service.imports.draft import Draft, literal, said, shown
+from tidings.service.imports.draft import Draft, literal, show_value, write_text
 
 Given = Mapping[str, Any]
 Rule = Callable[[Draft, Given], None]
@@ -28,7 +28,7 @@ def jsonpath_of_jq(query: str) -> str | None:
     return "$" + re.sub(r"\.\[", "[", text).replace("[]", "[*]")
 
 
-def _selected(kind: str, key: str) -> Rule:
+def _select(kind: str, key: str) -> Rule:
     def rule(draft: Draft, given: Given) -> None:
         text = str(given.get(key) or "")
         if given.get("skip") or given.get("maxitems"):
@@ -41,7 +41,7 @@ def _selected(kind: str, key: str) -> Rule:
         if text:
             draft.select(kind, text, f"filter: {kind}")
         if given.get("exclude"):
-            draft.add(f"Exclude {kind} {said(str(given['exclude']))}", f"filter: {kind}")
+            draft.add(f"Exclude {kind} {write_text(str(given['exclude']))}", f"filter: {kind}")
         if given.get("sort"):
             draft.add("Transform sort", f"filter: {kind}")
 
@@ -62,24 +62,24 @@ def _lines(verb: str) -> Rule:
         text, pattern = given.get("text"), given.get("re")
         name = f"filter: {'grep' if verb == 'keep' else 'grepi'}"
         if pattern:
-            draft.add(f"Transform {verb} lines regex {said(str(pattern))}", name)
+            draft.add(f"Transform {verb} lines regex {write_text(str(pattern))}", name)
         elif text:
-            draft.add(f"Transform {verb} lines regex {said(literal(str(text)))}", name)
+            draft.add(f"Transform {verb} lines regex {write_text(literal(str(text)))}", name)
 
     return rule
 
 
-def _replaced(draft: Draft, given: Given) -> None:
+def _replace(draft: Draft, given: Given) -> None:
     pattern, by = str(given.get("pattern") or ""), str(given.get("repl") or "")
-    draft.add(f"Transform replace regex {said(pattern)} with {said(by)}", "filter: re.sub", BY_LINE)
+    draft.add(f"Transform replace regex {write_text(pattern)} with {write_text(by)}", "filter: re.sub", BY_LINE)
 
 
-def _found(draft: Draft, given: Given) -> None:
+def _find(draft: Draft, given: Given) -> None:
     pattern, by = str(given.get("pattern") or ""), str(given.get("repl") or r"\g<0>")
     difference = (
         "" if by in {r"\g<0>", r"\1"} else f"repl {by!r} is left out: the match, or its first group, is compared"
     )
-    draft.monitor(f"regex {said(pattern)}", "filter: re.findall", difference)
+    draft.monitor(f"regex {write_text(pattern)}", "filter: re.findall", difference)
 
 
 def _text(draft: Draft, given: Given) -> None:
@@ -91,7 +91,7 @@ def _text(draft: Draft, given: Given) -> None:
         draft.monitor("all words", "filter: html2text")
 
 
-def _sorted(draft: Draft, given: Given) -> None:
+def _sort(draft: Draft, given: Given) -> None:
     if given.get("separator") not in (None, "", "\n"):
         draft.refuse("filter: sort", "only lines are sorted here")
     else:
@@ -103,10 +103,10 @@ def _unique(draft: Draft, given: Given) -> None:
     draft.add("Transform unique", "filter: remove-duplicate-lines", adjacent)
 
 
-def _queried(draft: Draft, given: Given) -> None:
+def _query(draft: Draft, given: Given) -> None:
     query = str(given.get("query") or "")
     if (path := jsonpath_of_jq(query)) is None:
-        draft.refuse("filter: jq", f"{shown(query)}: only plain paths of jq are known here")
+        draft.refuse("filter: jq", f"{show_value(query)}: only plain paths of jq are known here")
     else:
         draft.select("jsonpath", path, "filter: jq", "jq is written as JSONPath")
 
@@ -131,8 +131,8 @@ def _pdf(draft: Draft, given: Given) -> None:
 
 
 FILTERS: Final[dict[str, tuple[str, Rule]]] = {
-    "css": ("selector", _selected("css", "selector")),
-    "xpath": ("path", _selected("xpath", "path")),
+    "css": ("selector", _select("css", "selector")),
+    "xpath": ("path", _select("xpath", "path")),
     "element-by-id": ("id", _element("id")),
     "element-by-class": ("class", _element("class")),
     "element-by-style": ("style", _element("style")),
@@ -142,12 +142,12 @@ FILTERS: Final[dict[str, tuple[str, Rule]]] = {
     "grepi": ("re", _lines("drop")),
     "keep_lines_containing": ("text", _lines("keep")),
     "delete_lines_containing": ("text", _lines("drop")),
-    "re.sub": ("pattern", _replaced),
-    "re.findall": ("pattern", _found),
-    "sort": ("separator", _sorted),
+    "re.sub": ("pattern", _replace),
+    "re.findall": ("pattern", _find),
+    "sort": ("separator", _sort),
     "remove-duplicate-lines": ("", _unique),
     "remove_repeated": ("separator", _unique),
-    "jq": ("query", _queried),
+    "jq": ("query", _query),
     "csv2text": ("format_message", _csv),
     "pdf2text": ("password", _pdf),
     "pypdf": ("password", _pdf),
@@ -179,7 +179,7 @@ WHY: Final = {
 def apply(draft: Draft, given: Any) -> None:
     """Let each filter of a job become clauses, in its order."""
     has_text, is_empty, selected = False, True, 0
-    for name, options in named(given):
+    for name, options in list_named(given):
         is_empty = False
         if name in SELECTING:
             selected += 1
@@ -201,7 +201,7 @@ def apply(draft: Draft, given: Any) -> None:
             draft.monitor("all words", "filter")
 
 
-def named(given: Any) -> Iterator[tuple[str, Given]]:
+def list_named(given: Any) -> Iterator[tuple[str, Given]]:
     """Yield filters with their options, of a list, or of the old form with commas."""
     if isinstance(given, str):
         given = [

@@ -25,7 +25,7 @@ class Format:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FormatReader:
     """Whether files are of a format, and how they are read."""
 
     format: Format
@@ -33,18 +33,18 @@ class Reader:
     read: Callable[[Files], Iterator[Draft]]
 
 
-READERS: Final[tuple[Reader, ...]] = (
-    Reader(Format("changedetection.io", "published"), changedetection.is_ours, changedetection.read),
-    Reader(Format("Distill", "published"), services.is_distill, services.read_distill),
-    Reader(Format("Visualping", "published"), services.is_visualping, services.read_visualping),
-    Reader(Format("Update Scanner", "published"), services.is_update_scanner, services.read_update_scanner),
-    Reader(Format("Huginn", "published"), services.is_huginn, services.read_huginn),
-    Reader(Format("kibitzr", "published"), kibitzr.is_ours, kibitzr.read),
-    Reader(Format("urlwatch", "made"), urlwatch.is_ours, urlwatch.read),
-    Reader(Format("OPML", "published"), lists.is_opml, lists.read_opml),
-    Reader(Format("bookmarks", "published"), lists.is_bookmarks, lists.read_bookmarks),
-    Reader(Format("CSV", "published"), lists.is_csv, lists.read_csv),
-    Reader(Format("list of addresses", "published"), lists.is_list, lists.read_list),
+READERS: Final[tuple[FormatReader, ...]] = (
+    FormatReader(Format("changedetection.io", "published"), changedetection.is_ours, changedetection.read),
+    FormatReader(Format("Distill", "published"), services.is_distill, services.read_distill),
+    FormatReader(Format("Visualping", "published"), services.is_visualping, services.read_visualping),
+    FormatReader(Format("Update Scanner", "published"), services.is_update_scanner, services.read_update_scanner),
+    FormatReader(Format("Huginn", "published"), services.is_huginn, services.read_huginn),
+    FormatReader(Format("kibitzr", "published"), kibitzr.is_ours, kibitzr.read),
+    FormatReader(Format("urlwatch", "made"), urlwatch.is_ours, urlwatch.read),
+    FormatReader(Format("OPML", "published"), lists.is_opml, lists.read_opml),
+    FormatReader(Format("bookmarks", "published"), lists.is_bookmarks, lists.read_bookmarks),
+    FormatReader(Format("CSV", "published"), lists.is_csv, lists.read_csv),
+    FormatReader(Format("list of addresses", "published"), lists.is_list, lists.read_list),
 )
 
 

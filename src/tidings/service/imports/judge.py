@@ -13,7 +13,7 @@ from tidings.fetching import address
 from tidings.language import parser
 from tidings.model.interval import Duration
 from tidings.model.watch.sentinel import Sentinel
-from tidings.service.imports.draft import Clause, Draft, Grade, Note, duration, said, shown
+from tidings.service.imports.draft import Draft, DraftClause, Grade, Note, duration, show_value, write_text
 
 JOINED = {"css": ", ", "xpath": " | "}
 """How several selectors of a kind are one."""
@@ -54,28 +54,28 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
         return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "url", draft.fault)))
     trying = _Trying(f"Create Sentinel {name} Using {draft.url}", draft.notes)
     selects = _selects(draft)
-    parts = trying.kept(draft.parts, lambda text: f"Monitor {text}")
-    conditions = trying.kept(draft.conditions, lambda text: f"Monitor {(parts or ['all words'])[0]} {text}")
+    parts = trying.keep(draft.parts, lambda text: f"Monitor {text}")
+    conditions = trying.keep(draft.conditions, lambda text: f"Monitor {(parts or ['all words'])[0]} {text}")
     lines = [f"Monitor {_monitor(parts or ['all words'], conditions, selects)}"]
     if len(selects) == 1:
-        lines += trying.kept(selects, lambda text: f"Monitor all words {text}")
+        lines += trying.keep(selects, lambda text: f"Monitor all words {text}")
     else:
-        trying.kept(selects, lambda text: f"Monitor all words {text}")
+        trying.keep(selects, lambda text: f"Monitor all words {text}")
     if draft.renders:
-        steps = trying.kept(draft.steps, lambda text: f"Monitor all words Render browser steps ({text})")
+        steps = trying.keep(draft.steps, lambda text: f"Monitor all words Render browser steps ({text})")
         lines.append(f"Render {draft.renders}{' steps (' + ', '.join(steps) + ')' if steps else ''}")
     if draft.every is not None:
-        draft.clauses.append(Clause(_fetch(draft.every, learn=learn), "interval"))
+        draft.clauses.append(DraftClause(_fetch(draft.every, learn=learn), "interval"))
     if draft.tags:
-        draft.clauses.append(Clause(f"Tags {', '.join(dict.fromkeys(draft.tags))}", "tags"))
-    lines += trying.kept(draft.clauses, lambda text: f"Monitor all words {text}")
+        draft.clauses.append(DraftClause(f"Tags {', '.join(dict.fromkeys(draft.tags))}", "tags"))
+    lines += trying.keep(draft.clauses, lambda text: f"Monitor all words {text}")
     text = f"Create Sentinel {name} Using {draft.url}\n" + "\n".join(f"  {line}" for line in lines)
     if problems := parser.parse(text).problems:
         reason = f"the language refuses it: {problems[0]}"
         return Judged(draft, name, "", {}, (*draft.notes, Note("refused", "job", reason)))
-    comments = "".join(f"-- {shown(comment)}\n" for comment in (draft.title, *draft.comments) if comment)
+    comments = "".join(f"-- {show_value(comment)}\n" for comment in (draft.title, *draft.comments) if comment)
     after = f"\nDisable {name}" if draft.disabled else ""
-    used = {key: value for key, value in draft.secrets.items() if said(key) in text}
+    used = {key: value for key, value in draft.secrets.items() if write_text(key) in text}
     return Judged(draft, name, f"{comments}{text}{after}", used, tuple(draft.notes))
 
 
@@ -86,17 +86,17 @@ class _Trying:
     head: str
     notes: list[Note]
 
-    def kept(self, clauses: Iterable[Clause], put: Callable[[str], str]) -> list[str]:
+    def keep(self, clauses: Iterable[DraftClause], put: Callable[[str], str]) -> list[str]:
         """Return the texts of those that the language takes; note each."""
         texts = []
         for clause in clauses:
             problems = parser.parse(f"{self.head} {put(clause.text)}").problems
             if problems:
                 said_there = f"{problems[0].message} ({problems[0].code})"
-                self.notes.append(Note("refused", clause.field, f"{shown(clause.text)}: {said_there}"))
+                self.notes.append(Note("refused", clause.field, f"{show_value(clause.text)}: {said_there}"))
                 continue
             grade: Grade = "approximated" if clause.difference else "translated"
-            self.notes.append(Note(grade, clause.field, clause.difference or shown(clause.text)))
+            self.notes.append(Note(grade, clause.field, clause.difference or show_value(clause.text)))
             texts.append(clause.text)
         return texts
 
@@ -117,20 +117,22 @@ def _fault_of_address(url: str) -> str:
     return ""
 
 
-def _selects(draft: Draft) -> list[Clause]:
+def _selects(draft: Draft) -> list[DraftClause]:
     """Return one clause a kind of selector."""
     found = []
     for kind, clauses in draft.selects.items():
         texts = [clause.text for clause in clauses]
         differences = "; ".join(dict.fromkeys(clause.difference for clause in clauses if clause.difference))
         if kind in JOINED:
-            found.append(Clause(f"Select {kind} {said(JOINED[kind].join(texts))}", clauses[0].field, differences))
+            found.append(
+                DraftClause(f"Select {kind} {write_text(JOINED[kind].join(texts))}", clauses[0].field, differences)
+            )
         else:
-            found += [Clause(f"Select {kind} {said(text)}", clauses[0].field, differences) for text in texts]
+            found += [DraftClause(f"Select {kind} {write_text(text)}", clauses[0].field, differences) for text in texts]
     return found
 
 
-def _monitor(parts: list[str], conditions: list[str], selects: list[Clause]) -> str:
+def _monitor(parts: list[str], conditions: list[str], selects: list[DraftClause]) -> str:
     """Return what is monitored: each part under each condition, and in each place where several
     kinds of selectors are joined.
     """

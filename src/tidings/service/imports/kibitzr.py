@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.imports.draft import Draft, Note, plain_address, shown
+from tidings.service.imports.draft import Draft, Note, plain_address, show_value
 from tidings.service.imports.filters import jsonpath_of_jq
 from tidings.service.imports.reading import Files
 
@@ -30,7 +30,7 @@ def read(files: Files) -> Iterator[Draft]:
         documents = files.yaml(name)
         notifiers = _map(_map(documents[0] if documents else {}).get("notifiers"))
         for check in _checks(documents):
-            for one in _expanded(check):
+            for one in _expand(check):
                 yield _draft(one, notifiers)
 
 
@@ -45,7 +45,7 @@ def _checks(documents: list[Any]) -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _expanded(check: dict[str, Any]) -> list[dict[str, Any]]:
+def _expand(check: dict[str, Any]) -> list[dict[str, Any]]:
     items = check.get("items")
     if not isinstance(items, list) or "url-pattern" not in check:
         return [check]
@@ -72,7 +72,7 @@ def _draft(check: Mapping[str, Any], notifiers: Mapping[str, Any]) -> Draft:
         elif rule is not None:
             rule(draft, value)
         else:
-            draft.refuse(field, f"this key is not known: {shown(value)}")
+            draft.refuse(field, f"this key is not known: {show_value(value)}")
     if not draft.parts:
         draft.monitor("all words", "transform")
     if draft.every is None and not any(clause.text.startswith("Fetch") for clause in draft.clauses):
@@ -112,9 +112,9 @@ def _all(kind: str) -> Rule:
     return rule
 
 
-def _queried(draft: Draft, given: Any) -> None:
+def _query(draft: Draft, given: Any) -> None:
     if (path := jsonpath_of_jq(str(given))) is None:
-        draft.refuse("transform: jq", f"{shown(given)}: only plain paths of jq are known here")
+        draft.refuse("transform: jq", f"{show_value(given)}: only plain paths of jq are known here")
     else:
         draft.select("jsonpath", path, "transform: jq", "jq is written as JSONPath")
 
@@ -135,7 +135,7 @@ TRANSFORMS: Final[dict[str, Rule | Note]] = {
     "text": Note("translated", "", "words are compared"),
     "json": Note("translated", "", "data are compared by their places"),
     "changes": _changes,
-    "jq": _queried,
+    "jq": _query,
     "cut": Note("state", ""),
 }
 
@@ -146,7 +146,7 @@ def _period(draft: Draft, value: Any) -> None:
         return
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)?\s*([a-z]+?)s?\s*", str(value).lower())
     if found is None or found[2] not in UNITS:
-        draft.refuse("period", f"{shown(value)} is no time that is known here")
+        draft.refuse("period", f"{show_value(value)} is no time that is known here")
     else:
         draft.every = round(float(found[1] or 1) * UNITS[found[2]])
 
@@ -164,7 +164,7 @@ def _schedule(draft: Draft, value: Any) -> None:
         elif unit in UNITS:
             draft.every = every * UNITS[unit]
         else:
-            draft.refuse("schedule", f"{shown(one)} is no time that is known here")
+            draft.refuse("schedule", f"{show_value(one)} is no time that is known here")
 
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -15,7 +15,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.imports.draft import Draft, plain_address, shown, tag_of
+from tidings.service.imports.draft import Draft, plain_address, show_value, tag_of
 from tidings.service.imports.reading import Files
 
 FRESH: Final = "{https://freshrss.org/opml}"
@@ -100,10 +100,10 @@ def _fresh(draft: Draft, given: dict[str, str]) -> None:
         elif name.startswith(("xPath", "json")):
             draft.note("approximated", name, "an item is compared by its text and where it leads")
         elif name == "filtersActionRead":
-            draft.comments.append(f"marked as read: {shown(value)}")
+            draft.comments.append(f"marked as read: {show_value(value)}")
             draft.note("state", name)
         else:
-            draft.refuse(name, f"{shown(value)} means nothing here")
+            draft.refuse(name, f"{show_value(value)} means nothing here")
 
 
 def _outlines(root: ET.Element) -> Iterator[tuple[tuple[str, ...], ET.Element]]:
@@ -155,10 +155,10 @@ def _header(files: Files) -> dict[str, int]:
 def _delimiter(text: str) -> type[csv.Dialect]:
     head = text.partition("\n")[0]
 
-    class Found(csv.excel):
+    class FoundJob(csv.excel):
         delimiter = max(",;\t", key=head.count)
 
-    return Found
+    return FoundJob
 
 
 def _interval(draft: Draft, text: str) -> None:
@@ -166,7 +166,7 @@ def _interval(draft: Draft, text: str) -> None:
         return
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*?)s?", text.lower())
     if found is None or found[2] not in UNITS:
-        draft.refuse("interval", f"{shown(text)} is no time that is known here")
+        draft.refuse("interval", f"{show_value(text)} is no time that is known here")
     else:
         draft.every = round(float(found[1]) * UNITS[found[2]])
 
@@ -218,7 +218,7 @@ def read_list(files: Files) -> Iterator[Draft]:
         found = _ADDRESS.match(line)
         draft = Draft("", found[1] if found else line.strip()[:100], "list of addresses", key=str(number))
         if found is None or len(draft.url) > MOST_ADDRESS:
-            draft.url = shown(draft.url)
+            draft.url = show_value(draft.url)
             draft.fault = (
                 f"line {number} is no address" if found is None else f"line {number} is longer than an address is"
             )

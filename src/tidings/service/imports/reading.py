@@ -73,7 +73,7 @@ class Files:
     def json(self, name: str) -> Any:
         """Return what a JSON file says."""
         try:
-            return bounded(json.loads(self.read(name).decode("utf-8-sig", "replace")))
+            return check_bounds(json.loads(self.read(name).decode("utf-8-sig", "replace")))
         except (ValueError, RecursionError) as error:
             raise self.refusal(f"{name} is no JSON: {error}") from error
 
@@ -82,7 +82,7 @@ class Files:
         refused.
         """
         try:
-            return [bounded(one) for one in yaml.safe_load_all(self.text(name)) if one is not None]
+            return [check_bounds(one) for one in yaml.safe_load_all(self.text(name)) if one is not None]
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise self.refusal(f"{name} is no YAML that can be read: {error}") from error
 
@@ -149,9 +149,9 @@ class Files:
         name = member.orig_filename
         path = PurePosixPath(name)
         if not name or "\\" in name or "\0" in name or ":" in name or path.is_absolute() or ".." in path.parts:
-            raise self.refusal(f"it has a member {shortened(name)}, which leads out of it")
+            raise self.refusal(f"it has a member {shorten_name(name)}, which leads out of it")
         if stat.S_ISLNK(member.external_attr >> 16):
-            raise self.refusal(f"{shortened(name)} is a link")
+            raise self.refusal(f"{shorten_name(name)} is a link")
         if member.flag_bits & 1:
             raise self.refusal("it is encrypted; unpack it first, and import the folder")
 
@@ -171,12 +171,12 @@ class Files:
         return content
 
 
-def shortened(name: str) -> str:
+def shorten_name(name: str) -> str:
     """Return a name of a file as an error shows it."""
     return repr(name[:100])
 
 
-def bounded(value: Any) -> Any:
+def check_bounds(value: Any) -> Any:
     """Return a value; raises `ValueError` if it is deeper than people write, or would be endless
     when walked.
     """

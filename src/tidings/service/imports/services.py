@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.imports.draft import Draft, literal, plain_address, said, shown, tag_of
+from tidings.service.imports.draft import Draft, literal, plain_address, show_value, tag_of, write_text
 from tidings.service.imports.reading import Files
 
 UPDATE_SCANNER: Final = "https://github.com/sneakypete81/updatescanner/@JSON_BACKUP_ID"
@@ -69,7 +69,7 @@ def read_distill(files: Files) -> Iterator[Draft]:
         for selection in map(_map, _list(config.get("selections"))):
             _selection(draft, selection)
         for key in config.keys() - {"selections", "ignoreEmptyText", "includeStyle", "dataAttr"}:
-            draft.refuse(f"config.{key}", f"{shown(config[key])} was not seen in a published file")
+            draft.refuse(f"config.{key}", f"{show_value(config[key])} was not seen in a published file")
         draft.monitor("all words", "config")
         draft.note("refused", "actions", "whom to notify is not in the file; write `Notify by …`")
         yield draft
@@ -87,7 +87,7 @@ def _selection(draft: Draft, selection: Mapping[str, Any]) -> None:
         for place in map(_map, _list(frame.get("includes"))):
             draft.select(str(place.get("type") or "css"), str(place.get("expr") or ""), "includes")
         for place in map(_map, _list(frame.get("excludes"))):
-            draft.add(f"Exclude {place.get('type') or 'css'} {said(str(place.get('expr') or ''))}", "excludes")
+            draft.add(f"Exclude {place.get('type') or 'css'} {write_text(str(place.get('expr') or ''))}", "excludes")
 
 
 def _schedule(draft: Draft, schedule: Mapping[str, Any]) -> None:
@@ -96,7 +96,7 @@ def _schedule(draft: Draft, schedule: Mapping[str, Any]) -> None:
         draft.every = round(params["interval"] * SECOND)
     elif schedule:
         draft.refuse(
-            "schedule", f"{shown(schedule.get('type'))} was not seen in a published file; Tidings learns how often"
+            "schedule", f"{show_value(schedule.get('type'))} was not seen in a published file; Tidings learns how often"
         )
 
 
@@ -137,7 +137,7 @@ def _visual(draft: Draft, job: Mapping[str, Any]) -> None:
     words = [str(word) for word in _list(job.get("keywords"))] or str(job.get("keywords") or "").split(",")
     if any(word.strip() for word in words):
         pattern = "(?i)" + "|".join(literal(word.strip()) for word in words if word.strip())
-        draft.where(f"where matches {said(pattern)}", "keywords", "what came must have one of them")
+        draft.where(f"where matches {write_text(pattern)}", "keywords", "what came must have one of them")
     hours = _map(job.get("advanced_schedule"))
     if hours.get("active_days"):
         days = ", ".join(DAYS[int(day) - 1] for day in _list(hours["active_days"]) if str(day) in "1234567")
@@ -155,7 +155,7 @@ def _visual(draft: Draft, job: Mapping[str, Any]) -> None:
         if _map(job.get(key)).get("active", bool(job.get(key))):
             draft.refuse(key, why)
     if definition := _map(job.get("summalyzer")).get("importantDefinition"):
-        draft.comments.append(f"what is important: {shown(definition)}")
+        draft.comments.append(f"what is important: {show_value(definition)}")
         draft.refuse("summalyzer", "no language model reads pages here; it stands as a comment")
 
 
@@ -207,7 +207,7 @@ def _page(folders: tuple[str, ...], node: Mapping[str, Any]) -> Draft:
         draft.select("css", str(node["selectors"]), "selectors")
     if node.get("doPost"):
         draft.add('Method "POST"', "doPost")
-        draft.add(f"Body {said(str(node.get('postParams') or ''))}", "postParams")
+        draft.add(f"Body {write_text(str(node.get('postParams') or ''))}", "postParams")
     draft.monitor("all words", "url")
     return draft
 
@@ -295,11 +295,11 @@ def _huginn_parts(draft: Draft, kind: str, options: Mapping[str, Any]) -> None:
         what = {"@href": "links", "@src": "images"}.get(str(given.get("value")), "all words")
         if given.get("css") or given.get("xpath"):
             place = "css" if given.get("css") else "xpath"
-            draft.monitor(f"{what} in {place} {said(str(given[place]))}", f"extract.{name}")
+            draft.monitor(f"{what} in {place} {write_text(str(given[place]))}", f"extract.{name}")
         elif given.get("path"):
-            draft.monitor(f"any change in jsonpath {said(_path(str(given['path'])))}", f"extract.{name}")
+            draft.monitor(f"any change in jsonpath {write_text(_path(str(given['path'])))}", f"extract.{name}")
         elif given.get("regexp"):
-            draft.monitor(f"regex {said(str(given['regexp']))}", f"extract.{name}")
+            draft.monitor(f"regex {write_text(str(given['regexp']))}", f"extract.{name}")
     for key in ("basic_auth", "force_encoding", "disable_ssl_verification", "unzip", "template", "http_success_codes"):
         if options.get(key):
             draft.refuse(key, f"{key} has no equal here")
@@ -350,7 +350,7 @@ def _trigger(draft: Draft, options: Mapping[str, Any]) -> None:
             "field==value": "=",
         }.get(kind)
         if kind == "regex":
-            draft.where(f"where matches {said(value)}", "TriggerAgent", "what came must match")
+            draft.where(f"where matches {write_text(value)}", "TriggerAgent", "what came must match")
         elif sign:
             draft.monitor(f"number where value {sign} {value}", "TriggerAgent", "the first number of the part is read")
         else:

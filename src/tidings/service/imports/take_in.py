@@ -84,7 +84,7 @@ def _store(where: Settings, drafts: Sequence[Draft], real: Settings, *, now: Ins
     if where is not real and (real.store.url or has_been_used(real.data)):
         database = open_database(real, create=False)
         try:
-            taken = database.read(_taken)
+            taken = database.read(_list_taken)
         finally:
             database.close()
     database = open_database(where)
@@ -94,7 +94,7 @@ def _store(where: Settings, drafts: Sequence[Draft], real: Settings, *, now: Ins
         database.close()
 
 
-def _taken(connection: Connection) -> dict[str, set[str]]:
+def _list_taken(connection: Connection) -> dict[str, set[str]]:
     """Return the addresses that are watched under each name."""
     return {row.name: {page.url for page in meaning(row.text).pages} for row in sentinels.listing(connection)}
 
@@ -108,7 +108,7 @@ def _store_all(
     now: Instant,
     learn: bool,
 ) -> Imported:
-    names = _Names({**taken, **_taken(connection)})
+    names = _DraftNames({**taken, **_list_taken(connection)})
     judged, stored, already, rates = [], [], [], {}
     vault = Vault(settings.data)
     for draft in drafts:
@@ -124,13 +124,13 @@ def _store_all(
             secrets.set_(connection, vault, secret, Secret(value), at=now)
         made = register.carry_out(connection, one.text, settings, now, "").made
         stored += [row.name for row in made]
-        if (memory := learned(draft, now)) is not None:
+        if (memory := learn_rates(draft, now)) is not None:
             rates[name] = memory[1]
             _remember(connection, made[0].id, settings.schedule.policy, memory[0], now)
     return Imported(Format("", ""), tuple(judged), tuple(stored), tuple(already), rates)
 
 
-class _Names:
+class _DraftNames:
     """Gives each draft a name: its own if that is free, or already that of the same address; else
     with a number.
     """
@@ -153,7 +153,7 @@ class _Names:
             name = f"{stem}-{number}"
 
 
-def learned(draft: Draft, now: Instant) -> tuple[dict[str, object], float] | None:
+def learn_rates(draft: Draft, now: Instant) -> tuple[dict[str, object], float] | None:
     """Return what the estimator knows after the checks of the other program, and the rate (changes
     a day); None without a history.
 

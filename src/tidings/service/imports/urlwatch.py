@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 from tidings.clock import MINUTE, SECOND
 from tidings.model.interval import Instant
 from tidings.service.imports import filters
-from tidings.service.imports.draft import Draft, Note, duration, form, plain_address, said, shown, tag_of
+from tidings.service.imports.draft import Draft, Note, duration, form, plain_address, show_value, tag_of, write_text
 from tidings.service.imports.reading import Files
 
 JOBS: Final = ("urls.yaml", "jobs.yaml", "urls.yml", "jobs.yml")
@@ -30,20 +30,20 @@ ERRORS: Final = Note("approximated", "", "errors are reported once they last, an
 
 def _method(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
     if str(value).upper() != "GET":
-        draft.add(f"Method {said(str(value).upper())}", "method")
+        draft.add(f"Method {write_text(str(value).upper())}", "method")
 
 
 def _data(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
     if isinstance(value, dict | list) and job.get("data_as_json"):
         import json
 
-        draft.add(f"Body {said(json.dumps(value))}", "data")
+        draft.add(f"Body {write_text(json.dumps(value))}", "data")
         draft.header("Content-Type", "application/json", "data_as_json")
     elif isinstance(value, dict):
-        draft.add(f"Body {said(form(value))}", "data")
+        draft.add(f"Body {write_text(form(value))}", "data")
         draft.header("Content-Type", "application/x-www-form-urlencoded", "data")
     else:
-        draft.add(f"Body {said(str(value))}", "data")
+        draft.add(f"Body {write_text(str(value))}", "data")
 
 
 def _headers(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -70,20 +70,22 @@ def _proxy(draft: Draft, value: Any, job: Mapping[str, Any]) -> None:
     if value != fits:
         return
     if "@" in str(value):
-        draft.add(f"Proxy secret {said(draft.keep_secret('proxy', str(value)))}", "proxy")
+        draft.add(f"Proxy secret {write_text(draft.keep_secret('proxy', str(value)))}", "proxy")
     else:
         draft.add(f"Proxy {value}", "proxy")
 
 
 def _diffs(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    for name, options in filters.named(value):
+    for name, options in filters.list_named(value):
         pattern = str(options.get("re") or options.get("text") or "")
         if name in {"grep", "keep_lines_containing"} and pattern.startswith(("^[+", "^\\+", "[+]")):
             draft.where("inserted", "diff_filter")
         elif name in {"grep", "keep_lines_containing"} and pattern.startswith(("^[-", "^-")):
             draft.where("deleted", "diff_filter")
         else:
-            draft.refuse("diff_filter", f"{name} {shown(pattern)}: a condition says which changes count (`where …`)")
+            draft.refuse(
+                "diff_filter", f"{name} {show_value(pattern)}: a condition says which changes count (`where …`)"
+            )
 
 
 def _additions(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -108,7 +110,7 @@ def _agent(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
     draft.header("User-Agent", str(value), "useragent")
 
 
-def _disabled(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
+def _disable(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
     draft.disabled = value is False
     draft.translate("enabled")
 
@@ -119,12 +121,12 @@ def _tags(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
 
 
 def _note(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    draft.comments.append(shown(value))
+    draft.comments.append(show_value(value))
     draft.note("state", "note", "it stands as a comment")
 
 
 def _wait(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
-    draft.step(f"wait for css {said(str(value))}", "wait_for")
+    draft.step(f"wait for css {write_text(str(value))}", "wait_for")
 
 
 def _differ(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
@@ -139,7 +141,7 @@ def _differ(draft: Draft, value: Any, _: Mapping[str, Any]) -> None:
 
 FIELDS: Final[dict[str, Rule | Note]] = {
     "tags": _tags,
-    "enabled": _disabled,
+    "enabled": _disable,
     "diff_filter": _diffs,
     "diff_filters": _diffs,
     "diff_tool": Note("refused", "", "changes are compared and shown by Tidings alone"),
@@ -269,11 +271,9 @@ def _draft(
     key = hashlib.sha1(location.encode()).hexdigest()  # noqa: S324 - by which that program knows the job
     draft = Draft(str(job.get("name") or ""), url, peer_name, key=key)
     if "command" in job:
-        draft.fault = (
-            f"it runs a command ({shown(job['command'])}); `Using command` watches one, where the operator allows it"
-        )
+        draft.fault = f"it runs a command ({show_value(job['command'])}); `Using command` watches one, where the operator allows it"
     elif job.get("kind") not in (None, "url", "browser"):
-        draft.fault = f"it is of a kind of your own ({shown(job['kind'])}, hooks.py), which is not run"
+        draft.fault = f"it is of a kind of your own ({show_value(job['kind'])}, hooks.py), which is not run"
     if draft.fault:
         return draft
     if "navigate" in job or job.get("use_browser"):
@@ -290,7 +290,7 @@ def _draft(
         elif rule is not None:
             rule(draft, value, job)
         else:
-            draft.refuse(field, f"this key is not known: {shown(value)}")
+            draft.refuse(field, f"this key is not known: {show_value(value)}")
     for receiver in receivers:
         if isinstance(receiver, Note):
             draft.notes.append(receiver)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.version import Version
     from tidings.presentation.pictures.screenshots import ScreenshotComparison
     from tidings.presentation.safe.merged import Merged
-    from tidings.presentation.safe.picker import PagePart
+    from tidings.presentation.safe.picker import PickedPart
     from tidings.presentation.views.view import View
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -199,11 +199,11 @@ class Comparisons:
 
     async def page_to_pick(self, body: Body, link: str) -> str:
         """Return a page of which each text is a link, empty for what is no such page."""
-        return str(await self._drawn(draw.page_to_pick, (body, link)))
+        return str(await self._draw(draw.page_to_pick, (body, link)))
 
-    async def parts_at(self, body: Body, number: int) -> list[PagePart]:
+    async def parts_at(self, body: Body, number: int) -> list[PickedPart]:
         """Return the parts around a text of a page, the smallest first."""
-        found: list[PagePart] = await self._drawn(draw.parts_at, (body, number))
+        found: list[PickedPart] = await self._draw(draw.parts_at, (body, number))
         return found
 
     async def screenshot(self, version: Version) -> bytes:
@@ -212,12 +212,12 @@ class Comparisons:
 
     async def screenshots(self, old: Version, new: Version) -> ScreenshotComparison:
         """Return what differs between the pictures of two versions."""
-        found: ScreenshotComparison = await self._drawn(
+        found: ScreenshotComparison = await self._draw(
             draw.screenshots, (await self.screenshot(old), await self.screenshot(new))
         )
         return found
 
-    async def _drawn(self, work: Callable[[Any], Any], given: Any) -> Any:
+    async def _draw(self, work: Callable[[Any], Any], given: Any) -> Any:
         """Return what a job makes, in the process where pages are read. Raises `TidingsError` if it dies."""
         answer = await self._process().run(work, given)
         if isinstance(answer, Died):

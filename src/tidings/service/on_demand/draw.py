@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidings.model.watch.sentinel import Expression
     from tidings.presentation.pictures.screenshots import ScreenshotComparison
     from tidings.presentation.safe.merged import Merged
-    from tidings.presentation.safe.picker import PagePart
+    from tidings.presentation.safe.picker import PickedPart
     from tidings.presentation.views.view import View
 
 
@@ -92,7 +92,7 @@ def page_to_pick(asked: tuple[Body, str]) -> str:
     return picker.page_to_pick(parse_body(body, keep_tree=True), link)
 
 
-def parts_at(asked: tuple[Body, int]) -> list[PagePart]:
+def parts_at(asked: tuple[Body, int]) -> list[PickedPart]:
     """Return the parts around the text with a number, each with what selects it alone."""
     from tidings.detection.job.examiner import parse_body
     from tidings.presentation.safe import picker

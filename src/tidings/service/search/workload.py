@@ -80,16 +80,16 @@ def rows_of(text: str) -> Iterator[tuple[str, int]]:
     if not has_head:
         for number, line in enumerate(lines, 1):
             if line.strip():
-                yield _spelled(line, number), 1
+                yield _spell(line, number), 1
         return
     for number, row in enumerate(csv.DictReader(lines), 2):
         times = (row["frequency"] or "").strip()
         if not times.isdecimal() or not 0 < int(times) <= MOST_TIMES:
             raise UsageError(f"line {number}: frequency is a number from 1 to {MOST_TIMES:,}; found {times[:40]!r}")
-        yield _spelled(row["query"] or "", number), int(times)
+        yield _spell(row["query"] or "", number), int(times)
 
 
-def _spelled(text: str, number: int) -> str:
+def _spell(text: str, number: int) -> str:
     try:
         return str(parse(text))
     except UsageError as error:

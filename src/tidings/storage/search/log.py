@@ -59,7 +59,7 @@ class SearchLog:
     def __init__(self, data: Path) -> None:
         self.path = data / FILE
         self._lock = threading.Lock()
-        with self._translated():
+        with self._translate_errors():
             if not self.path.exists():
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             self._raw: Any = sqlite3.connect(self.path, timeout=5.0, isolation_level=None, check_same_thread=False)
@@ -73,7 +73,7 @@ class SearchLog:
             self._raw.close()
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
@@ -83,7 +83,7 @@ class SearchLog:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Any]:
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             self._raw.execute("BEGIN IMMEDIATE")
             try:
                 yield self._raw.execute
@@ -156,7 +156,7 @@ class SearchLog:
             count = run("SELECT count(*) FROM query WHERE ?1 IS NULL OR owner_id = ?1", (owner_id,)).fetchone()[0]
             for table in ("query", "click"):
                 run(f"DELETE FROM {table} WHERE ?1 IS NULL OR owner_id = ?1", (owner_id,))
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             self._raw.execute("VACUUM")
         return int(count)
 

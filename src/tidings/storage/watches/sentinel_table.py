@@ -40,7 +40,7 @@ _NAMED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TableRequest:
     """Which sentinels are asked for: their `tag`, a `text` in their name or an address, and what
     `viewer` sees (None: all).
     """
@@ -52,7 +52,7 @@ class Wanted:
     viewer: int | None = None
 
 
-def keys(c: Connection, wanted: Wanted) -> list[tuple[int, str]]:
+def keys(c: Connection, wanted: TableRequest) -> list[tuple[int, str]]:
     """Return the id and the name of each that fits, in the order that is asked for."""
     conditions = [*_STATES[wanted.lives], *restrict_to_viewer(wanted.viewer)]
     given: dict[str, Any] = {} if wanted.viewer is None else {"viewer": wanted.viewer}

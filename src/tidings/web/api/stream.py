@@ -60,7 +60,7 @@ def batch_after(c: Connection, after: int, *, limit: int = BATCH, span: int = SP
     return Batch(records, reached, is_all=reached >= newest)
 
 
-class Readings:
+class SharedReads:
     """Reads for followers: those who are at one place at one time share one reading of the database."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Batches:
     """Reads records of the stream for followers."""
 
     def __init__(self) -> None:
-        self._readings = Readings()
+        self._readings = SharedReads()
 
     async def after(self, number: int, inside: Inside) -> Batch:
         """Return the first records above a number."""

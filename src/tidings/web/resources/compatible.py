@@ -21,7 +21,7 @@ from tidings.clock import SECOND
 from tidings.presentation.presenters import presenter
 from tidings.storage.observed import pages, versions
 from tidings.storage.watches import inbox, sentinel_table, sentinels, subscriptions
-from tidings.storage.watches.sentinel_table import Wanted
+from tidings.storage.watches.sentinel_table import TableRequest
 from tidings.web.access import COMPATIBLE, page_of_watch, watch_of
 from tidings.web.problems import ProblemError
 from tidings.web.resources.operation import Operation
@@ -81,7 +81,7 @@ async def search(call: Call) -> Any:
 def _listing(c: Connection, call: Call, only: str) -> dict[str, Any]:
     asker = call.asker
     news = inbox.unread_pages(c, inbox.Filter(viewer=asker.viewer, reader=asker.owner_id))
-    living = sentinel_table.keys(c, Wanted(tag=call.query.tag, viewer=asker.viewer))
+    living = sentinel_table.keys(c, TableRequest(tag=call.query.tag, viewer=asker.viewer))
     found = {}
     for sentinel_id, _ in living:
         row = sentinels.get(c, sentinel_id)
@@ -93,7 +93,7 @@ def _listing(c: Connection, call: Call, only: str) -> dict[str, Any]:
 def _short(c: Connection, row: SentinelRow, page_id: int, *, is_viewed: bool) -> dict[str, Any]:
     identity, state = pages.get(c, page_id)
     return {
-        "last_changed": _changed(state),
+        "last_changed": _find_last_change(state),
         "last_checked": _seconds(state.checked_at),
         "last_error": state.reason if state.health == "error" else False,
         "link": identity.given,
@@ -105,7 +105,7 @@ def _short(c: Connection, row: SentinelRow, page_id: int, *, is_viewed: bool) ->
     }
 
 
-def _changed(state: PageState) -> int:
+def _find_last_change(state: PageState) -> int:
     return _seconds(state.changed_at) if state.last_seq > 1 else 0
 
 
@@ -120,7 +120,7 @@ async def watch(call: Call) -> Any:
 
 
 def _watch(c: Connection, call: Call) -> dict[str, Any]:
-    row, page_id = _found(c, call)
+    row, page_id = _find(c, call)
     own = inbox.Filter(viewer=call.asker.viewer, reader=call.asker.owner_id)
     is_viewed = (row.id, page_id) not in inbox.unread_pages(c, own)
     _, state = pages.get(c, page_id)
@@ -130,7 +130,7 @@ def _watch(c: Connection, call: Call) -> dict[str, Any]:
         "check_count": state.polls,
         "date_created": _seconds(row.created_at),
         "history_n": len(versions.listing(c, page_id)),
-        "last_viewed": _changed(state) if is_viewed else 0,
+        "last_viewed": _find_last_change(state) if is_viewed else 0,
         "method": "GET",
         "notification_muted": False,
         "paused": row.state == "disabled",
@@ -138,7 +138,7 @@ def _watch(c: Connection, call: Call) -> dict[str, Any]:
     }
 
 
-def _found(c: Connection, call: Call) -> tuple[SentinelRow, int]:
+def _find(c: Connection, call: Call) -> tuple[SentinelRow, int]:
     """Return the sentinel and the page of a watch. Raises `ProblemError` (404) if there is none."""
     sentinel_id, page_id = page_of_watch(call.get_parameter("watch"))
     if any(sub.page_id == page_id for sub in subscriptions.listing(c, sentinel_id=sentinel_id)):
@@ -151,7 +151,7 @@ def _found(c: Connection, call: Call) -> tuple[SentinelRow, int]:
 # -- its history -----------------------------------------------------------------------------------
 
 
-def _stamped(kept: list[Version]) -> Iterator[tuple[int, Version]]:
+def _stamp(kept: list[Version]) -> Iterator[tuple[int, Version]]:
     """Yield each version with the second by which its clients name it; no two have the same."""
     last = 0
     for one in kept:
@@ -163,8 +163,8 @@ async def history(call: Call) -> Any:
     """Return the second of each stored version, oldest first, with its number."""
 
     def read(c: Connection) -> dict[str, str]:
-        _, page_id = _found(c, call)
-        return {str(at): f"version {one.seq}" for at, one in _stamped(versions.listing(c, page_id))}
+        _, page_id = _find(c, call)
+        return {str(at): f"version {one.seq}" for at, one in _stamp(versions.listing(c, page_id))}
 
     return await call.read(read)
 
@@ -173,8 +173,8 @@ def _at(c: Connection, call: Call, *names: str) -> tuple[SentinelRow, int, list[
     """Return a watch and the versions that parameters of the path name, by their second, as
     `latest` or as `previous`.
     """
-    row, page_id = _found(c, call)
-    kept = {str(at): one for at, one in _stamped(versions.listing(c, page_id))}
+    row, page_id = _find(c, call)
+    kept = {str(at): one for at, one in _stamp(versions.listing(c, page_id))}
     kept |= {"latest": [*kept.values()][-1], "previous": [*kept.values()][-2:][0]} if kept else {}
     found = [kept.get(call.get_parameter(name)) for name in names]
     if None in found:
@@ -226,7 +226,7 @@ async def system(call: Call) -> Any:
     health = await call.desk.health_for(call.asker)
     late = {name for trouble in health.troubles if trouble.brief == "overdue" for name in trouble.sentinels}
     found = await call.read(_listing, call, "")
-    ids = await call.read(sentinel_table.keys, Wanted(viewer=call.asker.viewer))
+    ids = await call.read(sentinel_table.keys, TableRequest(viewer=call.asker.viewer))
     overdue = {id_ for id_, name in ids if name in late}
     return {
         "overdue_watches": [one for one in found if UUID(one).int >> 80 in overdue],

@@ -117,7 +117,7 @@ class Listener:
                 self._stirred.clear()
                 found, self._after, is_all = await self._read(self._after, self._call.asker.viewer)
                 if found:
-                    yield b"".join(self._written(seq, line) for seq, line in found)
+                    yield b"".join(self._write(seq, line) for seq, line in found)
                 if is_all:
                     if not self._follows:
                         return
@@ -130,7 +130,7 @@ class Listener:
         place = (number, viewer, self._arrivals.count)
         return await self._call.desk.readings.at(place, lambda: self._call.read(after, number, viewer))
 
-    def _written(self, seq: int, line: str) -> bytes:
+    def _write(self, seq: int, line: str) -> bytes:
         return (f"id: {seq}\nevent: {TYPE}\ndata: {line}\n\n" if self._is_sse else f"{line}\n").encode()
 
     async def _rest(self) -> bool:

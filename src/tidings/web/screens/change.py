@@ -141,19 +141,19 @@ _PICTURE: Final = {
 
 async def screenshot(request: Request, desk: Desk) -> Response:
     """Return the picture of a version of the page, as it was taken."""
-    old, _ = await _pictured(request, desk)
+    old, _ = await _read_pictured(request, desk)
     return Response(await desk.comparisons.screenshot(old), headers=_PICTURE, media_type="image/webp")
 
 
 async def differing(request: Request, desk: Desk) -> Response:
     """Return a picture of what differs between two of them."""
-    found = await desk.comparisons.screenshots(*await _pictured(request, desk))
+    found = await desk.comparisons.screenshots(*await _read_pictured(request, desk))
     if found.problem:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, found.problem)
     return Response(found.picture, headers=_PICTURE, media_type="image/png")
 
 
-async def _pictured(request: Request, desk: Desk) -> tuple[Version, Version]:
+async def _read_pictured(request: Request, desk: Desk) -> tuple[Version, Version]:
     """Return the versions that an address names, both of which have a picture."""
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:

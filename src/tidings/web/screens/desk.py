@@ -29,7 +29,7 @@ from tidings.storage.search.index import SearchIndex
 from tidings.storage.search.log import SearchLog
 from tidings.storage.watches import inbox, sentinels
 from tidings.storage.write.store import Store
-from tidings.web.api.stream import Readings
+from tidings.web.api.stream import SharedReads
 from tidings.web.markup import spell
 from tidings.web.markup.render import POLICY, environment, pack
 from tidings.web.pace import Tries
@@ -61,7 +61,7 @@ MOST_TRIALS: Final = 2
 """Statements that are tried out at once: each has processes of its own."""
 
 
-class Copies:
+class TrialCopies:
     """Pages as they were received by trials, each for who tried it, under a name that nobody guesses; the newest few."""
 
     def __init__(self) -> None:
@@ -108,9 +108,9 @@ class Desk:
         """how often passwords were tried"""
         self.first_code = secrets.token_urlsafe(12)
         """what makes the first account, within an hour"""
-        self.copies = Copies()
+        self.copies = TrialCopies()
         """pages that were tried out, for their parts to be pointed at"""
-        self.readings = Readings()
+        self.readings = SharedReads()
         """what those who follow read together"""
         self._begun = clock.now()
         self._trying = asyncio.Semaphore(MOST_TRIALS)

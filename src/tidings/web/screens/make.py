@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from tidings.model.interval import Instant
-    from tidings.presentation.safe.picker import PagePart
+    from tidings.presentation.safe.picker import PickedPart
     from tidings.service.on_demand.trial import Tried
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
@@ -85,19 +85,19 @@ async def pick(request: Request, desk: Desk) -> Response:
     body = desk.copies.get(given.get("copy", ""), request.state.asker.owner_id)
     if body is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "this page is no longer kept; show it again")
-    link = f"/new?{urlencode([*_asked(request), ('at', '')])}"
+    link = f"/new?{urlencode([*_repeat_request(request), ('at', '')])}"
     html = await desk.comparisons.page_to_pick(body, link)
     policy = HEADERS["content-security-policy"].removesuffix("sandbox") + f"sandbox {SANDBOX}"
     headers = {**HEADERS, "content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
     return Response(html or "<!doctype html><p>This is no web page with words.</p>", headers=headers)
 
 
-def _asked(request: Request) -> list[tuple[str, str]]:
+def _repeat_request(request: Request) -> list[tuple[str, str]]:
     """Return what the address asks for, to be asked for again with something else."""
     return [(name, request.query_params.get(name, "")) for name in ("url", "monitor", "copy")]
 
 
-async def _parts(request: Request, desk: Desk) -> list[PagePart]:
+async def _parts(request: Request, desk: Desk) -> list[PickedPart]:
     """Return the parts around what was pointed at, the smallest first."""
     given = request.query_params
     body, at = desk.copies.get(given.get("copy", ""), request.state.asker.owner_id), given.get("at", "")
@@ -113,7 +113,7 @@ async def _screen(
     text: str,
     url: str,
     select: str = "",
-    parts: Sequence[PagePart] = (),
+    parts: Sequence[PickedPart] = (),
     tries: bool = False,
     problems: Sequence[str] = (),
 ) -> Response:

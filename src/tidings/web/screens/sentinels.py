@@ -18,7 +18,7 @@ from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import estimates, pages
 from tidings.storage.watches import requests, sentinel_table, sentinels, subscriptions
-from tidings.storage.watches.sentinel_table import Wanted
+from tidings.storage.watches.sentinel_table import TableRequest
 from tidings.web.access import check_objects
 from tidings.web.markup import beat, forms
 from tidings.web.problems import ProblemError
@@ -162,7 +162,9 @@ def _read(
     need = {name for trouble in health.troubles if trouble.severity != "note" for name in trouble.sentinels}
     matching = sentinel_table.keys(
         c,
-        Wanted(LIVES[wanted["s"]], wanted["tag"], wanted["q"], "name" if wanted["sort"] == "name" else "last", viewer),
+        TableRequest(
+            LIVES[wanted["s"]], wanted["tag"], wanted["q"], "name" if wanted["sort"] == "name" else "last", viewer
+        ),
     )
     if wanted["s"] == "need":
         matching = [(id_, name) for id_, name in matching if name in need]

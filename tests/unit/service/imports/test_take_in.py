@@ -12,8 +12,8 @@ from tidings.errors import ImportFileError
 from tidings.language import parser
 from tidings.model.watch.sentinel import Sentinel
 from tidings.service.imports import take_in as taking
-from tidings.service.imports.draft import Draft, name_of, said
-from tidings.service.imports.take_in import learned, take_in
+from tidings.service.imports.draft import Draft, name_of, write_text
+from tidings.service.imports.take_in import learn_rates, take_in
 from tidings.service.sentinels import register
 from tidings.settings import load
 from tidings.storage.db.database import open_database
@@ -152,8 +152,8 @@ def test_learning_widens_the_intervals(tmp_path, settings):
 
 def test_one_change_teaches_nothing():
     """A rate needs a span between two."""
-    assert learned(Draft("x", "https://a.example/", "x", changed_at=[NOON]), NOON) is None
-    assert learned(Draft("x", "https://a.example/", "x", changed_at=[NOON - DAY, NOON + DAY]), NOON) is None
+    assert learn_rates(Draft("x", "https://a.example/", "x", changed_at=[NOON]), NOON) is None
+    assert learn_rates(Draft("x", "https://a.example/", "x", changed_at=[NOON - DAY, NOON + DAY]), NOON) is None
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,9 @@ def test_names_are_what_the_language_takes(title, url, name):
 @pytest.mark.parametrize("text", ["a", 'say "x"', "\\d+", 'a\\"b', "ends\\", "\\\\server"])
 def test_texts_are_said_so_that_they_are_read_again(text):
     """Only a quote and a backslash are escaped, and only where they must be."""
-    parsed = parser.parse(f"Create Sentinel x Using https://a.example/ Monitor keyword {said(text)} Body {said(text)}")
+    parsed = parser.parse(
+        f"Create Sentinel x Using https://a.example/ Monitor keyword {write_text(text)} Body {write_text(text)}"
+    )
 
     [sentinel] = parsed.statements
     assert () == tuple(parsed.problems)
