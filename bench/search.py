@@ -150,7 +150,7 @@ def update(index: SearchIndex, rows: list[IndexEntry]) -> None:
     for number, row in enumerate(random.Random(3).sample(sorted(newest), 200)):
         old = newest[row]
         entry = replace(old, seq=old.seq + 1, text=f"{old.text}\nanother line, number {number}")
-        cursor = int(index.known("cursor"))
+        cursor = int(index.read_note("cursor"))
         begun = time.perf_counter()
         index.put([entry], cursor=cursor, moved_to=cursor + 1)
         took.append(1000 * (time.perf_counter() - begun))
