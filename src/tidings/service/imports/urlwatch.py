@@ -271,7 +271,8 @@ def _draft(
     key = hashlib.sha1(location.encode()).hexdigest()  # noqa: S324 - by which that program knows the job
     draft = Draft(str(job.get("name") or ""), url, peer_name, key=key)
     if "command" in job:
-        draft.fault = f"it runs a command ({show_value(job['command'])}); `Using command` watches one, where the operator allows it"
+        command = show_value(job["command"])
+        draft.fault = f"it runs a command ({command}); `Using command` watches one, where the operator allows it"
     elif job.get("kind") not in (None, "url", "browser"):
         draft.fault = f"it is of a kind of your own ({show_value(job['kind'])}, hooks.py), which is not run"
     if draft.fault:
