@@ -84,7 +84,7 @@ RECIPE = {
 
 def sections() -> dict[str, str]:
     """Return the text of each recipe by its number."""
-    parts = re.split(r"^## (\d+)\. .*$", RECIPES, flags=re.MULTILINE)
+    parts = re.split(r"^## (\d+)\. .*$", RECIPES.partition("## If you")[0], flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 

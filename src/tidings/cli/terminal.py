@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from tidings.presentation.writing import cut_text_to_places, tame
 
@@ -69,3 +69,18 @@ class Progress:
 
 progress: Final = Progress()
 """Standard error is one, and so is its line."""
+
+
+class BesideProgress:
+    """A text stream that takes the line of progress away before something is written to it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text where the line was."""
+        progress.clear()
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

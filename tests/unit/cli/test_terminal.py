@@ -85,3 +85,14 @@ def test_progress_takes_one_line_and_goes(monkeypatch):
     first, second, rest = screen.getvalue().split("\r\x1b[K", 3)[1:]
     assert ("1 of 20 checked", 79) == (first, len(second))
     assert ["ONE  TWO", "a    b"] == COLOUR.sub("", rest).splitlines()
+
+
+def test_a_message_to_the_console_stands_on_a_line_of_its_own(monkeypatch):
+    """What a channel writes takes the line of progress away, and is as it was elsewhere."""
+    screen = one_screen(monkeypatch)
+    terminal.progress("1 of 1 checked")
+    stream = terminal.BesideProgress(screen)
+    stream.write("kettle: changed\n")
+
+    assert "\r\x1b[K1 of 1 checked\r\x1b[Kkettle: changed\n" == screen.getvalue()
+    assert stream.isatty()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 from tidings.cli.arguments import duration
 from tidings.cli.health import read_health, write_troubles
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.cli.run.nothing_due import forget, note
-from tidings.cli.terminal import progress
+from tidings.cli.terminal import BesideProgress, progress
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, OutputError, PollerBusyError, UsageError
 from tidings.presentation.writing import tame
@@ -186,7 +186,7 @@ async def _check(
     found = checking.Checked()
     try:
         while True:
-            async with poller(settings, stream=sys.stderr, stays=False) as monitor:
+            async with poller(settings, stream=cast("TextIO", BesideProgress(sys.stderr)), stays=False) as monitor:
                 found.add(
                     await checking.check(
                         monitor, named, limit=limit, waits=waits, on_unit=report.hear, say=say, count=_count
