@@ -24,7 +24,7 @@ from playwright.async_api import Browser, async_playwright
 
 from tests.acceptance.test_screens import face
 from tests.fakes import Page, WebServer
-from tests.people import PASSWORD, kept_password
+from tests.people import PASSWORD, hash_password
 from tests.screens import serve
 from tests.world import World
 from tidings.clock import HOUR
@@ -223,7 +223,7 @@ async def run(folder: Path, axe: str, names: set[str]) -> int:
             if not names or names & {"login", "users"}:
                 world.write(
                     lambda c: [
-                        accounts_of.add(c, n, r, kept_password(), at=world.clock.wall())
+                        accounts_of.add(c, n, r, hash_password(), at=world.clock.wall())
                         for n, r in (("ada", "admin"), ("rita", "reader"))
                     ]
                 )
