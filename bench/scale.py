@@ -1,0 +1,211 @@
+"""How the service grows with the number of pages: ready, memory, idle CPU, and how late polls are at 100 a second.
+
+    PYTHONPATH=. .venv/bin/python bench/scale.py [--pages 1000,5000,20000,50000] [--rate 100] [--seconds 60] [--svg FILE]
+
+One sentinel watches all pages, which a server on loopback answers with 304 (250 addresses). For each number of pages a real `tidings serve` is started four times:
+
+    first        until every page has been fetched once; the time of the first start until it is ready
+    again        started again: seconds until it is ready, by its own line
+    idle         each page is due once in 30 days: CPU of all its processes in % of a core, and their memory (proportional)
+    busy         each page is due every pages/rate seconds, so that `rate` polls are due each second: CPU a poll; *late* is how much longer than that interval
+                 two polls of a page lie apart (p50, p99), by the times that the database has
+
+The machine's load is printed: other work makes polls late. `--svg` draws CPU and memory against pages. Ends by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.measured import cpu_seconds, descendants, memory_mb
+from bench.poll_loop import serve as serve_pages
+
+HOSTS = 250
+PATIENCE_SECONDS = 1_800
+READY = re.compile(r"ready: .*\((\d+\.\d+) s\)")
+
+
+def statement(port: int, pages: int, interval: str) -> str:
+    """Return the text of the one sentinel."""
+    urls = ", ".join(f"http://127.0.{2 + n % HOSTS // 250}.{1 + n % HOSTS % 250}:{port}/{n}" for n in range(pages))
+    return f"Create Sentinel all Using {urls}\n  Monitor all words\n  Fetch every {interval}\n"
+
+
+@contextmanager
+def service(environment: dict[str, str]) -> Iterator[tuple[int, float]]:
+    """Start the service; give its process and the seconds until it was ready by its own line; stop it."""
+    command = [sys.executable, "-m", "tidings", "serve", "--port", "0"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := READY.search(line):
+            yield process.pid, float(found[1])
+            break
+    else:
+        raise SystemExit("the service did not get ready")
+    process.terminate()
+    process.communicate(timeout=60)
+
+
+def tree(pid: int) -> list[int]:
+    """Return a process and its descendants."""
+    return [pid, *descendants(pid)]
+
+
+def count_polls(data: Path, since: int = 0) -> int:
+    """Return how many polls have ended that began at or after a time in µs."""
+    with sqlite3.connect(f"file:{data}/tidings.db?mode=ro", uri=True) as database:
+        asked = "SELECT count(*) FROM poll WHERE finished_at IS NOT NULL AND charged_at >= ?"
+        return int(database.execute(asked, (since,)).fetchone()[0])
+
+
+def lateness(data: Path, since: int, interval: float) -> list[float]:
+    """Return by how many seconds more than the interval two polls of a page lie apart, for polls since a time in µs."""
+    with sqlite3.connect(f"file:{data}/tidings.db?mode=ro", uri=True) as database:
+        asked = "SELECT page_id, charged_at FROM poll WHERE charged_at >= ? ORDER BY page_id, id"
+        rows = database.execute(asked, (since,)).fetchall()
+    pairs = zip(rows, rows[1:], strict=False)
+    return sorted((b - a) / 1e6 - interval for (page, a), (other, b) in pairs if page == other)
+
+
+def run(environment: dict[str, str], *words: str) -> None:
+    """Run a verb; end if it fails."""
+    command = [sys.executable, "-m", "tidings", *words]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
+    if done.returncode:
+        raise SystemExit(done.stdout[-2000:] + done.stderr[-2000:])
+
+
+def measure(pages: int, port: int, rate: int, seconds: float) -> dict[str, float]:
+    """Return the figures of one number of pages."""
+    found: dict[str, float] = {"pages": pages}
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TIDINGS_")} | {
+            "TIDINGS_DATA": str(data),
+            "TIDINGS_FETCH_ALLOW_NETWORKS": "127.0.0.0/8",
+            "TIDINGS_FETCH_ROBOTS": "false",
+            "TIDINGS_FETCH_HOST_GAP_SECONDS": "0",
+            "TIDINGS_FETCH_PAGE_FLOOR_SECONDS": "0",
+            "TIDINGS_BUDGET_POLLS_PER_DAY": "1e9",
+            "TIDINGS_BUDGET_BURST": "1e9",
+            "PYTHONUNBUFFERED": "1",
+        }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        file = Path(folder) / "all.sentinel"
+        file.write_text(statement(port, pages, "30 days"), encoding="utf-8")
+        run(environment, "apply", "--no-check", str(file))
+        with service(environment) as (pid, found["first ready"]):
+            begun = time.monotonic()
+            while count_polls(data) < pages:
+                if time.monotonic() - begun > PATIENCE_SECONDS:
+                    raise SystemExit("not every page was fetched")
+                time.sleep(1)
+            found["first ms"] = cpu_seconds(tree(pid)) * 1e3 / pages
+        with service(environment) as (pid, found["ready"]):
+            time.sleep(10)  # what is done once after a start
+            cpu, begun = cpu_seconds(tree(pid)), time.monotonic()
+            time.sleep(seconds)
+            found["idle %"] = (cpu_seconds(tree(pid)) - cpu) / (time.monotonic() - begun) * 100
+            found["MB"] = memory_mb(tree(pid))
+        interval = pages / rate
+        file.write_text(statement(port, pages, f"{interval:g} seconds"), encoding="utf-8")
+        run(environment, "apply", "--no-check", str(file))
+        with service(environment) as (pid, _):
+            time.sleep(interval * 1.1)  # each page has its own time
+            since, cpu = time.time_ns() // 1_000, cpu_seconds(tree(pid))
+            time.sleep(max(seconds, interval * 1.2))
+            polls = count_polls(data, since)
+            found["busy ms"] = (cpu_seconds(tree(pid)) - cpu) * 1e3 / max(polls, 1)
+            found["busy MB"] = memory_mb(tree(pid))
+        late = lateness(data, since, interval) or [float("nan")]
+        found["polls/s"] = polls / max(seconds, interval * 1.2)
+        found["late p50"], found["late p99"] = statistics.median(late), late[int(len(late) * 0.99)]
+    return found
+
+
+def draw(rows: list[dict[str, float]], file: Path) -> None:
+    """Draw idle CPU and memory against pages."""
+    width, height, left = 640, 260, 60
+    most = max(row["pages"] for row in rows)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">'
+    ]
+    for name, colour, unit in (("MB", "#1c64b0", "MB"), ("idle %", "#b04a1c", "% of a core, idle")):
+        top = max(max(row[name] for row in rows), 1e-9)
+        spots = [
+            (left + row["pages"] / most * (width - left - 90), height - 40 - row[name] / top * (height - 80))
+            for row in rows
+        ]
+        parts.append(
+            f'<polyline fill="none" stroke="{colour}" points="{" ".join(f"{x:.0f},{y:.0f}" for x, y in spots)}"/>'
+        )
+        for (x, y), row in zip(spots, rows, strict=True):
+            parts.append(
+                f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3" fill="{colour}"/><text x="{x + 5:.0f}" y="{y - 5:.0f}" fill="{colour}">{row[name]:.3g} {unit}</text>'
+            )
+    parts += [
+        f'<text x="{left + row["pages"] / most * (width - left - 90):.0f}" y="{height - 15}" text-anchor="middle">{row["pages"]:,.0f}</text>'
+        for row in rows
+    ]
+    file.write_text("\n".join([*parts, "</svg>\n"]), encoding="utf-8")
+
+
+def main() -> None:
+    """Measure each number of pages and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", default="1000,5000,20000,50000")
+    parser.add_argument("--rate", type=int, default=100, help="polls that are due each second when it is busy")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for how long idle and busy are measured at least")
+    parser.add_argument("--svg", type=Path)
+    arguments = parser.parse_args()
+    port: Any = multiprocessing.Value("i", 0)
+    mode: Any = multiprocessing.Array("i", [0, 1])
+    server = multiprocessing.Process(target=serve_pages, args=(port, mode), daemon=True)
+    server.start()
+    while not port.value:
+        time.sleep(0.05)
+    names = (
+        "pages",
+        "first ready",
+        "ready",
+        "first ms",
+        "MB",
+        "idle %",
+        "busy MB",
+        "busy ms",
+        "polls/s",
+        "late p50",
+        "late p99",
+    )
+    print("| " + " | ".join(names) + " |\n|" + "---:|" * len(names), flush=True)
+    rows = []
+    for pages in map(int, arguments.pages.split(",")):
+        rows.append(measure(pages, port.value, arguments.rate, arguments.seconds))
+        print(
+            "| " + " | ".join(f"{rows[-1][name]:,.3g}" if name != "pages" else f"{pages:,}" for name in names) + " |",
+            flush=True,
+        )
+    print(f"load {os.getloadavg()[0]:.1f}")
+    if arguments.svg:
+        draw(rows, arguments.svg)
+    server.kill()
+
+
+if __name__ == "__main__":
+    main()
