@@ -146,7 +146,7 @@ class Tidings:
         told = Counter(
             line.split("(")[0].split(" ")[0] for line in lines if re.match(r"(new|error|quarantined)\b", line)
         )
-        told["changed"] = int(re.findall(r"^\d+ looked at, (\d+) changed$", printed, re.MULTILINE)[-1])
+        told["changed"] = int(re.findall(r"^\d+ checked, (\d+) changed", printed, re.MULTILINE)[-1])
         return Cost(cost.cpu, cost.wall, cost.peak_mb, +told)
 
     def _command(self, verb: str, *arguments: str) -> list[str]:
