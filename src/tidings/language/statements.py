@@ -384,6 +384,7 @@ def _stands_alone(sentinel: Sentinel) -> bool:
 
 def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:
     pages: list[Watched] = []
+    known_names, known_urls = set[str](), set[str]()
     for node in target:
         address, *names = cast("list[Token]", node.children)
         if isinstance(address, Tree):
@@ -398,12 +399,15 @@ def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:
         if address.lower().startswith("file:"):
             head.note("file", address.start_pos)
         page = Watched(str(address), read_new_name(names[0], head, "a page") if names else None)
-        if page.name is not None and page.name in {other.name for other in pages}:
+        if page.name is not None and page.name in known_names:
             raise head.fail(
                 names[0].start_pos, "E27", f'two pages are called "{page.name}"', hint="give each its own name"
             )
-        if page.url in {other.url for other in pages}:
+        if page.url in known_urls:
             raise head.fail(address.start_pos, "E17", f"{address} is listed twice", hint="leave one out")
+        if page.name is not None:
+            known_names.add(page.name)
+        known_urls.add(page.url)
         pages.append(page)
     return tuple(pages)
 
