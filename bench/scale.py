@@ -133,7 +133,7 @@ def measure(pages: int, port: int, rate: int, seconds: float) -> dict[str, float
             polls = count_polls(data, since)
             found["busy ms"] = (cpu_seconds(tree(pid)) - cpu) * 1e3 / max(polls, 1)
             found["busy MB"] = memory_mb(tree(pid))
-        late = lateness(data, since, interval) or [float("nan")]
+        late = lateness(data, since - int(interval * 1.1e6), interval) or [float("nan")]
         found["polls/s"] = polls / max(seconds, interval * 1.2)
         found["late p50"], found["late p99"] = statistics.median(late), late[int(len(late) * 0.99)]
     return found
