@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def lateness(data: Path, since: int, interval: float) -> list[float]:
     with sqlite3.connect(f"file:{data}/tidings.db?mode=ro", uri=True) as database:
         asked = "SELECT page_id, charged_at FROM poll WHERE charged_at >= ? ORDER BY page_id, id"
         rows = database.execute(asked, (since,)).fetchall()
-    pairs = zip(rows, rows[1:], strict=False)
+    pairs = pairwise(rows)
     return sorted((b - a) / 1e6 - interval for (page, a), (other, b) in pairs if page == other)
 
 
@@ -147,7 +148,7 @@ def draw(rows: list[dict[str, float]], file: Path) -> None:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">'
     ]
     for name, colour, unit in (("MB", "#1c64b0", "MB"), ("idle %", "#b04a1c", "% of a core, idle")):
-        top = max(max(row[name] for row in rows), 1e-9)
+        top = max(*(row[name] for row in rows), 1e-9)
         spots = [
             (left + row["pages"] / most * (width - left - 90), height - 40 - row[name] / top * (height - 80))
             for row in rows
