@@ -1,16 +1,20 @@
-"""How the service grows with the number of pages: ready, memory, idle CPU, and how late polls are at 100 a second.
+"""How the service grows with the number of pages: ready, memory, idle CPU, lateness.
 
-    PYTHONPATH=. .venv/bin/python bench/scale.py [--pages 1000,5000,20000,50000] [--rate 100] [--seconds 60] [--svg FILE]
+    PYTHONPATH=. .venv/bin/python bench/scale.py [--pages 1000,5000,20000,50000] [--rate 100]
+        [--seconds 60] [--svg FILE]
 
-One sentinel watches all pages, which a server on loopback answers with 304 (250 addresses). For each number of pages a real `tidings serve` is started four times:
+One sentinel watches all pages, which a server on loopback answers with 304 (250 addresses).
+For each number of pages a real `tidings serve` is started three times:
 
-    first        until every page has been fetched once; the time of the first start until it is ready
-    again        started again: seconds until it is ready, by its own line
-    idle         each page is due once in 30 days: CPU of all its processes in % of a core, and their memory (proportional)
-    busy         each page is due every pages/rate seconds, so that `rate` polls are due each second: CPU a poll; *late* is how much longer than that interval
-                 two polls of a page lie apart (p50, p99), by the times that the database has
+    first   until every page has been fetched once; seconds until it is ready, by its own line
+    idle    started again: seconds until it is ready; each page is due once in 30 days: CPU of
+            all its processes in % of a core, and their memory (proportional)
+    busy    each page is due every pages/rate seconds, so that `rate` polls are due each second:
+            CPU a poll; *late* is how much longer than that interval two polls of a page lie
+            apart (p50, p99), by the times that the database has
 
-The machine's load is printed: other work makes polls late. `--svg` draws CPU and memory against pages. Ends by itself.
+The machine's load is printed: other work makes polls late. `--svg` draws CPU and memory against
+pages. Ends by itself.
 """
 
 from __future__ import annotations
@@ -142,28 +146,21 @@ def measure(pages: int, port: int, rate: int, seconds: float) -> dict[str, float
 
 def draw(rows: list[dict[str, float]], file: Path) -> None:
     """Draw idle CPU and memory against pages."""
-    width, height, left = 640, 260, 60
+    width, height, left, room = 640, 260, 60, 490
     most = max(row["pages"] for row in rows)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">'
-    ]
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-size="11">']
     for name, colour, unit in (("MB", "#1c64b0", "MB"), ("idle %", "#b04a1c", "% of a core, idle")):
         top = max(*(row[name] for row in rows), 1e-9)
-        spots = [
-            (left + row["pages"] / most * (width - left - 90), height - 40 - row[name] / top * (height - 80))
-            for row in rows
-        ]
-        parts.append(
-            f'<polyline fill="none" stroke="{colour}" points="{" ".join(f"{x:.0f},{y:.0f}" for x, y in spots)}"/>'
-        )
+        spots = [(left + row["pages"] / most * room, height - 40 - row[name] / top * (height - 80)) for row in rows]
+        line = " ".join(f"{x:.0f},{y:.0f}" for x, y in spots)
+        parts.append(f'<polyline fill="none" stroke="{colour}" points="{line}"/>')
         for (x, y), row in zip(spots, rows, strict=True):
-            parts.append(
-                f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3" fill="{colour}"/><text x="{x + 5:.0f}" y="{y - 5:.0f}" fill="{colour}">{row[name]:.3g} {unit}</text>'
-            )
-    parts += [
-        f'<text x="{left + row["pages"] / most * (width - left - 90):.0f}" y="{height - 15}" text-anchor="middle">{row["pages"]:,.0f}</text>'
-        for row in rows
-    ]
+            said = f"{row[name]:.3g} {unit}"
+            parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3" fill="{colour}"/>')
+            parts.append(f'<text x="{x + 5:.0f}" y="{y - 5:.0f}" fill="{colour}">{said}</text>')
+    for row in rows:
+        x = left + row["pages"] / most * room
+        parts.append(f'<text x="{x:.0f}" y="{height - 15}" text-anchor="middle">{row["pages"]:,.0f}</text>')
     file.write_text("\n".join([*parts, "</svg>\n"]), encoding="utf-8")
 
 
