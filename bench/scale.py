@@ -51,7 +51,7 @@ def statement(port: int, pages: int, interval: str) -> str:
 
 @contextmanager
 def service(environment: dict[str, str]) -> Iterator[tuple[int, float]]:
-    """Start the service; give its process and the seconds until it was ready by its own line; stop it."""
+    """Start the service; give its process and the seconds until it was ready; stop it."""
     command = [sys.executable, "-m", "tidings", "serve", "--port", "0"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout is not None
@@ -78,7 +78,7 @@ def count_polls(data: Path, since: int = 0) -> int:
 
 
 def lateness(data: Path, since: int, interval: float) -> list[float]:
-    """Return by how many seconds more than the interval two polls of a page lie apart, for polls since a time in µs."""
+    """Return by how much more than the interval (s) polls of a page lie apart since a time (µs)."""
     with sqlite3.connect(f"file:{data}/tidings.db?mode=ro", uri=True) as database:
         asked = "SELECT page_id, charged_at FROM poll WHERE charged_at >= ? ORDER BY page_id, id"
         rows = database.execute(asked, (since,)).fetchall()
