@@ -396,3 +396,14 @@ def test_a_change_that_only_waits_for_the_page_is_compared_without_noise():
     """A condition on the page names no value of its own, so that noise stays noise."""
     assert looks_through(Interest("words", where=(Condition("page has", text="open"),)))
     assert not looks_through(Interest("words", where=(Condition("contains", text="open"),)))
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+def test_a_picture_in_the_place_of_a_text_is_reported_whole(is_old):
+    """Lines that were never there are looked for only where both versions have a text."""
+    picture = parse(b"\x89PNG\r\n\x1a\n" + b"0" * 50, "image/png", url="http://x.org/", keep_tree=True)
+    pair = Pair(picture, page("tea")) if is_old else Pair(page("tea"), picture)
+
+    found = evaluate(Interest("words", where=(Condition("never seen", "=", True),)), pair)
+
+    assert "body" in found.kinds
