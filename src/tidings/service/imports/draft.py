@@ -4,6 +4,7 @@ fields.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -113,9 +114,14 @@ class Draft:
             self.add(f"Header {write_text(name)} {write_text(value)}", of)
 
     def keep_secret(self, what: str, value: str) -> str:
-        """Keep a value as a secret; return its name."""
-        host = urlsplit(self.url).hostname or "page"
-        stem = re.sub(r"[^a-z0-9]+", "-", f"import-{self.title or host}-{what}".lower()).strip("-")[:56]
+        """Keep a value as a secret; return its name, which no other job's has, and which is the same
+        at the next import.
+        """
+        parts = urlsplit(self.url)
+        host = parts.hostname or "page"
+        job = hashlib.sha256(f"{self.peer} {self.key} {host}{parts.path}".encode()).hexdigest()[:8]
+        stem = re.sub(r"[^a-z0-9]+", "-", f"import-{self.title or host}-{what}".lower()).strip("-")[:48]
+        stem = f"{stem}-{job}"
         name, number = stem, 1
         while self.secrets.get(name, value) != value:
             number += 1

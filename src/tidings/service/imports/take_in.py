@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -28,6 +28,7 @@ from tidings.service.sentinels import register
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.database import has_been_used, open_database
 from tidings.storage.observed import estimates
+from tidings.storage.secrets import secrets as secret_rows
 from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import sentinels, subscriptions
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 MOST_JOBS: Final = 50_000
+AT_ONCE: Final = 100
+"""So many sentinels are registered as one text."""
 MOST_CHANGES: Final = 200
 """So many of the newest changes of a page are learned from."""
 
@@ -109,25 +112,41 @@ def _store_all(
     learn: bool,
 ) -> Imported:
     names = _DraftNames({**taken, **_list_taken(connection)})
-    judged, stored, already, rates = [], [], [], {}
-    vault = Vault(settings.data)
+    judged: list[Judged] = []
+    wanted: list[Judged] = []
+    already: list[Judged] = []
     for draft in drafts:
         name, is_there = names.give(draft)
         one = judge(draft, name, learn=learn)
         judged.append(one)
-        if not one.text:
-            continue
-        if is_there:
-            already.append(name)
-            continue
-        for secret, value in one.secrets.items():
-            secrets.set_(connection, vault, secret, Secret(value), at=now)
-        made = register.carry_out(connection, one.text, settings, now, "").made
-        stored += [row.name for row in made]
-        if (memory := learn_rates(draft, now)) is not None:
-            rates[name] = memory[1]
-            _remember(connection, made[0].id, settings.schedule.policy, memory[0], now)
-    return Imported(Format("", ""), tuple(judged), tuple(stored), tuple(already), rates)
+        if one.text:
+            (already if is_there else wanted).append(one)
+    stored, rates = [], {}
+    for batch in _cut_batches(wanted):
+        for name, sentinel_id in _register(connection, settings, batch, now).items():
+            stored.append(name)
+            if (memory := learn_rates(next(one.draft for one in batch if one.name == name), now)) is not None:
+                rates[name] = memory[1]
+                _remember(connection, sentinel_id, settings.schedule.policy, memory[0], now)
+    return Imported(Format("", ""), tuple(judged), tuple(stored), tuple(one.name for one in already), rates)
+
+
+def _cut_batches(wanted: Sequence[Judged]) -> Iterator[Sequence[Judged]]:
+    return (wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE))
+
+
+def _register(connection: Connection, settings: Settings, batch: Sequence[Judged], now: Instant) -> dict[str, int]:
+    """Store secrets, then sentinels, which name them; return the numbers of the sentinels."""
+    vault = Vault(settings.data)
+    there = set(secret_rows.names(connection))
+    for one in batch:
+        for name, value in one.secrets.items():
+            if name in there:
+                secrets.set_(connection, vault, name, Secret(value), at=now)
+            else:
+                vault.put(connection, name, Secret(value), at=now)
+    text = "\n".join(one.text for one in batch)
+    return {row.name: row.id for row in register.carry_out(connection, text, settings, now, "").made}
 
 
 class _DraftNames:

@@ -18,6 +18,7 @@ from tidings.service.sentinels import register
 from tidings.settings import load
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import estimates
+from tidings.storage.secrets import secrets
 from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import deliveries, sentinels, subscriptions
 
@@ -50,7 +51,8 @@ WATCHES = {
         often(4),
     ),
     "u2": ({"url": "https://b.example/", "title": "Slow", "headers": {"Cookie": "sid=c4nary"}}, often(200)),
-    "u3": ({"url": "https://c.example/", "title": "Quick"}, []),
+    "u3": ({"url": "https://c.example/", "title": "Quick", "headers": {"Cookie": "sid=other"}}, []),
+    "u4": ({"url": "https://d.example/", "title": "Slow", "headers": {"Cookie": "sid=third"}}, []),
 }
 
 
@@ -68,12 +70,19 @@ def test_the_second_time_nothing_is_new(tmp_path, settings):
     second = take_in(settings, folder, now=NOON + HOUR)
     with contextlib.closing(open_database(settings)) as database:
         rows = database.read(sentinels.listing)
-        [secret] = [name for name in ("import-slow-cookie",) if database.read(Vault(settings.data).open, name)]
+        vault = Vault(settings.data)
+        kept = {
+            row.name.rpartition("-")[0]: vault.open_row(row)
+            for row in database.read(secrets.listing)
+            if row.name.startswith("import-")
+        }
+        count = sum(row.name.startswith("import-slow-cookie-") for row in database.read(secrets.listing))
         sent = database.read(deliveries.listing)
 
-    assert ["Quick", "Slow", "Quick-2"] == [row.name for row in rows] == list(first.stored)
-    assert ((), ("Quick", "Slow", "Quick-2")) == (second.stored, second.already)
-    assert "import-slow-cookie" == secret
+    assert ["Quick", "Slow", "Quick-2", "Slow-2"] == [row.name for row in rows] == list(first.stored)
+    assert ((), ("Quick", "Slow", "Quick-2", "Slow-2")) == (second.stored, second.already)
+    assert {"import-slow-cookie", "import-quick-cookie"} == kept.keys()
+    assert 2 == count
     assert b"c4nary" not in (settings.data / "tidings.db").read_bytes()
     assert [] == sent
 
@@ -101,8 +110,8 @@ def test_a_dry_run_stores_nothing(tmp_path, settings):
     take_in(settings, folder, now=NOON)
     again = take_in(settings, folder, now=NOON, dry_run=True)
 
-    assert 3 == len(dry.stored)
-    assert (0, 3) == (len(again.stored), len(again.already))
+    assert 4 == len(dry.stored)
+    assert (0, 4) == (len(again.stored), len(again.already))
 
 
 def test_what_cannot_be_stored_leaves_nothing(tmp_path, settings, monkeypatch):
@@ -116,6 +125,7 @@ def test_what_cannot_be_stored_leaves_nothing(tmp_path, settings, monkeypatch):
             raise OSError(message)
         return carry_out(*given)
 
+    monkeypatch.setattr(taking, "AT_ONCE", 1)
     monkeypatch.setattr(register, "carry_out", fail_at_third)
     with pytest.raises(Exception, match=r"the disk is full|cannot be used"):
         take_in(settings, datastore(tmp_path / "store", WATCHES), now=NOON)
