@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import neg
 from typing import Final
 
@@ -40,9 +40,16 @@ class CurvePiece:
 class RankCurve:
     """The scores of a query's results by rank, best first: of the first ranks as they are, then in
     pieces.
+
+    `exponent` is that of the viewing curve. `ups` sums over the first ranks, from the second on,
+    what more is read of each score one rank higher; `downs`, from the first on, what less one
+    rank lower.
     """
 
     top: tuple[float, ...]
+    exponent: float
+    ups: tuple[float, ...]
+    downs: tuple[float, ...]
     pieces: tuple[CurvePiece, ...] = ()
 
     @property
@@ -73,18 +80,21 @@ class RankCurve:
         return low
 
 
-def curve_of(scores: Iterable[float], *, exact: int = EXACT, pieces: int = PIECES) -> RankCurve:
+def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT, pieces: int = PIECES) -> RankCurve:
     """Return the curve of a query's results.
 
     Args:
         scores: The scores of all results, in any order; those of 0 are none.
+        exponent: That of the viewing curve.
         exact: How many of the best are kept as they are.
         pieces: In how many pieces the others are known.
     """
     ordered = sorted((score for score in scores if score > 0), reverse=True)
     top, count = tuple(ordered[:exact]), len(ordered)
+    ups = (0.0, *accumulate(_steps(top, exponent, -1)))
+    downs = (0.0, *accumulate(_steps(top, exponent, 1)))
     if count <= exact:
-        return RankCurve(top)
+        return RankCurve(top, exponent, ups, downs)
     start = max(1, exact)
     ends = sorted({round(start * (count / start) ** (n / pieces)) for n in range(pieces + 1)})
     made = []
@@ -92,7 +102,15 @@ def curve_of(scores: Iterable[float], *, exact: int = EXACT, pieces: int = PIECE
         high, low = ordered[first - 1], ordered[last - 1]
         slope = math.log(high / low) / math.log(last / first)
         made.append(CurvePiece(first if first > len(top) else len(top) + 1, last, first, high, slope))
-    return RankCurve(top, tuple(made))
+    return RankCurve(top, exponent, ups, downs, tuple(made))
+
+
+def _steps(top: tuple[float, ...], exponent: float, step: int) -> Iterator[float]:
+    """Yield of each of the first ranks its score times what more, or less, is read of it one rank
+    higher, or lower.
+    """
+    for rank, score in enumerate(top, 1):
+        yield score * abs(read(rank + step, exponent) - read(rank, exponent)) if rank + step else 0.0
 
 
 def sum_of_powers(first: int, last: int, exponent: float, shift: float = 0.0, scale: float = 1.0) -> float:
@@ -122,7 +140,7 @@ def read(rank: int, exponent: float) -> float:
     return float(rank**-exponent) if rank > 0 else 0.0
 
 
-def weigh_steps(curve: RankCurve, first: int, last: int, exponent: float, step: int) -> float:
+def weigh_steps(curve: RankCurve, first: int, last: int, step: int) -> float:
     """Return the sum of the scores at ranks `first` to `last`, each times what more is read of it
     one rank higher (`step` -1), or what
     less one rank lower (1).
@@ -131,13 +149,10 @@ def weigh_steps(curve: RankCurve, first: int, last: int, exponent: float, step: 
         curve: The scores.
         first: The first rank.
         last: The last rank; beyond the last result nothing is read.
-        exponent: That of the viewing curve.
         step: Where each of these results moves: -1 up, 1 down.
     """
-    exact = min(last, len(curve.top))
-    total = math.fsum(
-        abs(read(r + step, exponent) - read(r, exponent)) * curve.score_at(r) for r in range(first, exact + 1)
-    )
+    sums, exact, exponent = curve.ups if step < 0 else curve.downs, min(last, len(curve.top)), curve.exponent
+    total = sums[exact] - sums[first - 1] if first <= exact else 0.0
     for piece in curve.pieces:
         low, high = max(first, piece.first), min(last, piece.last)
         whole = exponent + piece.slope + 1  # |I'(r + step / 2)| times the score at r, as one power

@@ -20,14 +20,13 @@ from tidings.search.query import Query
 from tidings.search.rank_curve import RankCurve, read, weigh_steps
 
 
-def value_of_move(curve: RankCurve, before: float, after: float, exponent: float) -> float:
+def value_of_move(curve: RankCurve, before: float, after: float) -> float:
     """Return what a page's move improved for one search.
 
     Args:
         curve: The results before, the page among them if it had a score.
         before: The score of the copy that was replaced, 0 for none.
         after: The score of the new copy, 0 for none.
-        exponent: That of the viewing curve.
     """
     if before == after:
         return 0.0
@@ -36,13 +35,13 @@ def value_of_move(curve: RankCurve, before: float, after: float, exponent: float
         r1, r2 = above_before + 1, above_after if after > 0 else 0
         if r1 == r2:
             return 0.0
-        moved = weigh_steps(curve, r1 + 1, r2 or curve.last, exponent, -1)
+        moved = weigh_steps(curve, r1 + 1, r2 or curve.last, -1)
     else:
         r1, r2 = above_before + 1 if before > 0 else 0, above_after + 1
         if r1 == r2:
             return 0.0
-        moved = -weigh_steps(curve, r2, r1 - 1 if r1 else curve.last, exponent, 1)
-    return (read(r2, exponent) - read(r1, exponent)) * after + moved
+        moved = -weigh_steps(curve, r2, r1 - 1 if r1 else curve.last, 1)
+    return (read(r2, curve.exponent) - read(r1, curve.exponent)) * after + moved
 
 
 def value_of_refresh(
@@ -50,7 +49,6 @@ def value_of_refresh(
     new: Mapping[str, float],
     curves: Mapping[str, RankCurve],
     frequencies: Mapping[str, float],
-    exponent: float,
 ) -> float:
     """Return what a refresh improved for all searches of a workload of single terms.
 
@@ -61,13 +59,12 @@ def value_of_refresh(
         new: Those of the copy that replaced it.
         curves: The results of each term.
         frequencies: How often each term is searched for.
-        exponent: That of the viewing curve.
     """
     total = 0.0
     for term in old.keys() | new.keys():
         curve = curves.get(term)
         if curve is not None:
-            move = value_of_move(curve, old.get(term, 0.0), new.get(term, 0.0), exponent)
+            move = value_of_move(curve, old.get(term, 0.0), new.get(term, 0.0))
             total += frequencies[term] * max(0.0, move)
     return total
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.search.query import parse
-from tidings.search.rank_curve import RankCurve, curve_of, sum_of_powers
+from tidings.search.rank_curve import curve_of, sum_of_powers
 from tidings.search.scoring import Statistics, tf_idf
 from tidings.search.terms import terms_of
 from tidings.search.valuation import rate, single_terms, value_of_move, value_of_refresh
 
-POWER = curve_of([r**-0.7 for r in range(1, 201)])
+POWER = curve_of([r**-0.7 for r in range(1, 201)], 1.5)
 SCORE = st.integers(0, 1_000).map(lambda n: n / 7)
 
 
@@ -41,7 +41,7 @@ def test_vectors_by_hand(before, after, value):
     scores = {rank: rank**-0.7 for rank in range(1, 201)}
     page = round(before ** (-1 / 0.7))
 
-    assert value == pytest.approx(value_of_move(POWER, before, after, 1.5), abs=5e-8)
+    assert value == pytest.approx(value_of_move(POWER, before, after), abs=5e-8)
     assert value == pytest.approx(by_sorting(scores, page, after), abs=5e-8)
 
 
@@ -53,9 +53,9 @@ def test_two_hundred_pages_sorted_anew(exponent):
         scores = {page: chance.random() ** 3 for page in range(200)}
         page, after = chance.randrange(201), chance.choice([0.0, chance.random() ** 3])
         before = scores.setdefault(page, 0.0)
-        curve = curve_of(scores.values())
+        curve = curve_of(scores.values(), exponent)
 
-        found = value_of_move(curve, before, after, exponent)
+        found = value_of_move(curve, before, after)
 
         assert found == pytest.approx(by_sorting(scores, page, after, exponent), abs=1e-9, rel=1e-7)
 
@@ -64,7 +64,7 @@ def test_two_hundred_pages_sorted_anew(exponent):
 def test_a_refresh_never_harms(scores, after, exponent):
     """Where the curve is exact, what searchers get does not sink."""
     for before in (*scores, 0.0):
-        assert value_of_move(curve_of(scores), before, after, exponent) >= -1e-9
+        assert value_of_move(curve_of(scores, exponent), before, after) >= -1e-9
 
 
 def test_the_short_form_has_these_signs():
@@ -95,17 +95,17 @@ def test_long_lists_are_known_by_pieces():
     ones.
     """
     scores = [1000 * (r + 20) ** -0.9 for r in range(1, 10_001)]
-    short, exact = curve_of(scores), curve_of(scores, exact=10_000)
+    short, exact = curve_of(scores, 1.5), curve_of(scores, 1.5, exact=10_000)
 
     assert (256, 3, 10_000) == (len(short.top), len(short.pieces), short.last)
     for r1, r2 in ((300, 9_000), (9_000, 300), (40, 5_000), (5_000, 3), (700, 800)):
         before, after = scores[r1 - 1], scores[r2 - 1] * 0.9999
-        expected = value_of_move(exact, before, after, 1.5)
-        assert value_of_move(short, before, after, 1.5) == pytest.approx(expected, rel=0.02), (r1, r2)
+        expected = value_of_move(exact, before, after)
+        assert value_of_move(short, before, after) == pytest.approx(expected, rel=0.02), (r1, r2)
     for rank in (1, 256, 257, 1_000, 9_999, 10_000):
         assert short.score_at(rank) == pytest.approx(scores[rank - 1], rel=0.02)
         assert short.count_above(short.score_at(rank) * (1 - 1e-9)) == rank
-    assert 0 == RankCurve(()).count_above(1.0)
+    assert 0 == curve_of([], 1.5).count_above(1.0)
     assert 0 == short.score_at(10_001)
 
 
@@ -114,10 +114,10 @@ def test_any_scores_have_a_curve(seed):
     """However steeply they fall; what a refresh of the best is worth is near the exact value."""
     chance = random.Random(seed)
     ordered = sorted((10 ** chance.uniform(-9, 3) for _ in range(chance.randint(257, 300))), reverse=True)
-    short, exact = curve_of(ordered), curve_of(ordered, exact=len(ordered))
+    short, exact = curve_of(ordered, 1.5), curve_of(ordered, 1.5, exact=len(ordered))
     before, after = chance.choice(ordered[:250]), chance.choice([0.0, 10 ** chance.uniform(-9, 3)])
 
-    found, expected = (value_of_move(curve, before, after, 1.5) for curve in (short, exact))
+    found, expected = (value_of_move(curve, before, after) for curve in (short, exact))
 
     assert found == pytest.approx(expected, rel=0.05, abs=1e-3 * ordered[0])
 
@@ -154,8 +154,8 @@ def test_the_four_discrepancies(order):
     assert true["p2"] < scores["p2"]
 
     for page in order:
-        curves = {"cancer": curve_of(scores.values())}
-        value = value_of_refresh(scored(STORED[page]), scored(WEB[page]), curves, {"cancer": 3.0}, 1.5)
+        curves = {"cancer": curve_of(scores.values(), 1.5)}
+        value = value_of_refresh(scored(STORED[page]), scored(WEB[page]), curves, {"cancer": 3.0})
         assert value == pytest.approx(3 * by_sorting(scores, page, true[page]), abs=1e-12)
         assert value >= 0
         scores[page] = true[page]
@@ -168,11 +168,11 @@ def test_an_advertisement_and_a_seminar():
     is worth a refresh.
     """
     workload = single_terms([(parse("seminar databases"), 2.0), (parse("databases"), 1.0)])
-    curves = {term: curve_of([3.0, 2.0, 1.0]) for term in workload}
+    curves = {term: curve_of([3.0, 2.0, 1.0], 1.5) for term in workload}
     page = "weekly seminar {} brought to you by {}"
 
     def value(old, new):
-        return value_of_refresh(scored(page.format(*old)), scored(page.format(*new)), curves, workload, 1.5)
+        return value_of_refresh(scored(page.format(*old)), scored(page.format(*new)), curves, workload)
 
     assert {"seminar": 2.0, "databases": 3.0} == workload
     assert 0 == value(("databases", "soap"), ("databases", "beer"))

@@ -43,13 +43,12 @@ class Appraiser:
     curves: Mapping[str, RankCurve]
     weights: Mapping[str, float]
     known: Statistics
-    exponent: float
 
     def __call__(self, old: Sequence[str] | None, new: Sequence[str] | None) -> float:
         """Return what a refresh improved, from the terms of title, text, address of both copies."""
         if not self.curves:
             return 0.0
-        return value_of_refresh(self.scores(old), self.scores(new), self.curves, self.frequencies, self.exponent)
+        return value_of_refresh(self.scores(old), self.scores(new), self.curves, self.frequencies)
 
     def scores(self, lines: Sequence[str] | None) -> dict[str, float]:
         """Return the BM25 scores of a copy for the terms that it has, from those of title, text and
@@ -74,11 +73,12 @@ def appraiser(index: SearchIndex, log: SearchLog, *, at: Instant) -> Appraiser:
     terms = sorted(every, key=lambda term: (-every[term], term))[:MOST_TERMS]
     phrases = {term: Phrase((term,)) for term in terms}
     curves = {
-        term: curve_of(hit.score for hit in find.find(index, Query(((phrase,),)))) for term, phrase in phrases.items()
+        term: curve_of([hit.score for hit in find.find(index, Query(((phrase,),)))], found.exponent)
+        for term, phrase in phrases.items()
     }
     known = find.statistics(index, list(phrases.values()))
     weights = {term: idf(known.documents, known.frequency[term]) for term in terms}
-    return Appraiser(at, {term: every[term] for term in terms}, curves, weights, known, found.exponent)
+    return Appraiser(at, {term: every[term] for term in terms}, curves, weights, known)
 
 
 def rates(index: SearchIndex, *, at: Instant) -> Iterator[tuple[int, float, float]]:
