@@ -46,7 +46,7 @@ class Phrase:
     def __str__(self) -> str:
         """Return the phrase as it is typed."""
         said = " ".join(self.terms) + ("*" if self.is_prefix else "")
-        return f'"{said}"' if len(self.terms) > 1 else said
+        return f'"{said}"' if len(self.terms) > 1 or said.startswith("-") else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def parse(text: str) -> Query:
         terms = terms_of(words)
         if not terms:
             continue
-        phrase = Phrase(terms, is_prefix=part["quoted"] is None and words.endswith("*"))
+        phrase = Phrase(terms, is_prefix=words.endswith("*"))
         if part["minus"]:
             without.append(phrase)
         elif joins:

@@ -15,6 +15,8 @@ from tidings.search.query import Phrase, Query, holds, is_of_site, parse
         ('"Price List" -shoes', '"price list" -shoes'),
         ("price OR tariff fee", "fee price OR tariff"),
         ("shop*", "shop*"),
+        ('"Filter Cof*"', '"filter cof*"'),
+        ('"-5"', '"-5"'),
         ("non-stop", '"non stop"'),
         ("東京", '"東 京"'),
         ("http://example.org/a", '"http example org a"'),
