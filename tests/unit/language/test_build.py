@@ -33,12 +33,15 @@ from tidings.language.build import (
     seconds,
     sentinel,
     status,
+    step,
     table,
     tell,
     webhook,
     words,
 )
-from tidings.language.parser import read
+from tidings.language.parser import parse, read
+from tidings.model.watch.asking import Asking
+from tidings.model.watch.sentinel import Sentinel
 
 PAGE = "https://x.example"
 HEAD = f"Create Sentinel a Using {PAGE} Monitor "
@@ -152,3 +155,23 @@ def test_a_span_that_cannot_be_read_says_what_to_write():
     """Of the lowest value, how far back it counts."""
     with pytest.raises(ValueError, match='lowest="a month" cannot be read; write "so far" or for example "30 days"'):
         number.where(lowest="a month")
+
+
+def test_steps_are_built_as_they_are_written():
+    """What is typed can be a secret; a step without a place is for the whole page."""
+    asking = Asking(
+        render="browser",
+        steps=(
+            step("click", "More", by="text"),
+            step("fill", "#pw", secret="shop"),
+            step("press", value="Enter"),
+            step("wait", wait=seconds(2)),
+            step("scroll"),
+        ),
+    )
+    steps = 'click text "More", fill "#pw" with secret "shop", press "Enter", wait 2 s, scroll'
+    written = parse(f"Create Sentinel a Using https://a.example/ Monitor all words Render browser steps ({steps})")
+    (made,) = written.statements
+
+    assert isinstance(made, Sentinel)
+    assert asking == made.asking
