@@ -162,7 +162,7 @@ class HourlyLearner:
         interrupted: Mask,
         changes: Floats | None = None,
     ) -> Hourly:
-        """Return what is known after looks at `rows`, each page once; see `GammaLearner.observe`."""
+        """Return what is known after polls of `rows`, each page once; see `GammaLearner.observe`."""
         last = known.rates.seen[rows]
         tells = (last != NEVER_SEEN) & ~interrupted & (at > last)
         counts = dict(known.counts)

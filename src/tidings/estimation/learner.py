@@ -76,7 +76,7 @@ Spent = Callable[[Instants, Instants], Floats]
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownRates:
     """Of each page: its posterior (days), which of the `priors` it has, its host, when it was last polled (`NEVER_SEEN`: not yet), and how many
-    looks told something (`MANY` and more are not told apart). `fitted_at` is when the priors were last found, or `NEVER_SEEN`.
+    polls told something (`MANY` and more are not told apart). `fitted_at` is when the priors were last found, or `NEVER_SEEN`.
     """
 
     posterior: Gamma
@@ -91,7 +91,7 @@ class KnownRates:
 @dataclass(frozen=True, slots=True)
 class GammaLearner:
     """Learns Gamma posteriors. `mean` (changes a day) and `shape` are of the prior of all, `half_life` (days) is how fast polls are forgotten,
-    `fits_every` how often priors are found anew, if there are looks (µs; NEVER: new pages alone are taken for others of their host).
+    `fits_every` how often priors are found anew, if there are polls (µs; NEVER: new pages alone are taken for others of their host).
     """
 
     mean: float = 0.5
@@ -129,7 +129,7 @@ class GammaLearner:
         *,
         spent: Spent = lambda begin, end: (end - begin) / DAY,
     ) -> KnownRates:
-        """Return what is known after looks at `rows`, each page once.
+        """Return what is known after polls of `rows`, each page once.
 
         The first poll of a page is its baseline. What was `interrupted` is no interval. `modified_at` is the trusted instant of the last
         change, `NEVER_SEEN` where there is none; `changes` is how many there were, where hints let that be expected, nan elsewhere. Gaps and ages

@@ -1,7 +1,7 @@
 """How long what a change brought stays on its page (000 §2.3; bid §5): until the next change, for some changes, for some time, or
 for good.
 
-Blocks that came with a change are followed from look to look: as ranges of tokens, which the edits of later changes move and delete, or as
+Blocks that came with a change are followed from poll to poll: as ranges of tokens, which the edits of later changes move and delete, or as
 entries of a feed, which are there or not. Those that went and those that are still there make a survival curve (Kaplan and Meier): what most
 blocks surely do not outlive is the life. Until the evidence is clear there is none: a life that is too short costs many polls.
 """

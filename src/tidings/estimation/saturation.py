@@ -14,7 +14,7 @@ from tidings.model.observed.page import Saturation
 LOOKS: Final = 20
 """Polls in a row that found the page different."""
 SOON: Final[Duration] = 5 * MINUTE
-"""A look no later than half as much again after the one before came right after it."""
+"""A poll no later than half as much again after the one before came right after it."""
 SOON_LOOKS: Final = 3
 """So many of them must have come right after another."""
 TRIES: Final = 6

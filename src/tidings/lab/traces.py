@@ -255,7 +255,7 @@ class _Replay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceOutcome:
-    """What looks found: of each change its page (place in the series), its delay (µs), and whether a poll found it as the newest one."""
+    """What polls found: of each change its page (place in the series), its delay (µs), and whether a poll found it as the newest one."""
 
     page: NDArray[np.int64]
     delay: Instants

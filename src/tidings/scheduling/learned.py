@@ -1,4 +1,4 @@
-"""A policy that is told rates, beside what learns them from the same looks (contracts §5: estimates come to policies as columns).
+"""A policy that is told rates, beside what learns them from the same polls (contracts §5: estimates come to policies as columns).
 
 The learner comes from outside: this room knows arrays, not statistics.
 """

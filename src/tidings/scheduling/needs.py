@@ -98,7 +98,7 @@ class Need:
 
 
 class Sought(NamedTuple):
-    """A look that is sought now, for one wait: until when, what its need weighs, and how many captures that need still lacks (its residual).
+    """A poll that is sought now, for one wait: until when, what its need weighs, and how many captures that need still lacks (its residual).
 
     `together` are the intervals of all waits that may still serve the need, none: this one is all.
     """
@@ -111,7 +111,7 @@ class Sought(NamedTuple):
 
 
 class Supply(NamedTuple):
-    """What looks can be paid with, or a host takes: `saved` at once, and `rate` more per µs."""
+    """What polls can be paid with, or a host takes: `saved` at once, and `rate` more per µs."""
 
     saved: float
     rate: float

@@ -95,7 +95,7 @@ class Place:
 class Thing:
     """A place of the text, or a family of addresses (`name`), and what was seen of it. A place of the name `ORDER` is noise only in the order of its words.
 
-    `changed` and `steady` count looks with decay, `quick` and `slow` the second looks at which it differed or did not. `seen` are digests of its
+    `changed` and `steady` count polls with decay, `quick` and `slow` the second looks at which it differed or did not. `seen` are digests of its
     newest contents, `fresh` what it shows now if that was not among them when it came. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
     `wanted`: somebody has asked for it to be left out, whatever was seen; that is kept elsewhere. `still` counts the polls in a row at which it stayed as it
     is, `owed` says that its newest change was left out. `view` is what it is a place of (`views`), `template` which of its words stand still (`template`; empty:

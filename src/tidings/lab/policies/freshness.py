@@ -26,7 +26,7 @@ PACES: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Azar(Other):
-    """Most freshness if looks come without memory; what changes too quickly waits its longest (Azar et al., PNAS 2018).
+    """Most freshness if polls come without memory; what changes too quickly waits its longest (Azar et al., PNAS 2018).
 
     The rates are those of the paper, the instants are not drawn but evenly apart.
     """
@@ -46,7 +46,7 @@ class Azar(Other):
 
 @dataclass(frozen=True, slots=True)
 class Ebr(Price):
-    """The least embarrassment: of a cycle's looks each page gets a whole number, evenly apart (002 §5, EBR; Wolf et al., WWW 2002).
+    """The least embarrassment: of a cycle's polls each page gets a whole number, evenly apart (002 §5, EBR; Wolf et al., WWW 2002).
 
     The embarrassment of a stale page is its importance. A page's ideal instants are fixed: those of different pages lie apart, so that there
     is little left for the transportation step to move, which is the allocator's: who comes too late is served in the order of ideal instants,

@@ -72,7 +72,7 @@ class Sbr(Other):
     reads: ClassVar[frozenset[str]] = STALENESS | HINTS
 
     def waits(self, worth: Values, price: float) -> Floats:
-        """Return the interval at which one more look is worth its price."""
+        """Return the interval at which one more poll is worth its price."""
         return fresh_wait(worth.rate, worth.importance, worth.cost * price)
 
     def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - divergence knows no price

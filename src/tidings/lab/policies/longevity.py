@@ -27,7 +27,7 @@ class LongevityState(PriceState):
 class OlstonPandey(Sbr):
     """The online policy that fits a curve (Olston and Pandey, WWW 2008): look when U(t) = t·D(t) − ∫D reaches the threshold, which is the price here.
 
-    Divergence is holistic staleness, since looks tell that a page changed and not how much of it; its curve is 1 − e^{−λt} with the rate that is
+    Divergence is holistic staleness, since polls tell that a page changed and not how much of it; its curve is 1 − e^{−λt} with the rate that is
     learned, so that in the long run this is `Sbr` (their appendix). What it adds is the learning phase: after n polls a page waits n paces at
     most, however seldom it seems to change.
     """

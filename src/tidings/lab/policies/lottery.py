@@ -2,7 +2,7 @@
 
 Each page waits an exponential time from one poll to the next, its mean the same for all: at any instant all are as likely to be next (purely
 random order, Cho and Garcia-Molina 2000). It is the policy below which no other may fall. Draws are a function of a seed, the page and its last
-look, so that nothing depends on who is asked first, nor on what was remembered over a restart.
+poll, so that nothing depends on who is asked first, nor on what was remembered over a restart.
 """
 
 from __future__ import annotations

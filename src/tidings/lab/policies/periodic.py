@@ -15,7 +15,7 @@ from tidings.scheduling.population import Population
 @dataclass(frozen=True, slots=True)
 class PeriodicPolling(RoundRobin):
     """Periodic polling: every page at instants that are `pace` apart and its own, those of different pages evenly spread (fixed order, Cho and
-    Garcia-Molina 2000). A look that comes late moves none of those after it.
+    Garcia-Molina 2000). A poll that comes late moves none of those after it.
     """
 
     def _gaps(self, population: Population, rows: Rows | slice) -> Instants:

@@ -1,7 +1,7 @@
 """Rates of looking that are best for a given rate of change, importance and budget (scheduling §3, §6).
 
 Δ is a page's rate of change, μ its importance, ρ the rate at which it is polled, Σ c·ρ the budget. Each optimum is where the gain of one
-more look is the same everywhere, the *price*; it is found by bisection. Rates share one unit of time. Arrays are in the order of pages.
+more poll is the same everywhere, the *price*; it is found by bisection. Rates share one unit of time. Arrays are in the order of pages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EXACT = 1e-13
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Allocation:
-    """The rate at which each page is polled, and what one more look would bring anywhere."""
+    """The rate at which each page is polled, and what one more poll would bring anywhere."""
 
     rates: Floats
     price: float

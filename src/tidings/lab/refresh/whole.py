@@ -15,15 +15,15 @@ from tidings.scheduling.population import Floats, Ids
 def staleness(changes: Floats, looks: Floats, period: float) -> Floats:
     """Return the share of a period in which pages are stale that are polled so often, evenly: 1 + (x/λT)(e^{−λT/x} − 1) (Wolf et al., WWW 2002).
 
-    Without looks it is 1, but 0 where nothing changes.
+    Without polls it is 1, but 0 where nothing changes.
     """
     return 1 - freshness(changes, looks / period)
 
 
 def fox(marginal: Callable[[int, int], float], pages: int, looks: int) -> Ids:
-    """Return how often to poll each page so that Σ of what polls bring is largest, `marginal(page, n)` being what the n-th look brings.
+    """Return how often to poll each page so that Σ of what polls bring is largest, `marginal(page, n)` being what the n-th poll brings.
 
-    Greedy, and exact where the n-th look never brings more than the one before (Fox 1966). Ties go to the lower page.
+    Greedy, and exact where the n-th poll never brings more than the one before (Fox 1966). Ties go to the lower page.
     """
     given = np.zeros(pages, dtype=np.int64)
     heap = [(-marginal(page, 1), page) for page in range(pages)]
@@ -57,7 +57,7 @@ def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
 def ebr_looks(changes: Floats, weights: Floats, price: float, period: float, most: int) -> Ids:
     """Return how often each page is polled in a period if every poll costs `price`, up to `most`: what `ebr` gives away at the price of its last poll.
 
-    The n-th look brings less than the one before, so that each page can be asked by itself; the whole number is the one below or above the
+    The n-th poll brings less than the one before, so that each page can be asked by itself; the whole number is the one below or above the
     best frequency that need not be whole.
     """
     looks = np.minimum(period / fresh_wait(changes, weights, price * period), most).astype(np.int64)
@@ -73,7 +73,7 @@ def _brings(changes: Floats, weights: Floats, number: Ids, period: float) -> Flo
 
 
 def ideal_instants(given: Ids, period: float) -> list[tuple[float, int]]:
-    """Return (instant, page) of evenly spaced looks, the first after half a gap, ascending."""
+    """Return (instant, page) of evenly spaced polls, the first after half a gap, ascending."""
     return sorted(
         (float((number + 0.5) * period / count), page)
         for page, count in enumerate(given.tolist())

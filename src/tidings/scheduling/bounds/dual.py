@@ -35,7 +35,7 @@ class Dual:
 class Program:
     """The pages' own programs over instants 1 … `instants`, whatever the prices.
 
-    `cost` is of each page. `credit` gives what is left at the end a value: credit(begins, N), shaped like `backlog`. `most` leaves out looks
+    `cost` is of each page. `credit` gives what is left at the end a value: credit(begins, N), shaped like `backlog`. `most` leaves out polls
     that are further apart (instants): then it bounds schedules without such gaps only. Memory: instants² · pages / 2 numbers of 4 bytes.
     """
 

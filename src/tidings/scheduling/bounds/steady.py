@@ -1,7 +1,7 @@
 """What pages that change at a steady rate can earn: the program of each alone at a price, exact and in closed form.
 
 Since the last poll a page has gathered G(t) = A(1 − e^{−κt}). G is concave, and so is what the backlog left at the end is worth (h of
-bid §1, as a function of its age: ρ·t up to T*, G(t) − cL beyond). So of all schedules of a page with n looks the best has equal
+bid §1, as a function of its age: ρ·t up to T*, G(t) − cL beyond). So of all schedules of a page with n polls the best has equal
 gaps, but for a first poll at once where the backlog at the start is older than that, and n lies beside the number that the price asks for.
 """
 
@@ -51,7 +51,7 @@ class Steady:
         return np.where(np.isfinite(due), np.where(is_ripe, ripe, reward * age), np.maximum(ripe, 0.0))
 
     def waits(self, price: float) -> Floats:
-        """Return T* (µs): the gap at which one more look is worth its price, inf if it never is."""
+        """Return T* (µs): the gap at which one more poll is worth its price, inf if it never is."""
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(self.most > 0, self.cost * price / self.most, np.inf)
         return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / self.kappa, np.inf)

@@ -13,7 +13,7 @@ always within [Pmin, Pmax]. Symbols: P → `period`, H → `history`, w → `wei
 `shortest` and `longest`, where it names none the policy's own.
 
 The observed interval is the difference of the instants of change where the server tells both, else the time since the
-look that began the cycle (004 §4.7.2). A look well before its time that shows nothing (somebody asked, or another
+poll that began the cycle (004 §4.7.2). A poll well before its time that shows nothing (somebody asked, or another
 sentinel has a fixed interval) ends no cycle: else looks for others' sake would double the period.
 
 Beyond the paper: a page that differs at each of `saturation` polls in a row, all hardly more than Pmin apart, is
@@ -76,7 +76,7 @@ class BestEffortState:
 
     `due` and `looked` (the poll that began the running cycle) and `modified` (the instant of the last change if the
     server told it) are instants, `UNPOLLED` where there is none. `period` is in seconds. `misses` counts cycles
-    without a change, `steady` changes at a constant interval, `streak` changes in a row at looks near each other, `unbroken`
+    without a change, `steady` changes at a constant interval, `streak` changes in a row at polls near each other, `unbroken`
     changes in a row at any; of a saturated page `steady` counts the polls of its round, `misses` those without a change.
     `intervals[page]` (seconds) has the newest last and 0 where none was seen yet.
     """
@@ -303,14 +303,14 @@ class BestEffort:
         return (page.streak >= self.saturation) & (self.saturation > 0)
 
     def _saturate(self, page: _Pages, found: Rows, near: Mask) -> None:
-        """Count changes in a row at looks near each other; who has enough of them is saturated and waits the pace."""
+        """Count changes in a row at polls near each other; who has enough of them is saturated and waits the pace."""
         page.streak[found] = np.where(near[found], np.minimum(page.streak[found] + 1, self.saturation), 0)
         now = found[self._find_saturated(page)[found]]
         page.steady[now] = 0
         page.period[now] = self.pace / SECOND
 
     def _watch(self, page: _Pages, rows: Rows, changed: Mask, low: Floats) -> None:
-        """Count the looks at saturated pages; the last of each round comes after Pmin, and quiet ones set a page free."""
+        """Count the polls of saturated pages; the last of each round comes after Pmin, and quiet ones set a page free."""
         page.steady[rows] = (page.steady[rows] + 1) % ROUND
         page.misses[rows] += ~changed[rows]
         page.period[rows] = np.where(page.steady[rows] == ROUND - 1, low[rows], self.pace / SECOND)

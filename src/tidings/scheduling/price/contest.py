@@ -81,7 +81,7 @@ def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Con
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What looks gathered, and that with what is left at the end, net of the price of the polls."""
+    """What polls gathered, and that with what is left at the end, net of the price of the polls."""
 
     gathered: float
     net: float

@@ -37,7 +37,7 @@ HOURS: Final = 168
 _HOUR: Final = 60
 _WEEK: Final = HOURS * _HOUR
 _NEAR: Final = 16
-"""A planned look is believed when no more than this part of the whole wait is left to it: plans see far instants coarsely."""
+"""A planned poll is believed when no more than this part of the whole wait is left to it: plans see far instants coarsely."""
 _STEPS: Final = tuple(1 << step for step in range(HOURS.bit_length()))
 _ROUNDS: Final = 24
 _ENTRIES_A_PAGE: Final = 4

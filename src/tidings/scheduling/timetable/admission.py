@@ -1,7 +1,7 @@
 """Whether polls at fixed intervals can all be made in time: the demand bound (bid §7; 003 §3).
 
 Each is to be made once in every interval. The demand of any stretch of h is Σ c·⌊h/T⌋, all intervals beginning at once; it and the blocking of
-one dearest look that has just begun, which is not interrupted, must fit into what h takes. The sum of c/T being below the capacity is
+one dearest poll that has just begun, which is not interrupted, must fit into what h takes. The sum of c/T being below the capacity is
 necessary; with blocking it is not enough. Pinwheels (`gardener.pinwheel`) say more only with a schedule in hand.
 """
 
