@@ -405,7 +405,8 @@ values that hold.
 
 Values come, later ones winning, from the defaults below, from `tidings.toml` in the data directory (or `--config FILE`), from the
 environment and from `--set SECTION.KEY=VALUE`. The variable of `section.key` is `TIDINGS_SECTION_KEY`: `fetch.robots` is
-`TIDINGS_FETCH_ROBOTS`. A list is written with commas there. An unknown key is an error. `TIDINGS_DATA` names the data directory and
+`TIDINGS_FETCH_ROBOTS`. A list is written with commas there. A secret may be read from a file: `TIDINGS_SERVE_TOKEN_FILE=/run/secrets/token`
+(as containers and systemd's credentials give it) is its content without the last line end. An unknown key is an error. `TIDINGS_DATA` names the data directory and
 `TIDINGS_CONFIG` the file.
 
 ```toml
@@ -480,9 +481,12 @@ def _sources(
     if _is_there(path):
         yield from _file(path, rows)
     variables = {row.variable: row.name for row in rows.values()}
+    files = {f"{row.variable}_FILE": row for row in rows.values() if row.secret}
     for variable, raw in environment.items():
         if variable in variables:
             yield variable, variables[variable], raw
+        elif variable in files:
+            yield variable, files[variable].name, _read_secret(variable, raw, files[variable], environment)
         elif variable.startswith("TIDINGS_") and variable not in RESERVED and _is_ours(variable):
             message = f"the environment variable {variable} is no setting; `tidings settings` lists them all"
             raise SettingError(message)
@@ -494,6 +498,19 @@ def _sources(
             message = f"--set cannot say {name}: write it into {path}, or set {rows[name].variable}"
             raise SettingError(message)
         yield f"--set {name}", name, raw
+
+
+def _read_secret(variable: str, raw: str, row: SettingRow, environment: Mapping[str, str]) -> str:
+    """Return the content of the file that a variable names, without the line end behind it."""
+    if row.variable in environment:
+        message = f"{variable} and {row.variable} are both set; take one away"
+        raise SettingError(message)
+    try:
+        return Path(raw).read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (error.strerror or error) if isinstance(error, OSError) else "it is not in UTF-8"
+        message = f"{variable} names {raw}, which cannot be read: {reason}"
+        raise SettingError(message) from error
 
 
 def _is_there(path: Path) -> bool:

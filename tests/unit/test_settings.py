@@ -333,3 +333,32 @@ def test_a_flag_cannot_allow_commands(tmp_path):
     """The environment can."""
     assert "TIDINGS_FETCH_ALLOW_COMMANDS" in explain_refusal(tmp_path, flags={"fetch.allow_commands": "true"})
     assert load_settings(tmp_path, environment={"TIDINGS_FETCH_ALLOW_COMMANDS": "true"}).fetch.allow_commands
+
+
+def test_a_secret_is_read_from_the_file_that_its_variable_names(tmp_path):
+    """The line end behind it is no part of it; of both variables neither is preferred unasked."""
+    file = tmp_path / "token"
+    file.write_text("c4nary \n")
+    given = {"TIDINGS_SERVE_TOKEN_FILE": str(file)}
+
+    assert "c4nary " == load(tmp_path, environment=given).serve.token
+    with pytest.raises(SettingError, match="both set"):
+        load(tmp_path, environment={**given, "TIDINGS_SERVE_TOKEN": "x"})
+
+
+@pytest.mark.parametrize(
+    ("variable", "content", "said"),
+    [
+        ("TIDINGS_SERVE_TOKEN_FILE", None, "cannot be read: No such file or directory"),
+        ("TIDINGS_SERVE_TOKEN_FILE", b"\xff\xfe", "it is not in UTF-8"),
+        ("TIDINGS_SERVE_PORT_FILE", b"1", "is no setting"),
+    ],
+)
+def test_a_file_of_a_secret_that_cannot_be_read_is_named(tmp_path, variable, content, said):
+    """Only secrets are read from files."""
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+
+    with pytest.raises(SettingError, match=said):
+        load(tmp_path, environment={variable: str(file)})
