@@ -372,8 +372,8 @@ def _history(files: Files) -> dict[str, list[Instant]]:
         tables = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "CacheEntry" in tables:
             text = (
-                "SELECT guid, timestamp, data FROM CacheEntry WHERE (tries = 0 OR tries IS NULL) AND timestamp IS NOT NULL"
-                " ORDER BY guid, timestamp"
+                "SELECT guid, timestamp, data FROM CacheEntry WHERE (tries = 0 OR tries IS NULL)"
+                " AND timestamp IS NOT NULL ORDER BY guid, timestamp"
             )
             return _times(raw, text, lambda data: data)
         if "webchanges" in tables:
