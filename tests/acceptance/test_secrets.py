@@ -290,7 +290,9 @@ def _use_everything(
         ("secret", "set", "s1", CANARIES["s1"]), ("secret", "set", "s1"),
         ("token", "add", "reader"), ("token", "list"), ("token", "revoke", "reader"),
         ("user", "add", "ada"), ("user", "list"), ("user", "export", "ada"),
-        ("explain", "plain"), ("simulate", "--days", "1"), ("completion", "names"),
+        ("explain", "plain"), ("simulate", "--days", "1"), ("completion", "names"), ("search", "page"),
+        ("queries", "list"), ("import", str(tmp_path / "git"), "--dry-run"), ("backup", str(tmp_path / "kept.tar")),
+        ("verify", str(tmp_path / "kept.tar")), ("restore", str(tmp_path / "kept.tar")),
         *((verb, name) for name in (*asked, "proxied") for verb in ("show", "mask", "history", "diff")),
         ("history", "denied", "--polls"), ("deliveries", "replay", world.deliveries()[0].id),
     ]  # fmt: skip

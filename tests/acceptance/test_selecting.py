@@ -390,24 +390,27 @@ def test_w7_a_part_that_is_not_there_is_said_at_once(world: World):
 
 
 FEED = "<?xml version='1.0'?><rss version='2.0'><channel><title>t</title><item><guid>1</guid><title>One</title></item></channel></rss>"
-HINT = 'of a feed css finds no parts; write xpath "//item/title"'
+HINT = 'of a feed css finds parts of the HTML in its texts; for its own elements write xpath "//item/title"'
+NOTHING = 'of a feed jsonpath finds no parts; write xpath "//item/title" or css ".price"'
 
 
 def test_a_selector_that_can_never_find_anything_is_said_with_what_could(world: World):
-    """Of a feed css finds nothing, neither to watch nor to exclude: `test`, `add` and `doctor` say so, and what to write."""
+    """Of a feed css finds no elements, jsonpath nothing at all: `test`, `add` and `doctor` say so, and what to write."""
     world.page("/f", FEED, headers={"Content-Type": "application/rss+xml"})
-    world.add('Create Sentinel c Using {/f} Monitor any change in css "item" Exclude css "nav" Exclude xpath "//guid"')
+    world.add(
+        'Create Sentinel c Using {/f} Monitor any change in css "item" Exclude jsonpath "$.a" Exclude xpath "//guid"'
+    )
     play(world, world.settle)
     welcomed = world.read(answer, 1, settings=world.settings, now=world.clock.now())
     database = open_database(world.settings)
-    text = world.text('Create Sentinel a Using {/f} Monitor any change in css "item" Exclude css "nav"')
+    text = world.text('Create Sentinel a Using {/f} Monitor any change in css "item" Exclude jsonpath "$.a"')
     try:
         (tried,), _ = asyncio.run(trial(database, text, world.settings))
     finally:
         database.close()
     said = (
         f'W7 css "item" matches nothing on this page as it is now: {HINT}',
-        f'W7 Exclude css "nav" leaves out nothing of this page: {HINT}',
+        f'W7 Exclude jsonpath "$.a" leaves out nothing of this page: {NOTHING}',
     )
 
     assert said == tried.warnings

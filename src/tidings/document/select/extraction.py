@@ -88,6 +88,16 @@ def why_nothing(language: str, media: str) -> str:
     return f"of {called} {language} finds no parts" + (f"; write {could}" if could else "")
 
 
+def why_little(language: str, media: str) -> str:
+    """Return what a selector sees of content not made for its language; empty if all of it."""
+    if language != "css" or media not in {"feed", "xml"}:
+        return ""
+    called, languages = _TAKEN_BY[media]
+    return (
+        f'of {called} css finds parts of the HTML in its texts; for its own elements write xpath "{languages["xpath"]}"'
+    )
+
+
 def extraction_of(sentinel: Sentinel) -> Extraction:
     """Return what a sentinel takes of its pages."""
     select = () if sentinel.select is None else (sentinel.select,)

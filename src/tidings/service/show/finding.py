@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.document.select.extraction import why_nothing
+from tidings.document.select.extraction import why_little, why_nothing
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Sentinel
@@ -93,7 +93,8 @@ def matches_nothing(name: str, media: str = "") -> str:
         return (
             f'W7 no {name} is found on this page: {where}; watch where it is written: Monitor {kind} in css ".{name}"'
         )
-    why = why_nothing(name.partition(" ")[0], media) if name.endswith('"') else ""
+    language = name.partition(" ")[0] if name.endswith('"') else ""
+    why = (why_nothing(language, media) or why_little(language, media)) if language else ""
     return f"W7 {name} matches nothing on this page as it is now{': ' if why else ''}{why}"
 
 

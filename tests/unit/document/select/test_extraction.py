@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.document.select.extraction import why_nothing
+from tidings.document.select.extraction import why_little, why_nothing
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,12 @@ from tidings.document.select.extraction import why_nothing
 def test_why_a_selector_finds_nothing(language, media, expected):
     """What its language can never find anything in is named, with a selector that could."""
     assert expected == why_nothing(language, media)
+
+
+@pytest.mark.parametrize(
+    ("language", "media", "is_said"),
+    [("css", "feed", True), ("css", "xml", True), ("css", "html", False), ("xpath", "feed", False), ("css", "", False)],
+)
+def test_why_a_selector_finds_little(language, media, is_said):
+    """CSS sees the HTML in the texts of a feed, not the feed's own elements."""
+    assert is_said == ("xpath" in why_little(language, media))
