@@ -27,6 +27,7 @@ from tidings.storage.db import instance
 from tidings.storage.db.database import has_been_used
 from tidings.storage.db.lock import PollerLock
 from tidings.storage.db.restored import PREPARED, decide, finish
+from tidings.storage.people import sessions
 from tidings.storage.watches import events, outside, sentinels
 from tidings.storage.write.copies import RESTORED
 
@@ -151,6 +152,7 @@ def _begin_anew(connection: Connection, *, at: Instant, trust: bool) -> tuple[tu
     """
     instance.raise_epoch(connection, chance.randbelow(2**31) + 1)
     instance.set_place(connection, "")
+    sessions.clear(connection)  # whoever signed out since the backup is not signed in again
     events.append(connection, [Event(type=RESTORED, at=at, data={"reason": "it was restored from a backup"})])
     if trust:
         return (), ()

@@ -51,3 +51,8 @@ def end(c: Connection, digest: str) -> None:
 def end_all(c: Connection, owner_id: int) -> None:
     """End all sessions of an account."""
     c.execute("DELETE FROM session WHERE owner_id = :owner_id", owner_id=owner_id)
+
+
+def clear(c: Connection) -> None:
+    """End the sessions of all accounts."""
+    c.execute("DELETE FROM session")
