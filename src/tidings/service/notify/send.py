@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidings.clock import SECOND
 from tidings.errors import StoreStalledError
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from tidings.service.watch.committer import Committer
     from tidings.storage.watches.deliveries import DeliveryRow
     from tidings.storage.write.store import Store
+
+
+MOST_IN_A_ROW: Final = 20
+"""Messages to a receiver that are sent one behind the other before it is asked what else is due."""
 
 
 class Sending:
@@ -86,6 +90,29 @@ class Sending:
         return await self._store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
 
     async def _attempt(self, delivery: DeliveryRow) -> None:
+        """Attempt a delivery and, while its receiver takes them, those that wait behind it."""
+        begun, number, next_one = self._clock.now(), 0, delivery
+        while await self._attempt_one(next_one):
+            number += 1
+            now = self._clock.now()
+            if number == MOST_IN_A_ROW or now - begun > SECOND:
+                break
+            try:
+                behind = await self._store.read(
+                    deliveries.next_for, delivery.endpoint_id, now=now, tried_every=TRIED_EVERY
+                )
+            except BaseException:
+                self._free(delivery)
+                raise
+            if behind is None:
+                break
+            next_one = behind
+        else:
+            return
+        self._free(delivery)
+
+    async def _attempt_one(self, delivery: DeliveryRow) -> bool:
+        """Attempt one delivery; return whether its receiver took it and is still ours."""
         try:
             unit = await self.deliverer.attempt(delivery, epoch=self._epoch, now=self._clock.now())
         except BaseException:
@@ -99,7 +126,10 @@ class Sending:
         except BaseException:
             self._free(delivery)
             raise
+        if [result.status for result in unit.results] == ["delivered"]:
+            return True
         self._free(delivery)
+        return False
 
     def _free(self, delivery: DeliveryRow) -> None:
         """Let the next message to the same receiver go."""

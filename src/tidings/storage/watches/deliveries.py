@@ -117,6 +117,15 @@ def first_due(c: Connection, *, now: Instant, tried_every: Duration) -> list[Del
     return [_to_row(row) for row in c.rows(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)]
 
 
+def next_for(c: Connection, endpoint_id: int, *, now: Instant, tried_every: Duration) -> DeliveryRow | None:
+    """Return the delivery of `first_due` for one endpoint, or None."""
+    ready = _READY.replace("d.status = 'waiting'", "d.status = 'waiting' AND d.endpoint_id = :endpoint_id")
+    first = f"SELECT id FROM ({ready}) ready WHERE ready_at <= :now ORDER BY last_seq, id LIMIT 1"
+    given = {"endpoint_id": endpoint_id, "now": now, "latest": now + LONGEST_HOLD, "tried_every": tried_every}
+    rows = c.rows(f"{_SELECT} WHERE d.id = ({first})", **given)
+    return next((_to_row(row) for row in rows), None)
+
+
 def next_due(c: Connection, *, now: Instant, tried_every: Duration) -> Instant | None:
     """Return when a waiting delivery of an enabled endpoint may be tried next (see `first_due`), or None."""
     text = f"SELECT min(ready_at) FROM ({_READY}) ready"

@@ -1,0 +1,70 @@
+"""Messages to one receiver follow one another without a step between, as long as it takes them."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tidings.clock import ManualClock
+from tidings.service.notify.send import MOST_IN_A_ROW, Sending
+
+
+class Receiver:
+    """Takes messages as `answers` say; what it is not asked for any more waits in `queue`."""
+
+    def __init__(self, answers, *, breaks_at=None):
+        self.queue = [SimpleNamespace(endpoint_id=7, number=number) for number in range(len(answers))]
+        self.answers, self.breaks_at = answers, breaks_at
+        self.in_flight, self.sent = {7}, []
+
+    async def attempt(self, delivery, **_):
+        self.sent.append(delivery.number)
+        if delivery.number == self.breaks_at:
+            raise OSError
+        assert {7} == self.in_flight
+        return SimpleNamespace(results=(SimpleNamespace(status=self.answers[delivery.number]),))
+
+    async def write(self, unit):
+        pass
+
+    async def read(self, fn, endpoint_id, **_):
+        assert ("next_for", 7) == (fn.__name__, endpoint_id)
+        return self.queue[len(self.sent)] if len(self.sent) < len(self.queue) else None
+
+    def run(self):
+        """Attempt the first; return what sends."""
+        part: Any = self  # the store, the committer and the deliverer in one
+        first: Any = self.queue[0]
+        sending = Sending(part, part, part, ManualClock(), epoch=1)
+        sending.next_due = None
+        asyncio.run(sending._attempt(first))
+        return sending
+
+
+@pytest.mark.parametrize(
+    ("answers", "sent"),
+    [
+        (["delivered"], 1),
+        (["delivered"] * 5, 5),
+        (["delivered", "waiting", "delivered"], 2),
+        (["dead", "delivered"], 1),
+        (["delivered"] * (MOST_IN_A_ROW + 5), MOST_IN_A_ROW),
+    ],
+)
+def test_a_receiver_is_sent_what_waits_while_it_takes_it(answers, sent):
+    """Then it is free for others, and what is due is asked for again."""
+    receiver = Receiver(answers)
+    sending = receiver.run()
+
+    assert [*range(sent)] == receiver.sent
+    assert (set(), 0) == (receiver.in_flight, sending.next_due)
+
+
+def test_a_fault_on_the_way_leaves_the_receiver_free():
+    """The fault is the caller's to hear."""
+    receiver = Receiver(["delivered"] * 3, breaks_at=1)
+
+    with pytest.raises(OSError):
+        receiver.run()
+    assert ([0, 1], set()) == (receiver.sent, receiver.in_flight)
