@@ -84,54 +84,40 @@ class Sending:
             unit, delivery = self._unwritten[0]
             await self._committer.write(unit)
             del self._unwritten[0]
-            self._free(delivery)
+            self._free(delivery.endpoint_id)
 
     async def _next_due(self, now: Instant) -> Instant | None:
         return await self._store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
 
     async def _attempt(self, delivery: DeliveryRow) -> None:
         """Attempt a delivery and, while its receiver takes them, those that wait behind it."""
-        begun, number, next_one = self._clock.now(), 0, delivery
-        while await self._attempt_one(next_one):
-            number += 1
-            now = self._clock.now()
-            if number == MOST_IN_A_ROW or now - begun > SECOND:
-                break
-            try:
-                behind = await self._store.read(
-                    deliveries.next_for, delivery.endpoint_id, now=now, tried_every=TRIED_EVERY
+        begun, endpoint_id, chain = self._clock.now(), delivery.endpoint_id, [delivery]
+        try:
+            for _ in range(MOST_IN_A_ROW):
+                was_taken = await self._attempt_one(chain[0])
+                now = self._clock.now()
+                if not was_taken or now - begun > SECOND:
+                    break
+                chain = await self._store.read(
+                    deliveries.first_due, now=now, tried_every=TRIED_EVERY, endpoint_id=endpoint_id
                 )
-            except BaseException:
-                self._free(delivery)
-                raise
-            if behind is None:
-                break
-            next_one = behind
-        else:
-            return
-        self._free(delivery)
+                if not chain:
+                    break
+        finally:
+            if not any(endpoint_id == unwritten.endpoint_id for _, unwritten in self._unwritten):
+                self._free(endpoint_id)
 
     async def _attempt_one(self, delivery: DeliveryRow) -> bool:
-        """Attempt one delivery; return whether its receiver took it and is still ours."""
-        try:
-            unit = await self.deliverer.attempt(delivery, epoch=self._epoch, now=self._clock.now())
-        except BaseException:
-            self._free(delivery)
-            raise
+        """Attempt one delivery and store what came of it; return whether its receiver took it."""
+        unit = await self.deliverer.attempt(delivery, epoch=self._epoch, now=self._clock.now())
         try:
             await self._committer.write(unit)
         except StoreStalledError:
             self._unwritten.append((unit, delivery))  # its receiver is not asked again before this is stored
             raise
-        except BaseException:
-            self._free(delivery)
-            raise
-        if [result.status for result in unit.results] == ["delivered"]:
-            return True
-        self._free(delivery)
-        return False
+        return all(result.status == "delivered" for result in unit.results)
 
-    def _free(self, delivery: DeliveryRow) -> None:
+    def _free(self, endpoint_id: int) -> None:
         """Let the next message to the same receiver go."""
-        self.deliverer.in_flight.discard(delivery.endpoint_id)
+        self.deliverer.in_flight.discard(endpoint_id)
         self.wake()

@@ -79,7 +79,7 @@ _READY = (
     " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_behind,"
     " CASE WHEN e.held_until > :now AND e.held_until <= :latest THEN e.held_until ELSE 0 END AS held_until,"
     " CASE WHEN e.tried_at <= :now THEN e.tried_at ELSE 0 END AS tried_at"
-    " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id WHERE d.status = 'waiting' AND e.enabled = 1"
+    " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id WHERE d.status = 'waiting' AND e.enabled = 1{which}"
     ") line) line WHERE is_behind = 0 OR is_behind IS NULL"
 )
 """The waiting deliveries that may be tried, and when: one that has failed and holds lets nothing behind it in its line (endpoint, sentinel)
@@ -106,29 +106,27 @@ def due(c: Connection, *, now: Instant, limit: int | None = None) -> list[Delive
     return [_to_row(row) for row in c.rows(text, now=now, limit=UNLIMITED if limit is None else limit)]
 
 
-def first_due(c: Connection, *, now: Instant, tried_every: Duration) -> list[DeliveryRow]:
+def first_due(
+    c: Connection, *, now: Instant, tried_every: Duration, endpoint_id: int | None = None
+) -> list[DeliveryRow]:
     """Return of each endpoint that is on the delivery that may be tried first: however much waits for one, no other waits behind it.
+    With `endpoint_id`, of that endpoint only.
 
     That is the one with the lowest number of those whose time has come. A delivery that failed may be tried `tried_every` (µs) after the
     last attempt at its endpoint, before it is due.
     """
-    ranked = f"SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY last_seq, id) AS place FROM ({_READY}) ready WHERE ready_at <= :now"
+    ready = _READY.format(which="" if endpoint_id is None else " AND d.endpoint_id = :endpoint_id")
+    ranked = f"SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY last_seq, id) AS place FROM ({ready}) ready WHERE ready_at <= :now"
     text = f"{_SELECT} WHERE d.id IN (SELECT id FROM ({ranked}) ranked WHERE place = 1) ORDER BY d.last_seq"
-    return [_to_row(row) for row in c.rows(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)]
-
-
-def next_for(c: Connection, endpoint_id: int, *, now: Instant, tried_every: Duration) -> DeliveryRow | None:
-    """Return the delivery of `first_due` for one endpoint, or None."""
-    ready = _READY.replace("d.status = 'waiting'", "d.status = 'waiting' AND d.endpoint_id = :endpoint_id")
-    first = f"SELECT id FROM ({ready}) ready WHERE ready_at <= :now ORDER BY last_seq, id LIMIT 1"
-    given = {"endpoint_id": endpoint_id, "now": now, "latest": now + LONGEST_HOLD, "tried_every": tried_every}
-    rows = c.rows(f"{_SELECT} WHERE d.id = ({first})", **given)
-    return next((_to_row(row) for row in rows), None)
+    given = {"now": now, "latest": now + LONGEST_HOLD, "tried_every": tried_every}
+    if endpoint_id is not None:
+        given["endpoint_id"] = endpoint_id
+    return [_to_row(row) for row in c.rows(text, **given)]
 
 
 def next_due(c: Connection, *, now: Instant, tried_every: Duration) -> Instant | None:
     """Return when a waiting delivery of an enabled endpoint may be tried next (see `first_due`), or None."""
-    text = f"SELECT min(ready_at) FROM ({_READY}) ready"
+    text = f"SELECT min(ready_at) FROM ({_READY.format(which='')}) ready"
     found: Instant | None = c.value(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)
     return found
 

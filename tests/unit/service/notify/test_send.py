@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tidings.clock import ManualClock
+from tidings.errors import StoreStalledError
 from tidings.service.notify.send import MOST_IN_A_ROW, Sending
 
 
@@ -26,11 +27,12 @@ class Receiver:
         return SimpleNamespace(results=(SimpleNamespace(status=self.answers[delivery.number]),))
 
     async def write(self, unit):
-        pass
+        if unit.results[0].status == "not stored":
+            raise StoreStalledError
 
-    async def read(self, fn, endpoint_id, **_):
-        assert ("next_for", 7) == (fn.__name__, endpoint_id)
-        return self.queue[len(self.sent)] if len(self.sent) < len(self.queue) else None
+    async def read(self, fn, *, endpoint_id, **_):
+        assert ("first_due", 7) == (fn.__name__, endpoint_id)
+        return self.queue[len(self.sent) : len(self.sent) + 1]
 
     def run(self):
         """Attempt the first; return what sends."""
@@ -68,3 +70,12 @@ def test_a_fault_on_the_way_leaves_the_receiver_free():
     with pytest.raises(OSError):
         receiver.run()
     assert ([0, 1], set()) == (receiver.sent, receiver.in_flight)
+
+
+def test_a_receiver_is_not_asked_again_while_what_it_took_is_not_stored():
+    """Else it would have the message twice."""
+    receiver = Receiver(["delivered", "not stored", "delivered"])
+
+    with pytest.raises(StoreStalledError):
+        receiver.run()
+    assert ([0, 1], {7}) == (receiver.sent, receiver.in_flight)
