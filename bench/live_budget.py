@@ -47,7 +47,7 @@ def live(series: Sequence[Series], share: float, policy: str) -> tuple[TraceOutc
     )
     whole = service.bucket
     service.bucket = replace(whole, burst=whole.burst + len(series), level=whole.level + len(series))
-    while len(service.looks) < len(series):  # the first look at each page is given
+    while len(service.looks) < len(series):  # the first check at each page is given
         service.step()
     service.bucket = whole
     service.run(max(one.end for one in series), tick=STEP)

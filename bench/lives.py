@@ -76,7 +76,7 @@ def _counts(lived: Lived) -> dict[str, int]:
         "ended (dropped; never started; missed)": states["ended"],
         "  dropped": reasons["dropped"],
         "  never started": reasons["never started"],
-        "  after the first change": reasons["its first change was told"],
+        "  after the first change": reasons["its first change was reported"],
         "statements refused": lived.refused,
     }
 

@@ -264,7 +264,7 @@ class DiskLoop:
         assert not added.returncode, added.stderr
         service = self.place.serve()
         service.wait_ready()
-        until(lambda: not self._behind(), GOES_ON_SECONDS, "the first looks are not made", pause=0.2)
+        until(lambda: not self._behind(), GOES_ON_SECONDS, "the first checks are not made", pause=0.2)
         for number, (name, fault) in enumerate(faults.items()):
             self._round(name, fault, service, seconds * (1 + number % 3 / 4))
             say(str(self.report.rounds[-1]))

@@ -78,7 +78,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A version that was withheld at the first look: the suspicion, why, and whether a second look made it a version after all."""
+    """A version that was withheld at the first check: the suspicion, why, and whether a second look made it a version after all."""
 
     page: RealPage
     number: int

@@ -61,7 +61,7 @@ class FetchSettings:
     host_connections: int = _setting(1, "requests to one host at the same time", least=1, most=16)
     page_floor_seconds: float = _setting(
         60.0,
-        "least time between two polls of a page; a second look may come sooner, unless it is more than a minute",
+        "least time between two polls of a page; a second check may come sooner, unless it is more than a minute",
         least=0,
     )
     total_seconds: float = _setting(30.0, "deadline of one fetch, all hops and the body included", least=0.01, most=600)
@@ -73,7 +73,7 @@ class FetchSettings:
     robots_cache_seconds: float = _setting(86_400.0, "how long an answer for robots.txt is used", least=0)
     freshness_seconds: float = _setting(
         3_600.0,
-        "how long after a look Cache-Control or Expires may hold back the next one of a page that is fetched on change; 0: never",
+        "how long after a check Cache-Control or Expires may hold back the next one of a page that is fetched on change; 0: never",
         least=0,
         most=86_400,
     )
@@ -161,7 +161,7 @@ class ScheduleSettings:
 
     pace_seconds: float = _setting(
         3_600.0,
-        "how long a page waits between its first looks (best_effort), all looks (round_robin), or looks at one that changes once a day (price)",
+        "how long a page waits between its first checks (best_effort), all checks (round_robin), or checks of one that changes once a day (price)",
         least=0.01,
     )
     policy: str = _setting(
@@ -192,11 +192,12 @@ class DetectSettings:
     job_memory_mb: int = _setting(1_024, "address space of a worker", least=64)
     second_looks: bool = _setting(
         True,
-        "whether a page that changed may be fetched again within a minute, to tell noise from news (at most 8 times, and 1 in 50 polls)",
+        "whether a page that changed may be fetched again within a minute, to separate noise from news (at most 8 times, and 1 in 50 polls)",
     )
-    attempts: int = _setting(3, "deaths after which a comparison is given up and told so", least=1)
+    attempts: int = _setting(3, "deaths after which a comparison is given up, with a notice", least=1)
     heal: bool = _setting(
-        True, "whether a part whose selector finds nothing any more is looked for by what was there (told when it is)"
+        True,
+        "whether a part that its selector no longer finds is searched for by what was there (notified)",
     )
 
 
@@ -209,7 +210,7 @@ class NotifySettings:
     disable_days: float = _setting(5.0, "an endpoint that only failed for so long is switched off", least=0)
     noisy_changes: int = _setting(
         0,
-        "a sentinel with more changes than this in `noisy_seconds` is told so, and then what gathered; 0: never",
+        "after more changes than this in `noisy_seconds` a sentinel reports them together, and says so; 0: never",
         least=0,
     )
     noisy_seconds: float = _setting(3_600.0, "see `noisy_changes`; also how long a noisy one's news gather", least=60)
@@ -258,7 +259,7 @@ class SearchSettings:
 class ServeSettings:
     """The running service."""
 
-    tick_seconds: float = _setting(1.0, "longest time between two looks at what is due", least=0.01)
+    tick_seconds: float = _setting(1.0, "longest time between two rounds over what is due", least=0.01)
     lease_seconds: float = _setting(30.0, "time after which a silent poller has lost its lease", least=0.1)
     stop_seconds: float = _setting(8.0, "time that fetches in flight get when the service is stopped", least=0)
     zone: str = _setting("UTC", "time zone of sentinels that name none")
@@ -283,7 +284,7 @@ class ServeSettings:
     )
     public_url: str = _setting(
         "",
-        "how the Internet reaches this service, e.g. https://tidings.example.org; then hubs that feeds name are asked to tell what is new (WebSub); empty: none is",
+        "how the Internet reaches this service, e.g. https://tidings.example.org; then feeds' hubs are asked to announce what is new (WebSub); empty: none is",
     )
 
 
@@ -295,7 +296,9 @@ class EventSettings:
         (), "directories below which the content of files may make events; empty: nowhere"
     )
     allow_commands: bool = _setting(False, "whether the output of commands may make events; they run as Tidings does")
-    every_seconds: float = _setting(60.0, "how often files and commands are looked at that do not say it", least=1)
+    every_seconds: float = _setting(
+        60.0, "how often files and commands without an interval of their own are checked", least=1
+    )
     command_seconds: float = _setting(30.0, "deadline of a command; it is killed then with all it started", least=0.01)
     max_output_bytes: int = _setting(1_000_000, "output of a command at most; one that writes more is killed", least=1)
     max_file_bytes: int = _setting(

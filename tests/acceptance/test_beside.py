@@ -214,7 +214,7 @@ def test_a_look_that_fails_by_our_fault_is_answered(world: World):
             while not asking.done():
                 await monitor.step()
                 await asyncio.sleep(0.01)
-            with pytest.raises(ServiceError, match="a fault of the service, told in its log: planted"):
+            with pytest.raises(ServiceError, match="a fault of the service, described in its log: planted"):
                 await asking
         finally:
             database.close()

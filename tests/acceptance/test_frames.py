@@ -78,7 +78,7 @@ def test_a_quiet_page_with_frames_stays_quiet(world: World):
 
 
 def test_each_frame_is_a_page_with_its_own_conditional_request(world: World):
-    """Frames have validators of their own: after the first look only what changed is sent again."""
+    """Frames have validators of their own: after the first check only changes are sent again."""
     manual(world)
     watch(world)
 
@@ -199,7 +199,7 @@ def test_a_wall_in_a_frame_never_becomes_part_of_the_page(world: World):
 
 
 def test_a_frame_that_never_answered_is_a_baseline_when_it_does(world: World):
-    """One frame fails from the first look: what it says once it answers is no news."""
+    """One frame fails from the first check: what it says once it answers is no news."""
     manual(world)
     world.page("/text.html", "", status=500)
     watch(world)

@@ -160,7 +160,7 @@ def test_to_first_change_ends_with_the_report_which_is_told(world: World):
     told = [m["data"] for _, m in world.received]
 
     assert ["ended", "ended", "enabled"] == _states(world, "once", "kept", "next")
-    assert "its first change was told" == world.sentinel("once").reason
+    assert "its first change was reported" == world.sentinel("once").reason
     assert ["kept", "once"] == sorted(record["sentinel"] for record in told)
     assert [1, 1, 1] == [len(world.changes(name)) for name in ("once", "kept", "next")]
 

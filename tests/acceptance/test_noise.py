@@ -67,7 +67,7 @@ def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_a_counter_is_quiet_and_the_price_is_told(world: World) -> None:
-    """From the first look on, without anything to be learned; the quiet changes are stored and listed."""
+    """From the first check on, without anything to be learned; the quiet changes are stored and listed."""
     count = itertools.count(100)
     watch_hours(world, lambda: f"{next(count)} views", ["€5"] * 3 + ["€6"] * 2)
 

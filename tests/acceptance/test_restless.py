@@ -59,7 +59,7 @@ def test_its_owner_hears_once_what_differs_under_every_policy(make_world, capsys
     play(world, lambda monitor: world.pass_time(monitor, DAY // 2))
 
     (summary,) = list_records(world)
-    assert re.search(r"different each time, at 2[0-6] looks in a row", summary)
+    assert re.search(r"different each time, at 2[0-6] checks in a row", summary)
     assert '", then "n' in summary
     assert "Exclude" in summary
     assert "looks different each time" in run(world, capsys, "list")

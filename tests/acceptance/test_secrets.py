@@ -69,7 +69,7 @@ def list_spellings(value: str) -> Iterator[bytes]:
 
 
 def test_a_page_that_misses_a_secret_heals_as_soon_as_it_is_set(world: World):
-    """Error(secret) at the first look, told with the command; no request left; set, it is looked at without its day of waiting."""
+    """Error(secret) at the first check, told with the command; no request left; set, it is looked at without its day of waiting."""
     world.page("/a", "<p>count 1</p>")
     world.add('Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Header "X-Key" secret "key"')
 

@@ -24,7 +24,7 @@ def _open(world: World, monitor: Monitor) -> Any:
 
 
 async def _open_door(world: World, monitor: Monitor) -> Any:
-    """Return the door once the first look is over."""
+    """Return the door once the first check is over."""
     app = _open(world, monitor)
     await world.settle(monitor)
     return app

@@ -51,7 +51,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, web: WebServer) -> Iterator[
 
 def test_check_is_answered_by_the_running_service(place: Installation, web: WebServer):
     """`check NAME` beside `serve` polls through it and prints what it found; the service goes on."""
-    until(lambda: web.seen, 60, "the first look is missing")
+    until(lambda: web.seen, 60, "the first check is missing")
     before = len(web.seen)
     done = [place.run("check", "news", "--json", "--exit-code") for _ in range(2)]
     records = [json.loads(line) for line in done[1].stdout.splitlines()]
@@ -105,7 +105,7 @@ def test_the_service_outlives_a_database_that_is_held(tmp_path: Path, web: WebSe
     service = place.serve()
     database = open_database(place.settings)
     try:
-        until(lambda: "tidings: new" in service.err, 60, "the first look is missing")
+        until(lambda: "tidings: new" in service.err, 60, "the first check is missing")
         database.write(lambda _: until(lambda: "goes on" in service.err, 60, "the service says nothing"))
         seen = len(web.seen)
         until(lambda: len(web.seen) >= seen + 2, 60, "the service looks at nothing more")

@@ -74,7 +74,7 @@ def _unread(parsed: Parsed, places: Mapping[str, int], means: InstallationMeans)
         if not policies.get(means.policy, _ALL).isdisjoint(_SETS[part]):
             continue
         readers = sorted(name for name, reads in policies.items() if reads.issuperset(_SETS[part]))
-        message = f"the policy in use (schedule.policy = {means.policy}) does not read {_WORDS[part]}: it is kept, and changes no look"
+        message = f"the policy in use (schedule.policy = {means.policy}) does not read {_WORDS[part]}: it is kept, and changes no check"
         hint = f"{either(readers, joint='and')} read{'' if len(readers) > 1 else 's'} it" if readers else ""
         yield parsed.report.problem(places[part], "W19", message, hint=hint)
 

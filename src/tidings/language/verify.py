@@ -344,7 +344,7 @@ def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, repo
     shortest = fetch.interval if isinstance(fetch, FetchEvery) else fetch.shortest
     if shortest is not None and shortest < floor:
         asked, held = spell_duration(shortest), spell_duration(floor)
-        message = f"Fetch {asked} is below the floor of {held}: the page is looked at every {held} at most"
+        message = f"Fetch {asked} is below the floor of {held}: the page is checked every {held} at most"
         report.warn(places.fetch or places.name, "W5", message, hint="fetch.page_floor_seconds sets the floor")
 
 

@@ -82,5 +82,5 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 async def on_fault(request: Request, error: Exception) -> Response:
     """Answer for a fault of ours; the log has it whole, a stranger learns nothing of it."""
     del error
-    problem = ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the service, told in its log")
+    problem = ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the service, described in its log")
     return answer(problem, where=request.url.path)

@@ -528,7 +528,7 @@ def test_alter_points_into_the_clauses_as_they_were_given(tidings, server):
 
 
 def test_a_selector_that_matches_nothing_is_said(tidings, server, tmp_path):
-    """By the first look of a check, by show and by doctor: nobody waits for news that cannot come."""
+    """By the first answer of `check`, by `show` and `doctor`: nobody waits in vain."""
     path = tmp_path / "s.sentinel"
     path.write_text(f'Create Sentinel n Using {server.url("/news")} Monitor words in css ".none" Fetch on demand')
     tidings("add", str(path))

@@ -124,7 +124,7 @@ def test_a_wall_answers_200_and_is_no_look_at_the_page():
 
 
 def test_the_town_is_known_once_every_page_was_looked_at():
-    """Not before: what is edited before the first look is no news."""
+    """Not before: what is edited before the first check is no news."""
 
     async def play(town, clock):
         urls = [house.url for house in town.houses.values()]

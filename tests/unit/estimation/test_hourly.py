@@ -62,7 +62,7 @@ def test_pages_that_come_have_that_of_their_host(after_ten_days):
 
 
 def test_hours_survive_a_restart(after_ten_days):
-    """As JSON, with any page of the host; the profile is there again with the first look."""
+    """As JSON, with any page of the host; the profile is there again with the first check."""
     learner = HourlyLearner()
     plain = json.loads(json.dumps(learner.remember(after_ten_days, 1)))
     known = learner.recall(learner.begin(HOSTS), np.array([0]), [plain])

@@ -75,7 +75,7 @@ def test_a_board_of_ten_notes_holds_each_for_ten_changes():
 
 
 def test_a_feed_that_holds_a_week_holds_each_entry_for_a_week():
-    """Numbers differ, times do not; entries that were there at the first look are no news of it."""
+    """Numbers differ, times do not; entries of the first check are no news."""
     rng, at, dated = random.Random(3), 0, {}
     known, seen = Survival(), set[int]()
     for entry in range(120):

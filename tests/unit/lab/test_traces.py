@@ -120,7 +120,7 @@ def test_who_is_limited_by_nothing_is_looked_at_when_due():
 
 
 def test_what_looks_found():
-    """Delays by the first look after a change; merged by a newer one; the free look at the end is nobody's merit."""
+    """Delays by the first check after a change; merged by a newer one; the free look at the end is nobody's merit."""
     series = [make([1 * DAY, 2 * DAY, 9 * DAY], end=10 * DAY), make([4 * DAY], page=1, end=10 * DAY)]
     found = outcome(series, polls((3 * DAY, 0), (5 * DAY, 1)))
 

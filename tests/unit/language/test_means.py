@@ -33,15 +33,15 @@ def report(text, means=OWN):
         ),
         (
             "Urgency uniform",
-            "1:62: W19 the policy in use (schedule.policy = plain) does not read Urgency: it is kept, and changes no look (hint: whole reads it)",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not read Urgency: it is kept, and changes no check (hint: whole reads it)",
         ),
         (
             "Life overwrite",
-            "1:62: W19 the policy in use (schedule.policy = plain) does not read Life: it is kept, and changes no look (hint: half and whole read it)",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not read Life: it is kept, and changes no check (hint: half and whole read it)",
         ),
         (
             "Watch as ticker",
-            "1:62: W19 the policy in use (schedule.policy = plain) does not read Watch as: it is kept, and changes no look (hint: whole reads it)",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not read Watch as: it is kept, and changes no check (hint: whole reads it)",
         ),
     ],
 )

@@ -95,7 +95,7 @@ def test_an_interval_below_the_operators_floor_is_said():
 
     assert [
         (
-            "1:62: W5 Fetch 10 s is below the floor of 1 min: the page is looked at every 1 min at most"
+            "1:62: W5 Fetch 10 s is below the floor of 1 min: the page is checked every 1 min at most"
             " (hint: fetch.page_floor_seconds sets the floor)"
         )
     ] == report(text, floor=floor)

@@ -140,5 +140,5 @@ def test_a_fault_of_ours_tells_strangers_nothing(tmp_path):
     answer = run(tmp_path, story)
 
     assert 500 == answer.status
-    assert "a fault of the service, told in its log" == answer.json()["message"]
+    assert "a fault of the service, described in its log" == answer.json()["message"]
     assert b"anna" not in answer.body

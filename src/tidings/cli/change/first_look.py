@@ -157,7 +157,7 @@ def _login(database: Database, arguments: argparse.Namespace, settings: Settings
             raise UsageError(message)
         return "", Secret("")
     if arguments.login_form is None and ":" in arguments.user:
-        message = "the name of a user has no colon in it: basic auth could not tell it from the password"
+        message = "the name of a user has no colon in it: basic auth could not separate it from the password"
         raise UsageError(message)
     plain = re.sub(r"[^A-Za-z0-9.]+", "-", f"{host}-{arguments.user}").strip("-.")
     password = _password(database, arguments, settings, host)

@@ -135,7 +135,7 @@ async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, Monitor]) -
 
 @contextlib.asynccontextmanager
 async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> AsyncIterator[None]:
-    """Open the door beside the first looks, and close it before the service goes; one that cannot be opened ends the service."""
+    """Open the door beside the first checks, and close it before the service goes; one that cannot be opened ends the service."""
 
     async def open_() -> None:
         try:

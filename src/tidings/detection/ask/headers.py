@@ -35,7 +35,7 @@ def keep_headers(
 def evaluate_headers(expression: Expression, old: Mapping[str, str], new: Mapping[str, str]) -> ChangeSet:
     """Return what an expression finds when a page is answered with other headers; what is no header finds nothing.
 
-    One that is not in `old` was never looked at before, and is no news.
+    One that is not in `old` was never checked before, and is no news.
     """
     return evaluate_answers(expression, lambda interest: _find(interest, old, new))
 

@@ -85,7 +85,7 @@ def _longest(blocks: list[Block]) -> list[Block]:
 
 
 def common_start(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return the length of the common start, by comparing slices: equal parts are never looked at token by token."""
+    """Return the length of the common start, by comparing slices: equal parts are never checked token by token."""
     equal, left, step = 0, min(len(old), len(new)), 64
     while left:
         size = min(step, left)

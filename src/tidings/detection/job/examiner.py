@@ -344,7 +344,7 @@ class _Examiner:
                 mark for scope in scopes_of_items(wanted.expression, wanted.extraction) for mark in self._marks(scope)
             ]
             marks += marks_of_seen(wanted.expression, wanted.extraction, self.document)
-        except RefusedError as error:  # also at the first look, where nothing is compared yet
+        except RefusedError as error:  # also at the first check, where nothing is compared yet
             self.refused.append(RefusedComparison(key=wanted.key, reason=reason_of(error)))
             return
         if marks:

@@ -69,7 +69,7 @@ def check_xpath(text: str, nodes: int, depth: int) -> None:
         elif "//" in part or _WIDE.search(part):
             steps *= depth
     if steps > MOST_STEPS:
-        raise RefusedError(f'xpath "{text}" would have to look at {steps:,.0f} elements of this page')
+        raise RefusedError(f'xpath "{text}" would have to check {steps:,.0f} elements of this page')
 
 
 @dataclass(slots=True)
@@ -116,7 +116,7 @@ def check_jsonpath(text: str, nodes: int) -> None:
     everywhere = sum(part.count("..") for part in levels)
     inside = any("$" in part for part in levels[1:])
     if nodes * (everywhere + 1) > MOST_NODES or (inside and nodes * nodes > MOST_NODES):
-        raise RefusedError(f'jsonpath "{text}" would have to look at too many of {nodes:,} values')
+        raise RefusedError(f'jsonpath "{text}" would have to check too many of {nodes:,} values')
 
 
 def check_matches(selector: Selector, number: int) -> None:

@@ -152,12 +152,12 @@ def _change(node: Node, clause: Clause) -> Interest:
             case _:
                 given["where"] = read_conditions(str(kind.data), detail, clause)
     if given.get("direction") == "updated" and kind.data in _NEVER_UPDATED:
-        message = f"{kind.data} are inserted or deleted, never updated: this is never told"
+        message = f"{kind.data} are inserted or deleted, never updated: this is never reported"
         hint = "write inserted or deleted, or nothing to hear of both"
         clause.warn(first(kind).start_pos, "W13", message, hint=hint)
     if kind.data in _ONLY_UPDATED and given.get("direction") in {"inserted", "deleted"}:
-        message = f"{kind.data} is updated, never {given['direction']}: this is never told"
-        hint = "write updated, or nothing; a page that says none any more is told as that"
+        message = f"{kind.data} is updated, never {given['direction']}: this is never reported"
+        hint = "write updated, or nothing; a page that says none any more is reported as such"
         clause.warn(first(kind).start_pos, "W13", message, hint=hint)
     return Interest(str(kind.data), **given)
 
@@ -210,7 +210,7 @@ def _header(node: Node, clause: Clause) -> Mapping[str, Any]:
         message = f"{name} may hold a secret, and is never kept"
         raise clause.fail(token.start_pos, "E41", message, hint='for example header "Last-Modified"')
     if name.lower() in _AT_EACH_LOOK and not clause.is_stored:
-        clause.warn(token.start_pos, "W13", f"{name} differs at each look: this tells of the looks, not of the page")
+        clause.warn(token.start_pos, "W13", f"{name} differs at each check: this reports the checks, not the page")
     return {"header": name}
 
 

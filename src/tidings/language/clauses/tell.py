@@ -193,7 +193,7 @@ def _rate(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Rate:
     changes = 0
     if "many" in parts:
         clause.note("many", first(parts["many"]).start_pos)
-        changes = read_count(first(parts["many"]), clause, "every", hint="immediate tells each change by itself")
+        changes = read_count(first(parts["many"]), clause, "every", hint="immediate reports each change by itself")
     return Rate("every", interval, changes)
 
 

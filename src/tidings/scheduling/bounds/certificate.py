@@ -116,7 +116,7 @@ def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
     """Return the part of pages that change at steady rates. Raises ValueError for a poll outside the window of its page."""
     looks = looks.in_order()
     if len(looks.at) and ((looks.at < 0) | (looks.at > window.length[looks.page])).any():
-        message = "a look lies outside the window of its page"
+        message = "a check lies outside the window of its page"
         raise ValueError(message)
     steady = window.steady
 

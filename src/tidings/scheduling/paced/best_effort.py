@@ -131,7 +131,7 @@ class BestEffort:
             )
             raise ValueError(message)
         if not (0 <= self.saturation <= 255 and 0 <= self.trial <= 255):
-            message = f"saturation and trial must be 0 to 255 looks: {self.saturation}, {self.trial}"
+            message = f"saturation and trial must be 0 to 255 polls: {self.saturation}, {self.trial}"
             raise ValueError(message)
         if not (0 < self.weight <= 1 and 0 < self.fading <= 1 and self.tolerance >= 0):
             message = (

@@ -74,7 +74,7 @@ class Frame:
         """Return why what it shows may not be what is there now; empty if all is well."""
         if self.state.health != "ok":
             return f"{self.state.kind}: {self.state.reason}"
-        return self.unasked or ("" if self.member is not None else "it has not been looked at yet")
+        return self.unasked or ("" if self.member is not None else "it has not been checked yet")
 
 
 @dataclass(frozen=True, slots=True)

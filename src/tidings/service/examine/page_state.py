@@ -107,7 +107,7 @@ GONE_AFTER: Final[Duration] = DAY
 
 
 def _news_of(before: PageState, state: PageState, data: Mapping[str, Any], at: Instant) -> tuple[Event, ...]:
-    """Return what is told of a failed look: a new error, or the first look that finds an old one to have lasted for a day."""
+    """Return what is told of a failed look: a new error, or the first check that finds an old one to have lasted for a day."""
     if state.health != "error":
         return ()
     if before.health != "error" or before.kind != state.kind:

@@ -153,13 +153,13 @@ def _next(
         is_moved = asker.sentinel.during and at > max(asked.end, least)
         return at, f"{said}, moved to where its hours begin" if is_moved else said
     if fetch.events and page.checked_at is None:
-        return _open(asker, least), "the first look, for an event to be compared with"
+        return _open(asker, least), "the first check, for an event to be compared with"
     if fetch.events and not isinstance(fetch, FetchOnChange):
         return None, f"{said}: or tidings check {name}"
     if not isinstance(fetch, FetchOnChange):
         return None, f"{said}: tidings check {name}"
     if page.checked_at is None:
-        return _open(asker, least), "the first look"
+        return _open(asker, least), "the first check"
     period, how = _period(fetch, learned, asker.settings)
     due = page.checked_at + period if turn is None else turn
     return _open(asker, max(due, least)), f"{said}: {how} {spell_duration(roundly(period))}"

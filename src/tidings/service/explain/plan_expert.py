@@ -55,7 +55,7 @@ class Bid:
 
     def __str__(self) -> str:
         parts = self.parts
-        age = "never looked at" if parts.age is None else f"age {_hours(parts.age)}"
+        age = "never checked" if parts.age is None else f"age {_hours(parts.age)}"
         wait = "T* never" if parts.wait is None else f"T* {_hours(parts.wait)}"
         return f"{age}, {parts.rate:.3g} changes a day, g {parts.gathered:.3g}, {wait}, index {parts.index:.3g}, waits {_hours(parts.gap)}, due by {self.due}"
 
@@ -213,7 +213,7 @@ def _certificate(connection: Connection, planner: Planner, now: Instant) -> tupl
     days = window / DAY
     if not book.before.keys() & rates.keys():
         first = min((at for _, at, _ in book.looks), default=now)
-        return None, f"none yet: it needs {days:.0f} days of looks, there are {(now - first) / DAY:.1f}", days
+        return None, f"none yet: it needs {days:.0f} days of checks, there are {(now - first) / DAY:.1f}", days
     return book.certificate(), "", days
 
 

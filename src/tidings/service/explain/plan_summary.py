@@ -118,7 +118,7 @@ def get_last_prices(connection: Connection, now: Instant) -> tuple[float, float,
 
 def _too_small(stretch: float) -> str:
     return (
-        "the budget is too small for a look a day at each page:"
+        "the budget is too small for one check a day of each page:"
         f" those that hardly change wait up to {stretch:.2g} times as long as they should"
     )
 

@@ -60,7 +60,7 @@ def outages(reading: HealthReading) -> Iterator[Trouble]:
         last = found[-1]
         lasted = spell_gap(last.at - int(last.data["since"]))
         words = f"the database was away {spell_count(len(found), 'time')} in the last 7 days, the last time for {lasted} until {spell_since(last.at, now)}: {last.data['reason']}"
-        yield _over("outage", words, "look at the log of PostgreSQL; the service goes on by itself", last.at, now)
+        yield _over("outage", words, "read the log of PostgreSQL; the service goes on by itself", last.at, now)
 
 
 def _over(brief: str, words: str, mend: str, at: Instant, now: Instant) -> Trouble:
@@ -80,8 +80,8 @@ def list_silenced(reading: HealthReading) -> Iterator[Trouble]:
             continue
         yield Trouble(
             brief="silenced",
-            words=f"all that {owner.name} would have told in its last checks was left out as noise, at {spell_since(event.at, reading.now)}",
-            mend=f"tidings mask {owner.name}  # --off MASK lets it be told",
+            words=f"all that {owner.name} would have reported in its last checks was left out as noise, at {spell_since(event.at, reading.now)}",
+            mend=f"tidings mask {owner.name}  # --off MASK lets it be reported",
             severity="note",
             since=event.at,
             sentinels=(owner.name,),

@@ -69,7 +69,7 @@ def incomparable(reading: HealthReading) -> Iterator[Trouble]:
     """Yield the pages whose newest version cannot be compared: nothing can be told of them while they are so."""
     for identity, state in reading.ailing:
         if state.problem:
-            words = f"{identity.given}: what it shows now cannot be compared, so no change is told: {state.problem}"
+            words = f"{identity.given}: what it shows now cannot be compared, so no change is reported: {state.problem}"
             names = reading.names(state.page_id)
             yield Trouble(
                 brief="not compared",
@@ -118,7 +118,7 @@ def list_unconfirmed(reading: HealthReading) -> Iterator[Trouble]:
         since = spell_since(sub.missing.doubt_at, reading.now)
         yield Trouble(
             brief="second check",
-            words=f"{reading.identities[sub.page_id].given}: a change that was found at {since} is told once a second check confirms it, two minutes later at most",
+            words=f"{reading.identities[sub.page_id].given}: a change that was found at {since} is reported once a second check confirms it, two minutes later at most",
             severity="note",
             since=sub.missing.doubt_at,
             sentinels=(reading.owners[sub.sentinel_id].name,),
@@ -151,7 +151,7 @@ def restless(reading: HealthReading) -> Iterator[Trouble]:
             names = reading.names(state.page_id)
             yield Trouble(
                 brief="restless",
-                words=f"{identity.given} looks different each time, since {spell_since(state.saturation.since, reading.now)}",
+                words=f"{identity.given} is different each time, since {spell_since(state.saturation.since, reading.now)}",
                 mend=f"tidings mask {names[0]}  # what differs, or Select and Exclude",
                 since=state.saturation.since,
                 sentinels=names,

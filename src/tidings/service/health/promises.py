@@ -28,11 +28,11 @@ def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
     """Yield whether all polls at fixed intervals can be made in time: within the budget, and within what each host may be asked."""
     asked = list(_list_promised(c, settings))
     if not asked:
-        yield ok("intervals", "no page is looked at at a fixed interval")
+        yield ok("intervals", "no page is checked at a fixed interval")
         return
     admissions = list(_admissions(asked, settings))
     found = [
-        warn("intervals", f"{where} cannot take all looks in time: {_spell_load(admission)}", mend)
+        warn("intervals", f"{where} cannot take all checks in time: {_spell_load(admission)}", mend)
         for where, mend, admission in admissions
         if not admission.holds
     ]

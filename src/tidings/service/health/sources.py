@@ -120,9 +120,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "lease": Source(_find_stopped_poller, _spell_lease),
     "secrets": Source(_find_unopened_secrets, _constant("each opens")),
     "clock": Source(interruptions.clock, _constant("no record is later than now")),
-    "stalls": Source(
-        interruptions.stalls, _constant("what looks brought could be stored at all times in the last 7 days")
-    ),
+    "stalls": Source(interruptions.stalls, _constant("all results of checks could be stored in the last 7 days")),
     "outages": Source(interruptions.outages, _constant("the database was not away in the last 7 days")),
     "looks": Source(overdue.overdue, overdue.on_time),
     "pages": Source(page_troubles.failing, page_troubles.none_fails),
@@ -132,7 +130,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "second checks": Source(page_troubles.list_unconfirmed, _constant("no change waits for a second check")),
     "healed parts": Source(page_troubles.list_healed_selectors, _constant("no selector was healed")),
     "masks": Source(interruptions.list_silenced, _constant("no sentinel is silenced by what is left out as noise")),
-    "restless pages": Source(page_troubles.restless, _constant("no page looks different each time")),
+    "restless pages": Source(page_troubles.restless, _constant("no page is different each time")),
     "moved pages": Source(page_troubles.list_moved, _constant("no page has moved for good")),
     "hosts": Source(page_troubles.failing_hosts, page_troubles.no_host_fails),
     "deliveries": Source(news_troubles.list_undelivered, _constant("none is dead, none waits longer than it should")),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MISSED = "missed"
 NEVER_STARTED = "never started"
-REPORTED = "its first change was told"
+REPORTED = "its first change was reported"
 _END, _START, _WAIT = range(3)
 """the order of steps at one instant"""
 

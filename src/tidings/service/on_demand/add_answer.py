@@ -120,7 +120,7 @@ def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
 def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:
     found = []
     if state.kind:
-        found.append(f"{state.reason or state.kind}; it is tried again, and you are told when it answers")
+        found.append(f"{state.reason or state.kind}; it is tried again, and you are notified when it answers")
     found += page_warnings(
         scripts_only=bool(seen.get("scripts_only")),
         login=bool(seen.get("login")),
@@ -130,7 +130,7 @@ def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], se
     is_unread = settings.fetch.robots and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS
     if is_unread and state.last_seq and not is_local(identity.url):
         found.append(
-            "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are told at the next check"
+            "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are notified at the next check"
         )
     return found
 

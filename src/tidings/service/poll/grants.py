@@ -390,7 +390,7 @@ def _kind(error: BaseException) -> ErrorKind:
 def unkept(error: BaseException) -> str:
     """Return why nothing is kept of a look."""
     if isinstance(error, StoreError):
-        return f"what the look brought could not be kept: {error}"
+        return f"the result of the check could not be stored: {error}"
     if isinstance(error, MemoryError):
-        return "what the look brought could not be kept: no memory is left for it"
-    return f"a fault of the service, told in its log: {error}"
+        return "the result of the check could not be stored: no memory is left for it"
+    return f"a fault of the service, described in its log: {error}"

@@ -294,7 +294,7 @@ def _make_missed(connection: Connection, wait: Plain, now: Instant) -> PagePart:
         name=wait["name"],
         status="missed",
         reason=reason,
-        summary=f"not looked at in time: {reason}",
+        summary=f"not checked in time: {reason}",
     )
 
 
@@ -307,4 +307,4 @@ def _why(connection: Connection, wait: Plain, now: Instant) -> str:
     paying = {WHOLE, *(poll.budget for poll in latest[:1])}
     if any(bucket.refill(now).level < 1 for name, bucket in charge.budgets(connection).items() if name in paying):
         return "budget"
-    return "its turn did not come (its host's gap, its own rest between looks, or the sentinel ended)"
+    return "its turn did not come (its host's gap, its own rest between checks, or the sentinel ended)"

@@ -358,9 +358,9 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = f"the page seems to be gone, it could not be watched for {gap} ({data['kind']}): {data['reason']}"
         case EventType.SENTINEL_NOISY:
             often = f"more than {data['changes']} changes in {spell_gap(data['span'])}"
-            summary = f"{often}: from now on they are gathered and told together, until there are fewer"
+            summary = f"{often}: from now on they are gathered and reported together, until there are fewer"
         case EventType.SENTINEL_CALM:
-            summary = "there are fewer changes again: each is told when it is found"
+            summary = "there are fewer changes again: each is reported when it is found"
         case EventType.PAGE_MOVED:
             summary = f"the page has moved for good to {data['to']}; it is watched there by way of its old address, or watch the new one instead"
         case EventType.PAGE_SATURATED:
@@ -389,7 +389,7 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = f"the selected part is there now: {data['part']} matches for the first time"
             summary = f"the page says the {data['part']} for the first time" if data["part"] in _SAID else summary
         case EventType.COMPARISON_GIVEN_UP if not data["from"]:
-            summary = f"what the page shows cannot be compared, so no change of it can be told: {data['reason']}"
+            summary = f"what the page shows cannot be compared, so no change of it can be reported: {data['reason']}"
         case _:
             summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
     details = {
@@ -462,7 +462,7 @@ def describe_saturated(data: Mapping[str, Any], sentinel: str) -> str:
     """Return what is said of a page that looks different each time."""
     showed, shows = data["showed"], data["shows"]
     what = f': "{_short(showed)}", then "{_short(shows)}"' if showed or shows else ""
-    return f"the page looks different each time, at {data['looks']} looks in a row{what}; {suggest_mask(sentinel, data['mask'])}"
+    return f"the page is different each time, at {data['looks']} checks in a row{what}; {suggest_mask(sentinel, data['mask'])}"
 
 
 def suggest_mask(sentinel: str, mask: str = "") -> str:
@@ -492,7 +492,7 @@ _SHORT = 80
 def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
     """Return the end of a sentinel that nobody asked for: its owner is told."""
     if move.reason == "missed":
-        summary = "it has ended without a look: from its start to its end nobody watched (Tidings was not running)"
+        summary = "it has ended without a check: from its start to its end nobody watched (Tidings was not running)"
     else:
         summary = "it has ended: the sentinel whose start it waited for never started"
     details = {

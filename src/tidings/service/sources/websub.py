@@ -55,7 +55,7 @@ REVIEWED_EVERY: Final[Duration] = MINUTE
 LEAVE_ATTEMPTS: Final = 3
 UNHEARD_ATTEMPTS: Final = 3
 """After so many requests that a hub took and did not verify it is said: it may not reach this service."""
-MEND: Final = "see that hubs reach serve.public_url; until then the feed is looked at without them"
+MEND: Final = "see that hubs reach serve.public_url; until then the feed is checked without them"
 AT_ONCE: Final = 4
 LONGEST_CHALLENGE: Final = 1_024
 METHODS: Final = frozenset({"sha1", "sha256", "sha384", "sha512"})
@@ -352,7 +352,7 @@ def findings(c: Connection) -> Iterator[Finding]:
     yield from shorten(failing)
     if not failing:
         active = sum(row.state == "active" for row in rows)
-        yield ok("hubs", f"{active} of {len(rows)} tell what is new" if rows else "none is asked")
+        yield ok("hubs", f"{active} of {len(rows)} report what is new" if rows else "none is asked")
 
 
 def _trouble(row: HubRow) -> str:

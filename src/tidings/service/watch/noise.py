@@ -211,7 +211,7 @@ def where(thing: Thing) -> str:
     return f"between {start} and {end}"
 
 
-_SECOND_LOOKS = "at second looks within a minute"
+_SECOND_LOOKS = "at second checks within a minute"
 
 
 def why(thing: Thing) -> str:
@@ -221,7 +221,7 @@ def why(thing: Thing) -> str:
     order = "the same words in another order" if thing.name == ORDER else "something else"
     soon = f", also {_SECOND_LOOKS}" if thing.verdict and not thing.wanted else ""
     asked = ", left out since you asked for it" if thing.wanted else ""
-    return f"shows {order} at {round(100 * thing.likelihood)} % of looks{soon}{asked}"
+    return f"shows {order} at {round(100 * thing.likelihood)} % of checks{soon}{asked}"
 
 
 def _record(thing: Thing, page: PageMasks, sentinel: str) -> Record:

@@ -88,7 +88,7 @@ def shelf_of(c: Connection, name: str) -> Shelf:
     row = sentinels.find(c, name)
     found = _laid_out(c, endpoint_id, row.id)
     if not found and all(channel.kind != "feed" for channel in list_channels(meaning(row.text))):
-        message = f"{name} tells nothing by feed; write `Notify by feed` into its statement"
+        message = f"{name} reports nothing by feed; write `Notify by feed` into its statement"
         raise UnknownNameError(message)
     updated = max((at for _, at in found), default=row.created_at)
     return Shelf(f"urn:tidings:feed:{here.id}:{row.id}", row.name, tuple(id_ for id_, _ in found), updated)

@@ -60,6 +60,6 @@ async def deliver(request: Request, inside: Inside, counted: Pace) -> Response:
     try:
         await inside.hubs.deliver(token, body, request.headers.get(_SIGNATURE, ""))
     except StoreError as error:
-        message = "the hint could not be kept; tell it again"
+        message = "the hint could not be stored; send it again"
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"}) from error
     return Response(b"", HTTPStatus.ACCEPTED, {"cache-control": "no-store"})

@@ -1,4 +1,4 @@
-"""Noise through whole jobs: looks in a row, what is told of each, and what is quiet (detection §4, §6)."""
+"""Noise through whole jobs: checks in a row, what is told of each, and what is quiet (detection §4, §6)."""
 
 import itertools
 import json

@@ -186,7 +186,7 @@ def test_noise_of_which_something_else_differs_too_is_doubtful():
 
 
 def test_second_looks_are_given_back_for_noise_that_edits_have_renamed():
-    """Once for each, when it was not found for six looks in a row; not for what was noise for a short time."""
+    """Once for each, when it was not found for six checks in a row; not for what was noise for a short time."""
     noisy = learn_contents([*map(str, range(30))], quick=(3, 5))
     memory = Memory(things=(noisy,), seconds=8)
     found = []

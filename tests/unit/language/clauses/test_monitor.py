@@ -99,14 +99,14 @@ def test_keywords_and_phrases_have_their_terms(clause, meaning):
         (
             "links updated",
             (
-                "W13 links are inserted or deleted, never updated: this is never told"
+                "W13 links are inserted or deleted, never updated: this is never reported"
                 " (hint: write inserted or deleted, or nothing to hear of both)"
             ),
         ),
         (
             "keyword <oil> updated",
             (
-                "W13 keywords are inserted or deleted, never updated: this is never told"
+                "W13 keywords are inserted or deleted, never updated: this is never reported"
                 " (hint: write inserted or deleted, or nothing to hear of both)"
             ),
         ),

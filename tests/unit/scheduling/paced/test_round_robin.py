@@ -39,7 +39,7 @@ def test_longest_overdue_bids_most():
 
 
 def test_new_pages_go_first_in_the_order_they_were_asked_for():
-    """Among pages never looked at the oldest wish is served first."""
+    """Among pages never checked the oldest wish is served first."""
     policy, state = begin(
         id=[1, 2, 3], last_polled=[0, UNPOLLED, UNPOLLED], added=[0, NOW - 5 * MINUTE, NOW - 9 * MINUTE]
     )

@@ -83,7 +83,7 @@ def test_fixed_intervals_that_cannot_be_kept_are_said(world):
 
     assert ("ok", "all can be kept: 1 page, 0% of the budget") == (fine.status, fine.detail)
     assert "warn" == poor.status
-    assert "the budget cannot take all looks in time: they are 2.4 times" in poor.detail
+    assert "the budget cannot take all checks in time: they are 2.4 times" in poor.detail
     assert "2.0 times" in crowded.detail
 
 
