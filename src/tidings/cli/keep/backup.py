@@ -157,6 +157,7 @@ def _print_restored(found: Restored, settings: Settings, *, as_json: bool) -> No
                 "sentinels": found.sentinels,
                 "paused": list(found.paused),
                 "events_paused": list(found.sources_paused),
+                "tokens": list(found.tokens),
                 "secrets_restored": found.has_secrets,
                 "aside": None if found.aside is None else str(found.aside),
             }
@@ -171,6 +172,9 @@ def _print_restored(found: Restored, settings: Settings, *, as_json: bool) -> No
         write_line(f"if this backup is your own: tidings enable {' '.join(found.paused)}")
     for name in found.sources_paused:
         write_line(f"the event {name} is polled no more, it reads this machine: drop it and add it again")
+    if found.tokens:
+        write_line(f"API tokens of the backup are valid, also if they were revoked since: {', '.join(found.tokens)}")
+        write_line("`tidings token revoke NAME` ends one; passwords of users are those of the backup too")
     if not found.has_secrets and not (settings.data / "secrets.key").exists():
         write_beside("secrets.key is not here: put your copy of it into the data directory, else set the secrets anew")
 

@@ -2,6 +2,6 @@
 or not at all.
 
 `package` is the file and what it may contain, `locked` the part under a passphrase. `backup`
-writes one, `verify` reads one and says whether it
-would do, `restore` puts one in the place of a data directory.
+writes one, `verify` reads one and says whether it can be restored, `restore` puts one in the place
+of a data directory.
 """

@@ -5,6 +5,7 @@ names (`BlobFiles.hold`).
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -19,7 +20,7 @@ from typing import Final
 from tidings import __version__
 from tidings.archive.archive import Archive
 from tidings.clock import SECOND
-from tidings.errors import BackupError
+from tidings.errors import BackupError, StoreFullError
 from tidings.model.interval import Instant
 from tidings.model.secret import Secret
 from tidings.service.backup.locked import lock
@@ -31,6 +32,8 @@ from tidings.storage.db.restored import sync_folder
 from tidings.storage.observed import versions
 
 STEM: Final = "tidings-backup-"
+_WORK: Final = f".{STEM}"
+"""What the folders begin with in which backups are written."""
 _OURS: Final = re.compile(r"tidings-backup-(\d{4}-\d\d-\d\d-\d{6})(?:-(\d+))?\.tar")
 
 
@@ -84,16 +87,19 @@ def back_up(
             (work / "part").replace(path)
             sync_folder(path.parent)
     except OSError as error:
-        raise BackupError(f"{path} cannot be written: {error.strerror or error}; nothing is there") from error
+        raise BackupError(f"{path} cannot be written: {error.strerror or error}; no backup was made") from error
     finally:
         database.close()
-    return replace(made, path=path, deleted=_delete_older(path.parent, keep) if keep else ())
+    return replace(made, path=path, deleted=_delete_older(path, keep) if keep else ())
 
 
 def _write(
     settings: Settings, database: Database, archive: Archive, work: Path, *, at: Instant, passphrase: Secret | None
 ) -> Made:
-    copy_to(database, work / DATABASE)
+    try:
+        copy_to(database, work / DATABASE)
+    except StoreFullError as error:  # it names the database, and means its copy
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
     copied = open_database(at_rest(work), create=False)
     try:
         if faults := quick_check(copied):
@@ -128,26 +134,38 @@ def at_rest(data: Path) -> Settings:
 
 @contextlib.contextmanager
 def _work(path: Path) -> Iterator[Path]:
-    """Give a folder beside the file, on the same disk; folders that were left by processes that
-    were cut off go.
+    """Give a folder beside the file, on the same disk.
+
+    Folders are removed that interrupted backups left there, of whatever file: in a directory each
+    backup has a name of its own.
     """
-    prefix = f".{path.name}."
-    for left in path.parent.glob(f"{prefix}*"):
+    for left in path.parent.glob(f"{_WORK}*"):
         _remove_unless_held(left)
-    work = Path(tempfile.mkdtemp(prefix=prefix, dir=path.parent))
-    handle = os.open(work, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    work, handle = _make_held(path.parent)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
         os.close(handle)
 
 
+def _make_held(parent: Path) -> tuple[Path, int]:
+    """Make a folder that is locked; another backup may remove it before it is."""
+    while True:
+        work = Path(tempfile.mkdtemp(prefix=_WORK, dir=parent))
+        with contextlib.suppress(FileNotFoundError):
+            handle = os.open(work, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if work.is_dir():
+                return work, handle
+            os.close(handle)
+
+
 def _remove_unless_held(folder: Path) -> None:
-    if not folder.is_dir() or folder.is_symlink():
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:  # it is a file or a link, somebody else's, or gone
         return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
@@ -163,10 +181,11 @@ def _free_name(folder: Path, at: Instant) -> Path:
     return next(folder / name for name in names if not (folder / name).exists())
 
 
-def _delete_older(folder: Path, keep: int) -> tuple[Path, ...]:
-    found = [(match, path) for path in folder.iterdir() if (match := _OURS.fullmatch(path.name))]
-    ours = sorted((match[1], int(match[2] or 1), path) for match, path in found)
-    older = tuple(path for _, _, path in ours[:-keep])
+def _delete_older(made: Path, keep: int) -> tuple[Path, ...]:
+    """Delete all but the newest, never the one just made: the clock may have been ahead before."""
+    found = [(match, path) for path in made.parent.iterdir() if (match := _OURS.fullmatch(path.name))]
+    others = sorted((match[1], int(match[2] or 1), path) for match, path in found if path != made)
+    older = tuple(path for _, _, path in others[: max(0, len(others) - (keep - 1))])
     for path in older:
         path.unlink(missing_ok=True)
     return older

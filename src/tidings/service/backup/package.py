@@ -1,17 +1,14 @@
 """The file of a backup: an uncompressed tar whose members are known by name, with a list of their
 hashes at its end.
 
-    tidings.db              one state of the database; texts and small bodies in it are compressed
-    already
-    blobs/ab/cd/…           the files that this state names
-    secrets.locked          only if asked for: the key of secrets and the settings, under a
-    passphrase
-    manifest.json           last: which installation, when, and of each member its size and hash
+    tidings.db         one state of the database; texts and small bodies in it are compressed
+    blobs/ab/cd/…      the files that this state names
+    secrets.locked     only if asked for: the key of secrets and the settings, encrypted
+    manifest.json      last: which installation, when, and of each member its size and hash
 
 A file may come from anybody. So a member is taken only if it is a plain file with a name of this
-table, is there once, and is what the manifest
-says; nothing is unpacked that could grow, and no name in it becomes a path that was not checked
-(H-096 to H-099).
+table, is there once, and is what the manifest says. Nothing is unpacked that could grow, and no
+name in it becomes a path that was not checked (H-096 to H-099).
 """
 
 from __future__ import annotations
@@ -169,16 +166,12 @@ class Package:
         """Copy a member, or only read it; raises `BackupError` unless it is what the manifest
         says.
         """
-        known, sha256 = self.manifest.members[name], hashlib.sha256()
-        source = self._tar.extractfile(self._found[name])
-        try:
-            while source is not None and (chunk := source.read(CHUNK)):
-                sha256.update(chunk)
-                if target is not None:
-                    target.write(chunk)
-        except tarfile.TarError as error:
-            raise self._make_broken_error(f"{name} cannot be read: {error}") from error
-        if sha256.hexdigest() != known.sha256:
+        sha256 = hashlib.sha256()
+        for chunk in self._chunks(name):
+            sha256.update(chunk)
+            if target is not None:
+                target.write(chunk)
+        if sha256.hexdigest() != self.manifest.members[name].sha256:
             raise self._make_broken_error(f"{name} is not what was written there")
 
     def content(self, name: str) -> bytes:
@@ -186,6 +179,14 @@ class Package:
         held = io.BytesIO()
         self.copy(name, held)
         return held.getvalue()
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        source = self._tar.extractfile(self._found[name])
+        try:
+            while source is not None and (chunk := source.read(CHUNK)):
+                yield chunk
+        except (tarfile.TarError, OSError) as error:
+            raise self._make_broken_error(f"{name} cannot be read: {error}") from error
 
     def _headers(self) -> Iterator[tarfile.TarInfo]:
         """Yield the headers, each judged before the next one is read."""
@@ -202,7 +203,7 @@ class Package:
                     raise self._make_broken_error(f"{header.name} comes after its end")
                 seen.add(header.name)
                 yield header
-        except (tarfile.TarError, ValueError, OverflowError) as error:
+        except (tarfile.TarError, OSError, ValueError, OverflowError) as error:
             raise self._make_broken_error(f"it ends in the middle, or is damaged: {error}") from error
 
     def _read_manifest(self) -> Manifest:
@@ -216,7 +217,7 @@ class Package:
         source = self._tar.extractfile(header)
         try:
             return _manifest(json.loads(source.read() if source is not None else b""))
-        except (ValueError, TypeError, LookupError, RecursionError, tarfile.TarError) as error:
+        except (ValueError, TypeError, LookupError, RecursionError, OSError, tarfile.TarError) as error:
             raise self._make_broken_error(f"the list of its members cannot be read: {error}") from error
 
     def _compare(self) -> None:

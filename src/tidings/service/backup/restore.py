@@ -27,7 +27,7 @@ from tidings.storage.db import instance
 from tidings.storage.db.database import has_been_used
 from tidings.storage.db.lock import PollerLock
 from tidings.storage.db.restored import PREPARED, decide, finish
-from tidings.storage.people import sessions
+from tidings.storage.people import sessions, tokens
 from tidings.storage.watches import events, outside, sentinels
 from tidings.storage.write.copies import RESTORED
 
@@ -53,6 +53,8 @@ class Restored:
     sentinels: int
     paused: tuple[str, ...]
     sources_paused: tuple[str, ...]
+    tokens: tuple[str, ...]
+    """API tokens that are valid again, also those revoked since the backup."""
     has_secrets: bool
     aside: Path | None
 
@@ -114,6 +116,7 @@ def _put_in_place(
         with open_backup(package, prepared) as database:
             paused, sources = database.write(_begin_anew, at=at, trust=trust)
             count = len(database.read(sentinels.listing))
+            names = tuple(row.name for row in database.read(tokens.listing))
         for name in ("USED", "lock"):
             (prepared / name).unlink(missing_ok=True)
         before = {entry.name for entry in data.iterdir()}
@@ -124,7 +127,7 @@ def _put_in_place(
     finish(data)
     new = sorted({entry.name for entry in data.iterdir()} - before - {PREPARED})
     aside = next((data / name for name in new if name.startswith("before-restore-")), None)
-    return Restored(package.manifest, count, paused, sources, has_secrets, aside)
+    return Restored(package.manifest, count, paused, sources, names, has_secrets, aside)
 
 
 def _unpack(package: Package, where: Path, ask: Callable[[], Secret] | None) -> bool:

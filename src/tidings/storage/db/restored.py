@@ -2,10 +2,9 @@
 has.
 
 A restore prepares everything in `restoring/`, which counts for nothing. One rename to `restored/`
-decides it: from then on whoever opens the
-database carries it out first, so that a restore which was cut off has either not happened or
-happens whole. Each step can be done again.
-What was there before is moved aside into `before-restore-TIME/`, never deleted.
+decides it: from then on whoever opens the database carries it out first, so that a restore which
+was cut off has either not happened or happens whole. Each step can be done again. What was there
+before is moved aside into `before-restore-TIME/`, never deleted.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from tests.unit.cli.conftest import Ran
 def test_from_backup_to_restore(tidings, tmp_path, server):
     """Three commands; what was put aside and what must be kept beside a backup is said."""
     tidings("add", "--url", server.url("/news"), "--name", "news", "--no-test")
+    tidings("token", "add", "phone", "--scope", "read")
     made: Ran = tidings("backup", str(tmp_path / "b.tar"))
     verified = tidings("verify", "--deep", str(tmp_path / "b.tar"))
     refused = tidings("restore", str(tmp_path / "b.tar"))
@@ -22,6 +23,7 @@ def test_from_backup_to_restore(tidings, tmp_path, server):
     assert "what was there before is in " in restored.out
     assert "paused, because they reach this machine or its network: news" in restored.out
     assert "tidings enable news" in restored.out
+    assert "are valid, also if they were revoked since: phone" in restored.out
 
 
 def test_json_and_a_passphrase_from_a_pipe(tidings, tmp_path, server, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 from tests.backups import BODIES, NOON, content, fill, put
 from tidings.archive.archive import Archive
 from tidings.clock import HOUR
-from tidings.errors import BackupError, StoreBusyError
+from tidings.errors import BackupError, StoreBusyError, StoreFullError
 from tidings.service.backup import backup
 from tidings.service.backup.backup import back_up
 from tidings.service.backup.restore import restore
@@ -107,6 +107,48 @@ def test_in_a_directory_backups_are_named_by_the_time_and_old_ones_go(tmp_path):
         path.name for path in to.iterdir()
     )
     assert ["tidings-backup-2023-11-14-221320-2.tar"] == [path.name for path in made.deleted]
+
+
+def test_the_backup_just_made_is_never_deleted(tmp_path):
+    """A clock that was ahead has left one that seems newer."""
+    settings = fill(tmp_path / "data", "one")
+    to = tmp_path / "to"
+    to.mkdir()
+    ahead = back_up(settings, to, at=NOON + HOUR).path
+    made = back_up(settings, to, at=NOON, keep=1)
+
+    assert made.path.exists()
+    assert (ahead,) == made.deleted
+
+
+def test_what_an_interrupted_backup_left_goes_with_the_next_of_another_name(tmp_path):
+    """Each night's has another name; a folder in which one is being made, and others', stay."""
+    settings = fill(tmp_path / "data", "one")
+    to = tmp_path / "to"
+    to.mkdir()
+    (to / ".mine").mkdir()
+    with backup._work(to / "a.tar") as left, backup._work(to / "b.tar") as busy:
+        assert left.exists()
+        left.rename(to / f"{left.name}x")  # as if its process had died: nothing removes it
+    (to / f"{left.name}x" / "part").write_bytes(b"x")
+    with backup._work(to / "c.tar") as busy:
+        made = back_up(settings, to, at=NOON)
+        assert {made.path.name, ".mine", busy.name} == {path.name for path in to.iterdir()}
+
+
+def test_a_full_disk_under_the_backup_is_not_taken_for_the_database_s(tmp_path, monkeypatch):
+    """What is full is where the backup goes, and that is named; nothing is left behind."""
+    settings = fill(tmp_path / "data", "one")
+
+    def fail(database, path):
+        path.write_bytes(b"half")
+        message = "tidings.db cannot grow"
+        raise StoreFullError(message)
+
+    monkeypatch.setattr(backup, "copy_to", fail)
+    with pytest.raises(BackupError, match=r"b\.tar cannot be written: No space left on device; no backup was made"):
+        back_up(settings, tmp_path / "b.tar", at=NOON)
+    assert ["data"] == [path.name for path in tmp_path.iterdir()]
 
 
 def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
