@@ -506,14 +506,18 @@ def _sources(
 def _read_secret(variable: str, raw: str, row: SettingRow, environment: Mapping[str, str]) -> str:
     """Return the content of the file that a variable names, without the line end behind it."""
     if row.variable in environment:
-        message = f"{variable} and {row.variable} are both set; take one away"
+        message = f"{variable} and {row.variable} are both set; unset one of them"
         raise SettingError(message)
     try:
-        return Path(raw).read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+        value = Path(raw).read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror or error) if isinstance(error, OSError) else "it is not in UTF-8"
         message = f"{variable} names {raw}, which cannot be read: {reason}"
         raise SettingError(message) from error
+    if not value:
+        message = f"{variable} names {raw}, which is empty; write the secret into it, or unset {variable}"
+        raise SettingError(message)
+    return value
 
 
 def _is_there(path: Path) -> bool:

@@ -351,6 +351,7 @@ def test_a_secret_is_read_from_the_file_that_its_variable_names(tmp_path):
     [
         ("TIDINGS_SERVE_TOKEN_FILE", None, "cannot be read: No such file or directory"),
         ("TIDINGS_SERVE_TOKEN_FILE", b"\xff\xfe", "it is not in UTF-8"),
+        ("TIDINGS_SERVE_TOKEN_FILE", b"\n", "which is empty"),
         ("TIDINGS_SERVE_PORT_FILE", b"1", "is no setting"),
     ],
 )
