@@ -56,6 +56,10 @@ def test_all_versions_are_searched(world: World) -> None:
         assert ["a"] == [one["sentinels"][0] for one in await find(world, monitor, "mondays scones")]
         assert [[[0, 3], [8, 14]]] == [one["marks"] for one in await find(world, monitor, "tea scones")]
         world.page("/a", "<title>Menu</title><p>coffee and cake</p><iframe src=/f></iframe>")
+        world.page("/b", "<title>Herbs</title><p>tea leaves</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+        await index(world)
+        assert ["Herbs"] == [one["title"] for one in await find(world, monitor, "herbs leaves")]
         world.server.pages.pop("/b")
         await world.pass_time(monitor, 8 * HOUR)
         await index(world)

@@ -49,7 +49,7 @@ FORGETS_EVERY: Final[Duration] = HOUR
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A version to be added, with the bodies it is made of; none where its text is not news."""
+    """A version to be added, with the bodies it is made of; none where it says the same as before."""
 
     row: NumberedVersion
     url: str
@@ -222,7 +222,7 @@ def _bodies(c: Connection, archive: Archive, row: NumberedVersion) -> _Version:
     nobody watches its page.
     """
     identity = pages.identity(c, row.page_id)
-    if not row.is_watched or not row.text_changed:
+    if not row.is_watched or row.is_same:
         return _Version(row, identity.given, ())
     with contextlib.suppress(BlobError, LookupError):
         body = read_body(c, archive, row.page_id, row.seq)
@@ -240,7 +240,7 @@ def _entry(version: _Version, read: ReadText) -> IndexEntry:
         page_id=row.page_id,
         seq=row.seq,
         at=row.fetched_at,
-        is_same=not row.text_changed,
+        is_same=row.is_same,
         kind=read.kind,
         host=urlsplit(version.url).hostname or "",
         title=read.title,

@@ -11,8 +11,8 @@ from tidings.storage.db import instance
 from tidings.storage.db.connection import Connection
 
 _AFTER = (
-    "SELECT v.id, v.page_id, v.seq, v.fetched_at, v.text_changed = 1 OR NOT EXISTS"
-    " (SELECT 1 FROM version b WHERE b.page_id = v.page_id AND b.seq = v.seq - 1),"
+    "SELECT v.id, v.page_id, v.seq, v.fetched_at, v.text_changed = 0 AND EXISTS"
+    " (SELECT 1 FROM version b WHERE b.page_id = v.page_id AND b.seq = v.seq - 1 AND b.title = v.title),"
     " EXISTS (SELECT 1 FROM subscription u WHERE u.page_id = v.page_id)"
     " FROM version v WHERE v.id > :after ORDER BY v.id LIMIT :limit"
 )
@@ -26,7 +26,7 @@ _GONE = (
 class NumberedVersion:
     """A version by its number in the database.
 
-    `text_changed`: its text is not that of the version before it, or there is none.
+    `is_same`: its text and its title are those of the version before it.
     `is_watched`: a sentinel watches, or watched, its page itself.
     """
 
@@ -34,7 +34,7 @@ class NumberedVersion:
     page_id: int
     seq: int
     fetched_at: Instant
-    text_changed: bool
+    is_same: bool
     is_watched: bool
 
 
@@ -47,7 +47,7 @@ def source(c: Connection) -> str:
 def after(c: Connection, number: int, *, limit: int) -> list[NumberedVersion]:
     """Return the versions with numbers above this one, in the order in which they were stored."""
     rows = c.rows(_AFTER, after=number, limit=limit)
-    return [NumberedVersion(id_, page, seq, at, bool(changed), bool(own)) for id_, page, seq, at, changed, own in rows]
+    return [NumberedVersion(id_, page, seq, at, bool(same), bool(own)) for id_, page, seq, at, same, own in rows]
 
 
 def count_after(c: Connection, number: int) -> int:

@@ -55,14 +55,14 @@ _ADD: Final = (
     " VALUES (:page_id, :seq, :seq, :at, :kind, :host, :title, :address, :length, :text)"
 )
 _NEWEST: Final = "SELECT id FROM doc WHERE page_id = ? AND until IS NULL"
-_LAST: Final = "SELECT id, last_seq, text FROM doc WHERE page_id = ? ORDER BY seq DESC LIMIT 1"
+_LAST: Final = "SELECT id, last_seq, title, text FROM doc WHERE page_id = ? ORDER BY seq DESC LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
     """A version for the index: whose, when it was fetched (µs), and what it says.
 
-    `is_same`: its text is that of the version before it, and only that is noted.
+    `is_same`: its text and its title are those of the version before it, and only that is noted.
     """
 
     page_id: int
@@ -341,7 +341,9 @@ def _put(run: Any, entry: IndexEntry, appraise: Appraises | None) -> None:
     last = run(_LAST, (entry.page_id,)).fetchone()
     if last is not None and last[1] >= entry.seq:
         return
-    if last is not None and (entry.is_same or decompress(last[2]).decode() == entry.text):
+    if last is not None and (
+        entry.is_same or (last[2] == entry.title and decompress(last[3]).decode() == entry.text)
+    ):
         run("UPDATE doc SET last_seq = ? WHERE id = ?", (entry.seq, last[0]))
         return
     old = _retire(run, entry.page_id, entry.at)

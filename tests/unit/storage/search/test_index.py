@@ -51,6 +51,16 @@ def test_newest_versions_are_found_and_older_ones_by_date(index):
     assert (3, 2) == index.count()
 
 
+def test_a_title_that_changes_alone_is_another_text(index):
+    """What the page says now is found by the new title, what it said then by the old one."""
+    for number, title in enumerate(("Sea", "Sky", "Sky"), 1):
+        entry = IndexEntry(page_id=1, seq=number, at=number, title=title, text="the sun")
+        index.put([entry], cursor=number - 1, moved_to=number)
+
+    assert [[], [(1, 2)], [(1, 1)]] == [pages(index, "sea"), pages(index, "sky"), pages(index, "sea", at=1)]
+    assert [(1, 1), (2, 3)] == index.seqs(1)
+
+
 def test_what_two_add_is_added_once(index):
     """The second finds that the first was there, and does nothing."""
     entry = IndexEntry(page_id=1, seq=1, at=1, text="sea")
