@@ -321,6 +321,7 @@ def test_every_source_has_a_story() -> None:
         "outages": "unit/service/health/test_interruptions",
         "second checks": "test_first_changes",
         "masks": "unit/service/health/test_interruptions",
+        "search index": "unit/service/health/test_interruptions",
     }
 
     assert set(SOURCES) == {

@@ -1,4 +1,4 @@
-"""Troubles of the whole watch: a wrong clock, a data directory that took nothing, a database that was away; and of what masks left out.
+"""Troubles of the whole watch: a wrong clock, a data directory that took nothing, a database that was away; a search index that lags; what masks left out.
 Sources of `service/health/sources.py`. What is over is a trouble for a day, and noted for a week.
 """
 
@@ -7,11 +7,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, MINUTE, PLAUSIBLE
+from tidings.errors import StoreBusyError, StoreError
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_instant, spell_since
 from tidings.service.show.masked_places import KEPT
 from tidings.service.show.records import CLOCK_WRONG, OUTAGE, SILENCED, STALLED, spell_gap
-from tidings.storage.observed import estimates
+from tidings.storage.observed import estimates, indexed
 from tidings.storage.watches import events
 from tidings.storage.write import instants
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 RECENT: Final[Duration] = 7 * DAY
 """So long is said what is over."""
+LATE: Final[Duration] = 15 * MINUTE
+"""So long a version may wait while nothing is written to the search index."""
 SET_CLOCK: Final = "date -u; timedatectl set-ntp true"
 
 
@@ -51,6 +54,32 @@ def stalls(reading: HealthReading) -> Iterator[Trouble]:
         since = spell_since(last.data["since"], now)
         words = f"{spell_count(len(found), 'time')} in the last 7 days nothing could be stored, the last time since {since}: {last.data['reason']}"
         yield _over("stalled", words, "df -h; ulimit -a  # as the user that runs Tidings", last.at, now)
+
+
+def find_search_lag(reading: HealthReading) -> Iterator[Trouble]:
+    """Yield that a running service does not bring the search index up to date."""
+    from tidings.storage.search.index import peek  # few verbs need the index
+
+    if not reading.is_polled or not reading.settings.search.index:
+        return
+    mend = "tidings search --rebuild  # as the user that runs Tidings; it says what is wrong"
+    try:
+        found = peek(reading.settings.data)
+    except StoreBusyError:
+        return
+    except StoreError as error:
+        yield Trouble(brief="search", words=str(error), mend=mend)
+        return
+    if found is None:  # a service makes it before it polls, whoever only checks does not
+        return
+    progress, written_at = found
+    first = indexed.first_behind(reading.c, *progress)
+    if first is None or reading.now - max(first, written_at) < LATE:
+        return
+    many = spell_count(indexed.count_behind(reading.c, *progress), "version")
+    since = spell_since(first, reading.now)
+    words = f"{many} cannot be searched, the first from {since}: nothing is written to the search index"
+    yield Trouble(brief="search", words=words, mend=mend, since=first)
 
 
 def outages(reading: HealthReading) -> Iterator[Trouble]:

@@ -138,6 +138,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "events": Source(news_troubles.impossible_events, _spell_events),
     "classes": Source(news_troubles.list_lost_classes, _constant("every class that is named is set up")),
     "comparisons": Source(page_troubles.comparisons_owed, _constant("none is owed, none was given up")),
+    "search index": Source(interruptions.find_search_lag, _constant("no stored version waits for it")),
     "problems": Source(news_troubles.list_unstored, _constant("none was recorded in the last 7 days")),
 }
 """Every kind of trouble there is, in the order in which `doctor` tells them."""

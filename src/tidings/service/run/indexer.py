@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from tidings.clock import SystemClock
-from tidings.errors import TidingsError
+from tidings.errors import StoreError, TidingsError
 from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.search.indexing import AFTER_FAULT_SECONDS, Indexer
 from tidings.storage.db.database import open_database
@@ -30,27 +30,33 @@ async def open_indexer(settings: Settings, *, at_once: int = 1) -> AsyncIterator
         settings: The settings in use.
         at_once: Versions that are read at the same time.
     """
-    database = open_database(settings, create=False)
-    index = SearchIndex(settings.data)
-    archive = open_archive(settings, dialect=database.dialect)
-    searches = SearchLog(settings.data) if settings.search.log else None
-    indexer = Indexer(
-        database,
-        archive,
-        index,
-        lambda: open_runner(settings),
-        at_once=at_once,
-        log=searches,
-        now=SystemClock().wall,
-    )
+    with contextlib.ExitStack() as stack:
+        database = stack.enter_context(contextlib.closing(open_database(settings, create=False)))
+        index = stack.enter_context(contextlib.closing(SearchIndex(settings.data)))
+        indexer = Indexer(
+            database,
+            open_archive(settings, dialect=database.dialect),
+            index,
+            lambda: open_runner(settings),
+            at_once=at_once,
+            log=_open_log(settings, stack),
+            now=SystemClock().wall,
+        )
+        try:
+            yield index, indexer
+        finally:
+            await indexer.close()
+
+
+def _open_log(settings: Settings, stack: contextlib.ExitStack) -> SearchLog | None:
+    """Return the log of searches, if there is to be one; without it pages can still be searched."""
+    if not settings.search.log:
+        return None
     try:
-        yield index, indexer
-    finally:
-        await indexer.close()
-        index.close()
-        if searches is not None:
-            searches.close()
-        database.close()
+        return stack.enter_context(contextlib.closing(SearchLog(settings.data)))
+    except StoreError as error:
+        log.warning("what changes are worth to those who search is not measured: %s", error)
+        return None
 
 
 @contextlib.asynccontextmanager
@@ -66,8 +72,10 @@ async def indexing(settings: Settings) -> AsyncIterator[None]:
                 async with open_indexer(settings) as (_, indexer):
                     await indexer.keep_up()
             except TidingsError as error:
-                log.warning("the search index is not kept: %s", error)
-                await asyncio.sleep(AFTER_FAULT_SECONDS)
+                log.warning("the search index is not updated: %s", error)
+            except Exception:  # whatever it was, it is tried again, and health says what lags
+                log.exception("the search index is not updated")
+            await asyncio.sleep(AFTER_FAULT_SECONDS)
 
     following = asyncio.create_task(follow())
     try:

@@ -120,9 +120,7 @@ async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: I
 
 async def behind(store: Store, index: SearchIndex) -> int:
     """Return how many stored versions are not in the index yet."""
-    cursor, source = await asyncio.to_thread(lambda: (index.read_note("cursor"), index.read_note("source")))
-    is_own = source == await store.read(indexed.source)
-    return await store.read(indexed.count_after, int(cursor or 0) if is_own else 0)
+    return await store.read(indexed.count_behind, *await asyncio.to_thread(index.progress))
 
 
 def _list_visible(

@@ -164,9 +164,7 @@ class Indexer:
             self._appraiser = appraiser(self._index, log, at=now)
 
     def _behind(self) -> int:
-        is_own = self._index.read_note("source") == self._database.read(indexed.source)
-        cursor = int(self._index.read_note("cursor") or 0) if is_own else 0
-        return self._database.read(indexed.count_after, cursor)
+        return self._database.read(indexed.count_behind, *self._index.progress())
 
     async def _add(self) -> int:
         """Add some versions; return how many were read, 0 once there are no more."""
@@ -193,7 +191,7 @@ class Indexer:
                 self._runner = self._open_runner()
             answer = await self._runner.run(read_text, version.bodies)
         if isinstance(answer, Died):
-            log.info("version %d of %s is not in the search index: %s", version.row.seq, version.url, answer.reason)
+            log.warning("version %d of %s cannot be searched: %s", version.row.seq, version.url, answer.reason)
             return ReadText("", "", "")
         return answer.value
 

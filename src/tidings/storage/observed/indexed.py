@@ -50,9 +50,27 @@ def after(c: Connection, number: int, *, limit: int) -> list[NumberedVersion]:
     return [NumberedVersion(id_, page, seq, at, bool(same), bool(own)) for id_, page, seq, at, same, own in rows]
 
 
-def count_after(c: Connection, number: int) -> int:
-    """Return how many versions have numbers above this one."""
-    return int(c.value("SELECT count(*) FROM version WHERE id > :after", after=number))
+def count_behind(c: Connection, known: str, cursor: int) -> int:
+    """Return how many versions an index lacks.
+
+    Args:
+        known: Of which database the index is, as `source` says it.
+        cursor: The number up to which it has that database's versions.
+    """
+    return int(c.value("SELECT count(*) FROM version WHERE id > :after", after=_cursor(c, known, cursor)))
+
+
+def first_behind(c: Connection, known: str, cursor: int) -> Instant | None:
+    """Return when the first version that an index lacks was fetched (µs), None if it has all;
+    arguments as of `count_behind`.
+    """
+    first = "SELECT fetched_at FROM version WHERE id > :after ORDER BY id LIMIT 1"
+    found = c.value(first, after=_cursor(c, known, cursor))
+    return None if found is None else int(found)
+
+
+def _cursor(c: Connection, known: str, cursor: int) -> int:
+    return cursor if known == source(c) else 0
 
 
 def count_collected(c: Connection) -> dict[int, int]:

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from tidings.errors import StoreBusyError, StoreStalledError
 from tidings.model.interval import Instant
@@ -74,6 +74,13 @@ class IndexEntry:
     title: str = ""
     address: str = ""
     text: str = ""
+
+
+class IndexProgress(NamedTuple):
+    """How far an index is: of which database, and up to the number of which version."""
+
+    source: str
+    cursor: int
 
 
 class Appraises(Protocol):
@@ -203,6 +210,11 @@ class SearchIndex:
         """Return what was noted under a name, "" if nothing was."""
         with self.reading() as run:
             return _read_note(run, name)
+
+    def progress(self) -> IndexProgress:
+        """Return how far the index is."""
+        with self.reading() as run:
+            return _progress(run)
 
     def read_collected(self) -> dict[int, int]:
         """Return how many versions of each page had been let go of when it was last compared with
@@ -337,13 +349,29 @@ class SearchIndex:
         return sum(path.stat().st_size for path in self.path.parent.glob(f"{FILE}*"))
 
 
+def peek(data: Path) -> tuple[IndexProgress, Instant] | None:
+    """Return how far the index of a data directory is, and when its files were last written (µs);
+    None if there is none. Nothing is made or changed.
+
+    Raises `StoreStalledError` for an index that cannot be read.
+    """
+    path = data / FILE
+    files = [one for one in (path, path.with_name(f"{FILE}-wal")) if one.exists()]
+    if path not in files:
+        return None
+    try:
+        written_at = max(one.stat().st_mtime_ns // 1_000 for one in files)
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=1.0, uri=True)) as raw:
+            return _progress(raw.execute), written_at
+    except (sqlite3.Error, OSError) as error:
+        raise _translate(error, path) from error
+
+
 def _put(run: Any, entry: IndexEntry, appraise: Appraises | None) -> None:
     last = run(_LAST, (entry.page_id,)).fetchone()
     if last is not None and last[1] >= entry.seq:
         return
-    if last is not None and (
-        entry.is_same or (last[2] == entry.title and decompress(last[3]).decode() == entry.text)
-    ):
+    if last is not None and (entry.is_same or (last[2] == entry.title and decompress(last[3]).decode() == entry.text)):
         run("UPDATE doc SET last_seq = ? WHERE id = ?", (entry.seq, last[0]))
         return
     old = _retire(run, entry.page_id, entry.at)
@@ -405,6 +433,10 @@ def _lines(run: Any, id_: int) -> list[str]:
 def _read_note(run: Any, name: str) -> str:
     row = run("SELECT value FROM known WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row[0])
+
+
+def _progress(run: Any) -> IndexProgress:
+    return IndexProgress(_read_note(run, "source"), int(_read_note(run, "cursor") or 0))
 
 
 def _note(run: Any, name: str, value: str) -> None:

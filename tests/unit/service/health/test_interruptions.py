@@ -1,13 +1,19 @@
 """What keeps all of a watch from its work is told by the one table of health: for a day as a trouble, for a week as a note."""
 
+import os
+from contextlib import closing
+from dataclasses import replace
+
 import pytest
 
 from tests.stores import World, products
-from tidings.clock import DAY, HOUR, SECOND
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.model.observed.unit import Event, Unit
 from tidings.service.health.sources import health_of
 from tidings.service.watch import noise
-from tidings.settings import Settings
+from tidings.settings import SearchSettings, Settings
+from tidings.storage.observed import indexed
+from tidings.storage.search.index import SearchIndex
 
 __all__ = ["products"]
 
@@ -63,6 +69,37 @@ def test_a_clock_that_is_behind_what_is_stored_or_that_nobody_set(world):
     assert ("warn", "fail") == (behind.severity, unset.severity)
     assert "the clock was ahead then, or is behind now" in behind.words
     assert [] == troubles(world, "clock")
+
+
+def test_a_search_index_that_is_not_written_is_a_trouble(world, tmp_path):
+    """Once a version has waited a quarter of an hour in vain; also where the file is none."""
+
+    def lagging(later=HOUR, **search):
+        settings = replace(Settings(), data=tmp_path, search=SearchSettings(**search))
+        found = world.read(health_of, settings, now=world.at + later, is_polled=True)
+        return [trouble.words for trouble in found.troubles if trouble.brief == "search"]
+
+    world.commit(world.make_stored(b"<p>one</p>"))
+    assert [] == lagging()
+    index = SearchIndex(tmp_path)
+    index.begin(world.read(indexed.source))
+    index.close()
+    path = tmp_path / "search.db"
+    os.utime(path, (0, 0))
+
+    (words,) = lagging()
+    assert words.startswith("1 version cannot be searched, the first from")
+    assert [] == lagging(10 * MINUTE)
+    assert [] == lagging(index=False)
+    os.utime(path, ns=(0, (world.at + HOUR - MINUTE) * 1_000))
+    assert [] == lagging()
+    with closing(SearchIndex(tmp_path)) as index:
+        index.put([], cursor=0, moved_to=1)
+    os.utime(path, (0, 0))
+    assert [] == lagging()
+    path.write_bytes(b"none" * 2_000)
+    (words,) = lagging()
+    assert "cannot be used" in words
 
 
 def test_a_sentinel_that_masks_silence_is_noted_until_they_are_off(world):
