@@ -196,6 +196,11 @@ def test_what_is_searched_for_is_counted_here_and_nowhere_else(world: World) -> 
         with contextlib.closing(SearchLog(world.directory)) as log:
             assert [("one", 2), ("xylophone", 1)] == [(q.text, q.searches) for q in log.queries(at=world.clock.now())]
             assert {2: 1} == log.clicks()
+        elsewhere = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+        for path in ("/search?q=planted", f"/search/{item['page']}/open?rank=3"):
+            assert (await people.ask("anna", "GET", path, headers=elsewhere)).status in {200, 303}
+        with contextlib.closing(SearchLog(world.directory)) as log:
+            assert ({2: 1}, 2) == (log.clicks(), len(log.queries(at=world.clock.now())))
         exported = (await people.ask("ada", "GET", "/api/v1/users/bob/export")).json()
         assert [{"query": "xylophone", "searches": 1}] == exported["searches"]
         assert 200 == (await people.ask("ada", "DELETE", "/api/v1/users/bob")).status
@@ -205,6 +210,23 @@ def test_what_is_searched_for_is_counted_here_and_nowhere_else(world: World) -> 
         sent = [(one.path, one.headers) for one in world.server.seen[seen:]]
         assert sent
         assert not [one for one in sent if "xylophone" in str(one)]
+
+    def told(monitor: Monitor) -> Any:
+        return with_people(world, monitor, story)
+
+    play(world, told)
+
+
+def test_a_log_that_cannot_be_written_keeps_nobody_from_searching(world: World) -> None:
+    """The screen answers, and a result opens."""
+
+    async def story(people: People) -> None:
+        await index(world)
+        (world.directory / "searches.db").write_bytes(b"none" * 2_000)
+        shown = await people.ask("anna", "GET", "/search?q=one")
+        assert (200, True) == (shown.status, b"<mark>one</mark>" in shown.body)
+        (item, *_) = (await people.ask("anna", "GET", "/api/v1/search?q=one")).json()["items"]
+        assert 303 == (await people.ask("anna", "GET", f"/search/{item['page']}/open?rank=2")).status
 
     def told(monitor: Monitor) -> Any:
         return with_people(world, monitor, story)

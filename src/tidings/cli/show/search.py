@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.cli.terminal import progress
 from tidings.clock import SystemClock
-from tidings.errors import UsageError
+from tidings.errors import StoreError, UsageError
 from tidings.service.run.indexer import open_indexer
 from tidings.service.search import asking
 from tidings.service.show.finding import spell_count
@@ -86,8 +87,12 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _note(answer: SearchAnswer, settings: Settings) -> None:
-    with contextlib.closing(SearchLog(settings.data)) as log:
-        log.note_search(str(answer.query), owner_id=OWNER, at=SystemClock().now())
+    """Count the search; what cannot be counted is found all the same."""
+    try:
+        with contextlib.closing(SearchLog(settings.data)) as log:
+            log.note_search(str(answer.query), owner_id=OWNER, at=SystemClock().now())
+    except StoreError as error:
+        logging.getLogger("tidings.cli").warning("this search is not counted: %s", error)
 
 
 def _make_request(arguments: argparse.Namespace, settings: Settings) -> SearchRequest:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse
 
-from tidings.errors import UsageError
+from tidings.errors import StoreError, UsageError
 from tidings.service.search import asking
 from tidings.storage.watches import findable
+from tidings.web.guard import OWN_SITE
 from tidings.web.markup import spell
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import reader_zone
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
     from tidings.model.interval import Instant
     from tidings.service.search.asking import Result, SearchRequest
+    from tidings.storage.search.log import SearchLog
     from tidings.web.screens.desk import Desk
 
+logger = logging.getLogger("tidings.web.search")
 PAGE: Final = 20
 """Results on one screen."""
 _KEYS: Final = ("q", "site", "sentinel", "tag", "kind", "time", "at", "p")
@@ -41,9 +47,9 @@ async def show(request: Request, desk: Desk) -> Response:
         try:
             wanted = _read_request(given, request, now, number)
             answer = await asking.ask(desk.store, desk.index, wanted, now=now)
-            if number == 1 and desk.log is not None:
+            if number == 1:
                 said = str(answer.query)
-                await asyncio.to_thread(desk.log.note_search, said, owner_id=asker.owner_id, at=now)
+                await _count(request, desk, lambda log: log.note_search(said, owner_id=asker.owner_id, at=now))
         except UsageError as error:
             problem = str(error)
     behind = await asking.behind(desk.store, desk.index) if asker.sees_all else 0
@@ -81,10 +87,22 @@ async def open_page(request: Request, desk: Desk) -> Response:
     if not _is_web(url):
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such page")
     rank = request.query_params.get("rank", "")
-    log = desk.log if request.method == "GET" else None
-    if log is not None and rank.isascii() and rank.isdecimal() and len(rank) < 5:
-        await asyncio.to_thread(log.note_click, int(rank), owner_id=asker.owner_id)
+    if rank.isascii() and rank.isdecimal() and len(rank) < 5:
+        await _count(request, desk, lambda log: log.note_click(int(rank), owner_id=asker.owner_id))
     return RedirectResponse(url, HTTPStatus.SEE_OTHER, {"referrer-policy": "no-referrer", "cache-control": "no-store"})
+
+
+async def _count(request: Request, desk: Desk, note: Callable[[SearchLog], None]) -> None:
+    """Count what somebody did, unless a page of another site led there; a log that cannot be written
+    keeps nobody from searching.
+    """
+    if request.method != "GET" or request.headers.get("sec-fetch-site", "none") not in OWN_SITE:
+        return
+    try:
+        if desk.log is not None:
+            await asyncio.to_thread(note, desk.log)
+    except StoreError as error:
+        logger.warning("a search is not counted: %s", error)
 
 
 def _read_request(given: dict[str, str], request: Request, now: Instant, number: int) -> SearchRequest:
