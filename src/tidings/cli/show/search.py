@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import logging
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import add_limit
-from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.cli.output import add_json, short_time, write_beside, write_json, write_line
 from tidings.cli.terminal import progress
 from tidings.clock import SystemClock
 from tidings.errors import StoreError, UsageError
@@ -92,7 +91,7 @@ def _note(answer: SearchAnswer, settings: Settings) -> None:
         with contextlib.closing(SearchLog(settings.data)) as log:
             log.note_search(str(answer.query), owner_id=OWNER, at=SystemClock().now())
     except StoreError as error:
-        logging.getLogger("tidings.cli").warning("this search is not counted: %s", error)
+        write_beside(f"warning: this search is not counted: {error}")
 
 
 def _make_request(arguments: argparse.Namespace, settings: Settings) -> SearchRequest:

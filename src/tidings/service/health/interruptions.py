@@ -1,4 +1,6 @@
-"""Troubles of the whole watch: a wrong clock, a data directory that took nothing, a database that was away; a search index that lags; what masks left out.
+"""Troubles of the whole watch: a wrong clock, a data directory that took nothing, a database that
+was away, a search index that lags; and of what masks left out.
+
 Sources of `service/health/sources.py`. What is over is a trouble for a day, and noted for a week.
 """
 

@@ -49,7 +49,7 @@ FORGETS_EVERY: Final[Duration] = HOUR
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A version to be added, with the bodies it is made of; none where it says the same as before."""
+    """A version to be added, with the bodies it is made of; none where nothing of it is new."""
 
     row: NumberedVersion
     url: str

@@ -108,13 +108,13 @@ class SearchLog:
                 run(f"DELETE FROM query WHERE (owner_id, text) IN ({least})", (MOST_QUERIES // 10,))
 
     def note_click(self, rank: int, *, owner_id: int) -> None:
-        """Count that the result at a rank, from 1, was opened; a rank that is none is not counted."""
+        """Count that the result at a rank, from 1, was opened; other numbers are not counted."""
         if 1 <= rank <= MOST_RANK:
             with self._transaction() as run:
                 run(_CLICK, (owner_id, rank))
 
     def bring(self, rows: Iterable[tuple[str, int]], *, owner_id: int, at: Instant) -> int:
-        """Count the searches of another log, as of an instant; return how many queries they were."""
+        """Count the searches of another log as of an instant; return how many queries they are."""
         count = 0
         with self._transaction() as run:
             for text, times in rows:

@@ -93,8 +93,8 @@ async def open_page(request: Request, desk: Desk) -> Response:
 
 
 async def _count(request: Request, desk: Desk, note: Callable[[SearchLog], None]) -> None:
-    """Count what somebody did, unless a page of another site led there; a log that cannot be written
-    keeps nobody from searching.
+    """Count what somebody did, unless another site led there; where it cannot be counted, searches
+    go on.
     """
     if request.method != "GET" or request.headers.get("sec-fetch-site", "none") not in OWN_SITE:
         return

@@ -27,6 +27,18 @@ def test_search_by_words_and_by_date(tidings, server):
     assert 1 == tidings("search", "count", "--at", "2020-01-01").code
 
 
+def test_a_search_that_cannot_be_counted_is_answered(tidings, server, tmp_path):
+    """With a warning, and the name of the file that may be removed."""
+    tidings("add", "--url", server.url("/news"), checks=True)
+    tidings("search", "count")
+    (tmp_path / "data" / "searches.db").write_bytes(b"none" * 2_000)
+
+    ran = tidings("search", "count")
+
+    assert (0, True) == (ran.code, "[count]" in ran.out)
+    assert "warning: this search is not counted" in ran.err
+
+
 def test_bad_questions_are_answered(tidings, server):
     """With what can be asked."""
     tidings("add", "--url", server.url("/news"), checks=True)
