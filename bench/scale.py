@@ -9,9 +9,10 @@ For each number of pages a real `tidings serve` is started three times:
     first   until every page has been fetched once; seconds until it is ready, by its own line
     idle    started again: seconds until it is ready; each page is due once in 30 days: CPU of
             all its processes in % of a core, and their memory (proportional)
-    busy    each page is due every pages/rate seconds, so that `rate` polls are due each second:
-            CPU a poll; *late* is how much longer than that interval two polls of a page lie
-            apart (p50, p99), by the times that the database has
+    busy    each page is due every pages/rate seconds, so that `rate` polls a second are due on
+            average (pages that were fetched together stay together): over whole intervals CPU a
+            poll, polls a second, and *late*, how much longer than the interval two polls of a
+            page lie apart (p50, p99), by the times that the database has
 
 The machine's load is printed: other work makes polls late. `--svg` draws CPU and memory against
 pages. Ends by itself.
@@ -132,14 +133,15 @@ def measure(pages: int, port: int, rate: int, seconds: float) -> dict[str, float
         file.write_text(statement(port, pages, f"{interval:g} seconds"), encoding="utf-8")
         run(environment, "apply", "--no-check", str(file))
         with service(environment) as (pid, _):
-            time.sleep(interval * 1.1)  # each page has its own time
+            time.sleep(interval * 1.2)  # what was due long ago is fetched first, as fast as it can be
             since, cpu = time.time_ns() // 1_000, cpu_seconds(tree(pid))
-            time.sleep(max(seconds, interval * 1.2))
+            measured = interval * max(1, round(seconds / interval))
+            time.sleep(measured)
             polls = count_polls(data, since)
             found["busy ms"] = (cpu_seconds(tree(pid)) - cpu) * 1e3 / max(polls, 1)
             found["busy MB"] = memory_mb(tree(pid))
-        late = lateness(data, since - int(interval * 1.1e6), interval) or [float("nan")]
-        found["polls/s"] = polls / max(seconds, interval * 1.2)
+        late = lateness(data, since - int(interval * 1.05e6), interval) or [float("nan")]
+        found["polls/s"] = polls / measured
         found["late p50"], found["late p99"] = statistics.median(late), late[int(len(late) * 0.99)]
     return found
 
@@ -169,7 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", default="1000,5000,20000,50000")
     parser.add_argument("--rate", type=int, default=100, help="polls that are due each second when it is busy")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for how long idle and busy are measured at least")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for how long idle and busy are measured, about")
     parser.add_argument("--svg", type=Path)
     arguments = parser.parse_args()
     port: Any = multiprocessing.Value("i", 0)
