@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "query", nargs="*", metavar="QUERY", help='words, "phrases", -without, one OR other, begin*, site:example.org'
+        "query", nargs="*", metavar="QUERY", help='words, "phrases", one OR other, begin*, site:example.org; -without after --'
     )
     parser.add_argument(
         "--at", metavar="DATE", help="what pages said at the end of a day, or at a time, in the past, e.g. 2026-03-01"

@@ -197,7 +197,10 @@ def instant(text: str, zone: str, *, is_end: bool = False) -> Instant:
 
 
 def record(result: Result) -> dict[str, Any]:
-    """Return a result as a record of JSON."""
+    """Return a result as a record of JSON.
+
+    It has no score: that would say how many pages of others contain a word.
+    """
     hit, text = result.hit, result.text
     return {
         "record": "result",
@@ -209,7 +212,6 @@ def record(result: Result) -> dict[str, Any]:
         "version": f"{hit.page_id}.{hit.seq}",
         "since": rfc3339(hit.since),
         "until": rfc3339(text.until),
-        "score": round(hit.score, 6),
         "sentinels": list(result.page.sentinels),
         "snippet": "".join(piece for piece, _ in result.snippet),
         "marks": _marks(result.snippet),

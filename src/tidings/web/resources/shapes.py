@@ -409,7 +409,6 @@ class FoundPage(Given):
     version: str
     since: Moment
     until: Moment
-    score: float
     sentinels: list[str]
     snippet: str
     marks: list[list[int]]
