@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "query", nargs="*", metavar="QUERY", help='words, "phrases", one OR other, begin*, site:example.org; -without after --'
+        "query",
+        nargs="*",
+        metavar="QUERY",
+        help='words, "phrases", one OR other, begin*, site:example.org; -without after --',
     )
     parser.add_argument(
         "--at", metavar="DATE", help="what pages said at the end of a day, or at a time, in the past, e.g. 2026-03-01"
@@ -58,7 +61,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     async with open_indexer(settings, at_once=settings.detect.workers) as (index, indexer):
         if arguments.rebuild:
-            await asyncio.to_thread(index.begin, "")
+            await indexer.rebuild()
         behind = await indexer.behind()
         await indexer.catch_up(lambda added: progress(f"indexing {added:,} of {behind:,} versions"))
         progress.clear()

@@ -111,6 +111,10 @@ class Indexer:
         await asyncio.to_thread(self._clean)
         return added
 
+    async def rebuild(self) -> None:
+        """Empty the index, to be made anew of all that is stored."""
+        await asyncio.to_thread(lambda: self._index.begin(self._database.read(indexed.source), at=self._now()))
+
     async def keep_up(self) -> None:
         """Follow what is stored until cancelled; a fault is logged, and it is tried again."""
         loop = asyncio.get_running_loop()
@@ -146,7 +150,7 @@ class Indexer:
         """
         source = self._database.read(indexed.source)
         if self._index.read_note("source") != source:
-            self._index.begin(source)
+            self._index.begin(source, at=self._now())
 
     def _may_forget(self) -> bool:
         """Say whether both tables of terms are written anew now: at once where that takes a moment,

@@ -43,7 +43,7 @@ _TABLES: Final = (
         " last_seq INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER, kind TEXT NOT NULL, host TEXT NOT NULL,"
         " title TEXT NOT NULL, address TEXT NOT NULL, length INTEGER NOT NULL, text BLOB NOT NULL)"
     ),
-    "CREATE TABLE worth (page_id INTEGER PRIMARY KEY, gained REAL NOT NULL, since INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS worth (page_id INTEGER PRIMARY KEY, gained REAL NOT NULL, since INTEGER NOT NULL)",
     "CREATE INDEX ix_doc_page_id ON doc (page_id, seq)",
     "CREATE INDEX ix_doc_newest ON doc (length) WHERE until IS NULL",
     f"CREATE VIRTUAL TABLE newest USING fts5(title, body, address, content = '', {_TOKENIZE})",
@@ -122,18 +122,21 @@ class SearchIndex:
         if run("PRAGMA user_version").fetchone()[0] != _VERSION:
             self._make()
 
-    def _make(self, *, source: str | None = None) -> None:
+    def _make(self, *, source: str | None = None, at: Instant = 0) -> None:
         """Make the tables; those of other rules go first, and those that are there where it shall
-        be empty.
+        be empty. What refreshes of the same database improved is kept.
         """
         run = self._raw.execute
         run("BEGIN IMMEDIATE")
-        if source is not None or run("PRAGMA user_version").fetchone()[0] != _VERSION:
+        is_current = run("PRAGMA user_version").fetchone()[0] == _VERSION
+        if source is not None or not is_current:
+            kept = "worth" if is_current and source == _read_note(run, "source") else ""
             old = run("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'").fetchall()
             for (name,) in old:
                 run(f"DROP TABLE {name}")
             for (name,) in run(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> ?",
+                (kept,),
             ).fetchall():
                 run(f"DROP TABLE {name}")
             for text in _TABLES:
@@ -141,6 +144,7 @@ class SearchIndex:
             run(f"PRAGMA user_version = {_VERSION}")
             _note(run, "source", source or "")
             _note(run, "cursor", "0")
+            _note(run, "measured_from", str(at))
         run("COMMIT")
 
     def _begin_anew(self) -> None:
@@ -242,12 +246,18 @@ class SearchIndex:
 
     # -- writing -----------------------------------------------------------------------------------
 
-    def begin(self, source: str) -> None:
-        """Empty the index, to be made from the versions of a database."""
+    def begin(self, source: str, *, at: Instant = 0) -> None:
+        """Empty the index, to be made from the versions of a database.
+
+        Args:
+            source: Which database that is.
+            at: When that is (µs): versions that were fetched before replace nothing that searchers
+            were shown meanwhile, and improve nothing.
+        """
         with self._lock, self._translate_errors():
             self._follow_file()
             try:
-                self._make(source=source)
+                self._make(source=source, at=at)
             except BaseException:
                 if self._raw.in_transaction:
                     self._raw.execute("ROLLBACK")
@@ -269,8 +279,9 @@ class SearchIndex:
         with self._writing() as run:
             if int(_read_note(run, "cursor") or 0) != cursor:
                 return False
+            measured_from = _read_beginning(run)
             for entry in entries:
-                _put(run, entry, appraise)
+                _put(run, entry, appraise, measured_from)
             _note(run, "cursor", str(moved_to))
             return True
 
@@ -285,6 +296,8 @@ class SearchIndex:
         """
         with self._writing() as run:
             gone = 0
+            if not seqs:
+                run("DELETE FROM worth WHERE page_id = ?", (page_id,))
             rows = run("SELECT id, seq, last_seq FROM doc WHERE page_id = ? ORDER BY seq", (page_id,)).fetchall()
             for id_, first, last in rows:
                 left = [seq for seq in seqs if first <= seq <= last]
@@ -307,7 +320,7 @@ class SearchIndex:
         """
         with self._writing() as run:
             old = _retire(run, page_id, at)
-            if old is not None and appraise is not None:
+            if old is not None and appraise is not None and at >= _read_beginning(run):
                 _gain(run, page_id, appraise(old, None), at)
 
     def gains(self) -> list[tuple[int, float, Instant]]:
@@ -367,7 +380,7 @@ def peek(data: Path) -> tuple[IndexProgress, Instant] | None:
         raise _translate(error, path) from error
 
 
-def _put(run: Any, entry: IndexEntry, appraise: Appraises | None) -> None:
+def _put(run: Any, entry: IndexEntry, appraise: Appraises | None, measured_from: Instant) -> None:
     last = run(_LAST, (entry.page_id,)).fetchone()
     if last is not None and last[1] >= entry.seq:
         return
@@ -387,7 +400,9 @@ def _put(run: Any, entry: IndexEntry, appraise: Appraises | None) -> None:
     id_ = run("SELECT last_insert_rowid()").fetchone()[0]
     run("INSERT INTO newest (rowid, title, body, address) VALUES (?, ?, ?, ?)", (id_, *lines))
     if appraise is not None:
-        _gain(run, entry.page_id, appraise(old, lines) if old is not None else 0.0, entry.at)
+        is_measured = old is not None and entry.at >= measured_from
+        gained = appraise(old, lines) if is_measured else 0.0
+        _gain(run, entry.page_id, gained, max(entry.at, measured_from))
 
 
 def _gain(run: Any, page_id: int, gained: float, at: Instant) -> None:
@@ -437,6 +452,11 @@ def _read_note(run: Any, name: str) -> str:
 
 def _progress(run: Any) -> IndexProgress:
     return IndexProgress(_read_note(run, "source"), int(_read_note(run, "cursor") or 0))
+
+
+def _read_beginning(run: Any) -> Instant:
+    """Return since when refreshes are measured: what was stored before the index began is not."""
+    return int(_read_note(run, "measured_from") or 0)
 
 
 def _note(run: Any, name: str, value: str) -> None:

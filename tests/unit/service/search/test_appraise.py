@@ -70,6 +70,28 @@ def test_a_page_that_goes_is_worth_its_place(index, log):
     assert [] == index.gains()
 
 
+def test_what_was_measured_outlives_a_rebuild(index, log):
+    """And what was stored before is not measured again, nor for the time before the first index;
+    that of another database is.
+    """
+    said = appraiser(index, log, at=0)
+    entry = IndexEntry(page_id=30, seq=2, at=DAY, text="tea")
+    index.put([entry], cursor=40, moved_to=41, appraise=said)
+    measured = index.gains()
+
+    index.begin("one", at=2 * DAY)
+    old = IndexEntry(page_id=30, seq=1, at=0, text="rain")
+    index.put([old, entry], cursor=0, moved_to=2, appraise=said)
+    index.retire(30, DAY, appraise=said)
+    assert measured == index.gains()
+
+    index.begin("two", at=3 * DAY)
+    index.put([old, entry], cursor=0, moved_to=2, appraise=said)
+    assert [(30, 0.0, 3 * DAY)] == index.gains()
+    index.keep_only(30, [], collected=2)
+    assert [] == index.gains()
+
+
 def test_rates_are_drawn_towards_the_usual(index, log):
     """A page that has just been found may be as good as the others; the best guess comes first."""
     said = appraiser(index, log, at=0)
