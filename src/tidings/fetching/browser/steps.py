@@ -8,6 +8,7 @@ what was typed, so that none of their text is passed on.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
@@ -26,8 +27,6 @@ STEP_SECONDS: Final = 10.0
 SHOWN: Final = 160
 """Characters of the page that a failure shows."""
 HIDDEN: Final = "***"
-FEWEST_HIDDEN: Final = 4
-"""Secrets that are shorter are found in any text, and are not looked for there."""
 _WORDS = "document.body ? document.body.innerText.replace(/\\s+/g, ' ').trim() : ''"
 
 
@@ -45,11 +44,10 @@ class Typed:
         self._values.append(secret.reveal())
 
     def mask(self, text: str) -> str:
-        """Return a text without the secrets."""
-        for value in self._values:
-            if len(value) >= FEWEST_HIDDEN:
-                for form in {value, _escape(value), quote(value, safe=""), quote_plus(value)}:
-                    text = text.replace(form, HIDDEN)
+        """Return a text without the secrets, as they are and as HTML, JSON and addresses write them."""
+        forms = {form for value in self._values for form in _list_forms(value)}
+        for form in sorted(forms, key=len, reverse=True):  # one secret may be a part of another
+            text = text.replace(form, HIDDEN)
         return text
 
     def is_in(self, url: str) -> bool:
@@ -57,7 +55,14 @@ class Typed:
         return self.mask(url) != url
 
 
-async def play(page: Any, load: Load, *, settle: Callable[[], Awaitable[None]], lock: Callable[[Secret], None]) -> None:
+async def play(
+    page: Any,
+    load: Load,
+    *,
+    settle: Callable[[], Awaitable[None]],
+    lock: Callable[[Secret], None],
+    mask: Callable[[str], str],
+) -> None:
     """Do the steps of the page's request; `load.doing` says which.
 
     Raises `FetchError` (kind `request`) for the first that cannot be done.
@@ -67,6 +72,7 @@ async def play(page: Any, load: Load, *, settle: Callable[[], Awaitable[None]], 
         load: The page's load.
         settle: Returns when the page is at rest.
         lock: Called before a secret is typed; raises `FetchError` if it may not be typed here.
+        mask: Returns a text of the page without the secrets that were typed.
     """
     steps = load.request.steps
     for number, step in enumerate(steps, 1):
@@ -78,10 +84,10 @@ async def play(page: Any, load: Load, *, settle: Callable[[], Awaitable[None]], 
         except FetchError as error:
             raise FetchError(error.kind, f"{named}{error}") from None
         except TooLate:
-            raise FetchError("request", f"{named}{_why(await _count(page, step))}{await _says(page)}") from None
+            raise FetchError("request", f"{named}{_why(await _count(page, step))}{await _says(page, mask)}") from None
         except BrowserError:
             why = "the browser cannot do this here (is the selector right?)"
-            raise FetchError("request", f"{named}{why}{await _says(page)}") from None
+            raise FetchError("request", f"{named}{why}{await _says(page, mask)}") from None
         try:
             await settle()
         except FetchError as error:
@@ -128,17 +134,20 @@ def _why(count: int) -> str:
     return "nothing on the page is at that place"
 
 
-async def _says(page: Any) -> str:
-    """Return what a failure says of the page: its title and its first words."""
+async def _says(page: Any, mask: Callable[[str], str]) -> str:
+    """Return what a failure says of the page: its title and its first words, masked before they are cut."""
     try:
-        title = await asyncio.wait_for(page.title(), 1)
-        words = await asyncio.wait_for(page.evaluate(_WORDS), 1)
+        title = mask(await asyncio.wait_for(page.title(), 1))
+        words = mask(await asyncio.wait_for(page.evaluate(_WORDS), 1))
     except (BrowserError, TimeoutError):
         return ""
     shown = words if len(words) <= SHOWN else f"{words[:SHOWN].rstrip()} …"
     return f". The page “{title[:60]}” says: {shown or 'nothing'}"
 
 
-def _escape(text: str) -> str:
-    """Return a text as the browser writes it in HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _list_forms(text: str) -> tuple[str, ...]:
+    """Return the forms in which a text may stand in a page, in its data and in addresses."""
+    safe = text.replace("&", "&amp;").replace("\u00a0", "&nbsp;")
+    in_text, in_attribute = safe.replace("<", "&lt;").replace(">", "&gt;"), safe.replace('"', "&quot;")
+    in_json = (json.dumps(text, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))
+    return (text, in_text, in_attribute, *in_json, quote(text, safe=""), quote_plus(text))

@@ -96,6 +96,20 @@ _LOADING_WORDS = (
     "загрузка|идет загрузка|идёт загрузка|подождите|завантаження|yükleniyor|lütfen bekleyin|جار التحميل|جاري التحميل|טוען|लोड हो रहा है|"
     "加载中|正在加载|載入中|请稍候|読み込み中|ロード中|로딩 중|로드 중|불러오는 중"
 )
+_SHOWN = """
+(() => {
+  const shown = [], roots = [document];
+  for (const root of roots) {
+    if (root.body || root.host) shown.push((root.body || root).textContent);
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) roots.push(element.shadowRoot);
+      if (typeof element.value === "string" && element.type !== "password") shown.push(element.value);
+    }
+  }
+  return shown.join("\\n");
+})()
+"""
+"""All texts of a page and of its fields, but of those for passwords, which show dots."""
 _SAYS_LOADING = json.dumps(rf"^[\s.…·]*({_LOADING_WORDS})(,?\s+\S+){{0,2}}[\s.…·]*$")
 """A text that says that a page is loading, and of what in two words at most."""
 _LOADING = (
@@ -200,7 +214,9 @@ class Visit:
                 return VisitResult(moved_to=self._moved_to)
             if self._steps:
                 self._is_stepping = True
-                await self._unless_ended(play(self._page, self._load, settle=self._rest, lock=self._lock))
+                await self._unless_ended(
+                    play(self._page, self._load, settle=self._rest, lock=self._lock, mask=self._typed.mask)
+                )
             html = await self._html()
             return VisitResult(html, await self._picture() if self._pictures else b"", document=self._document)
         except FetchError as error:
@@ -284,7 +300,7 @@ class Visit:
         """Return whether the page at rest says more than that it is loading, or is waited for no longer; `load.loading` is all it says."""
         told = await self._evaluate(_LOADING)
         says_more = told["words"] >= FEWEST_WORDS
-        self._load.loading = "" if says_more else str(told["loading"])[:60]
+        self._load.loading = "" if says_more else self._typed.mask(str(told["loading"]))[:60]
         if not told["loading"]:
             return True
         return says_more and asyncio.get_running_loop().time() - loaded_at >= LOADING_SECONDS
@@ -297,7 +313,13 @@ class Visit:
         return data
 
     async def _picture(self) -> bytes:
-        """Return the page as a picture (WebP), its top if it is very long; nothing if that cannot be had small enough."""
+        """Return the page as a picture (WebP), its top if it is very long.
+
+        Nothing if that cannot be had small enough, or if the page shows a secret that was typed.
+        """
+        if self._typed and self._typed.mask(shown := str(await self._evaluate(_SHOWN))) != shown:
+            log.warning("the picture of %s shows a typed secret and is not kept", self._document.url)
+            return b""
         size = (await self._cdp.send("Page.getLayoutMetrics"))["cssContentSize"]
         height = max(1, min(MOST_PICTURE_HEIGHT, int(size["height"])))
         clip = {"x": 0, "y": 0, "width": VIEW_WIDTH, "height": height, "scale": 1}

@@ -45,6 +45,8 @@ class Login:
 
 StepVerb = Literal["click", "fill", "select", "press", "wait", "scroll"]
 MOST_STEPS = 20
+FEWEST_TYPED = 4
+"""Characters of a secret that a step types; a shorter one is in any text and cannot be masked."""
 LONGEST_WAIT: Duration = 60_000_000
 """The longest time (µs) that one step may wait."""
 

@@ -15,7 +15,7 @@ from tidings.fetching.http import cookies
 from tidings.language.write.texts import step_text
 from tidings.model.observed.outcome import Failed, FetchRequest, FormLogin, PlayedStep, Validators
 from tidings.model.secret import Secret
-from tidings.model.watch.asking import Value, secret_names
+from tidings.model.watch.asking import FEWEST_TYPED, Value, secret_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,6 +150,12 @@ def _explain_misuse(identity: PageIdentity, opened: Mapping[str, Opened]) -> str
     for value in [*others, *typed, identity.body, identity.proxy]:
         if value is not None and value.is_secret and opened[value.text].kind == "cookies":
             return f'the secret {value.text} holds cookies; it can only be Header "Cookie" secret "{value.text}"'
+    for value in typed:
+        if value is not None and value.is_secret and len(opened[value.text].value.reveal()) < FEWEST_TYPED:
+            return (
+                f"the secret {value.text} has fewer than {FEWEST_TYPED} characters: "
+                "it could not be masked where the page shows it, and is not typed"
+            )
     for secret in opened.values():
         if secret.kind == "cookies":
             try:

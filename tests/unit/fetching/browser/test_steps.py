@@ -9,7 +9,7 @@ import pytest
 
 from tests.browsers import Rendering, need_chromium
 from tests.fakes import Page, Seen, WebServer, Wire, response
-from tidings.fetching.browser.steps import Typed
+from tidings.fetching.browser.steps import SHOWN, Typed
 from tidings.fetching.browser.visit import treatment
 from tidings.model.observed.outcome import Failed, Fetched, PlayedStep
 from tidings.model.secret import Secret
@@ -158,11 +158,49 @@ def test_only_steps_lead_a_page_through_a_form(method, steps, expected):
 
 
 def test_what_was_typed_is_masked_in_each_of_its_forms():
-    """As it is, as HTML and addresses have it; what is too short would be in any text."""
+    """As it is, as HTML, JSON and addresses have it."""
     typed = Typed()
     typed.add(Secret(PASSWORD))
-    typed.add(Secret("abc"))
+    typed.add(Secret('a"b<c\u00a0é'))
 
-    assert "a *** b *** c *** abc" == typed.mask(f"a {PASSWORD} b k3ttle &amp; spoon c k3ttle+%26+spoon abc")
+    assert "a *** b *** c ***" == typed.mask(f"a {PASSWORD} b k3ttle &amp; spoon c k3ttle+%26+spoon")
+    assert "*** *** *** ***" == typed.mask(
+        r'a"b&lt;c&nbsp;é a&quot;b<c&nbsp;é a\"b<c\u00a0\u00e9 a%22b%3Cc%C2%A0%C3%A9'
+    )
     assert typed.is_in("https://x.example/?q=k3ttle%20%26%20spoon")
-    assert not typed.is_in("https://x.example/?q=abc")
+    assert not typed.is_in("https://x.example/?q=k3ttle")
+
+
+def test_a_secret_that_is_a_part_of_another_leaves_nothing_of_it():
+    """The longer one is masked first, whichever was typed first."""
+    typed = Typed()
+    typed.add(Secret("kettle"))
+    typed.add(Secret("kettle-17"))
+
+    assert "*** ***" == typed.mask("kettle-17 kettle")
+
+
+def test_a_failure_shows_no_beginning_of_a_secret(chromium, server, monkeypatch):
+    """The first words of the page end within it; it is masked before they are cut."""
+    monkeypatch.setattr("tidings.fetching.browser.steps.STEP_SECONDS", 0.3)
+    words = "x" * (SHOWN - 10)
+    echo = f"<div id=out></div><script>pw.oninput = () => {{ out.textContent = '{words} ' + pw.value; }};</script>"
+    server.pages["/"] = Page((FORM + echo).encode(), HTML)
+    steps = (played("fill", "css=#pw", Secret(PASSWORD)), played("click", "css=#gone"))
+
+    seen = chromium.render(server.url("/"), steps=steps)
+
+    assert isinstance(seen, Failed)
+    assert "xxx" in seen.reason
+    assert "k3t" not in seen.reason
+
+
+@pytest.mark.parametrize(("field", "is_kept"), [("css=#pw", True), ("css=#user", False)])
+def test_a_picture_of_a_typed_secret_is_not_kept(chromium, server, field, is_kept):
+    """A field for passwords shows dots, another one what was typed."""
+    server.pages["/"] = Page(FORM.encode(), HTML)
+
+    seen = chromium.render(server.url("/"), screenshot=True, steps=(played("fill", field, Secret(PASSWORD)),))
+
+    assert isinstance(seen, Fetched), seen
+    assert is_kept == bool(seen.screenshot)

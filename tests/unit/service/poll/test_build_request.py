@@ -139,6 +139,15 @@ def test_a_step_has_its_secret_put_in_and_is_named_without_it(world: World, aske
     )
 
 
+def test_a_secret_that_is_too_short_to_be_masked_is_not_typed(world: World, asker: RequestBuilder):
+    """Three characters stand in any text; in a header they are no trouble."""
+    put(world, asker, "pin", "123")
+    typing = BrowserStep("fill", "css", "#pin", secret("pin"))
+
+    assert "pin has fewer than 4 characters" in refusal(world, asker, Asking(render="browser", steps=(typing,)))
+    assert ask_page(world, asker, Asking(headers=(Header("A", secret("pin")),))).headers
+
+
 def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: RequestBuilder):
     """Of a jar only what fits each request is sent; what is in it shows nowhere."""
     put(world, asker, "shop", JAR.format(ends=0), "cookies")
