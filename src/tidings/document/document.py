@@ -273,7 +273,7 @@ class Document:
         starts.pop()  # where one behind the last would begin
         return starts
 
-    def write(self, start: int, end: int, *, most: int = 4_000) -> str:
+    def get_text(self, start: int, end: int, *, most: int = 4_000) -> str:
         """Return tokens `start:end` as the page writes them, white space collapsed, cut after about `most` characters.
 
         A number is shown whole: where `19` of `19.99` changed, people read `19.99`. So is a grapheme cluster. What stands in a text that

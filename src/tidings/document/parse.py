@@ -196,7 +196,7 @@ def _pdf(whole: Document, data: bytes) -> Document:
 
 def _with_written(document: Document) -> Document:
     """Return a document with the pages that are written into it, each where it stands; their addresses lean on the same base."""
-    inner = list(_write_frames(document.frames, MOST_LEVELS))
+    inner = list(_walk_frames(document.frames, MOST_LEVELS))
     pieces = list(document.pieces)
     for place, walked in reversed(inner):
         pieces[place:place] = [BREAK, *walked.pieces, BREAK]
@@ -215,14 +215,14 @@ def _with_written(document: Document) -> Document:
     return whole
 
 
-def _write_frames(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int, Walked]]:
+def _walk_frames(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int, Walked]]:
     """Yield (place, what stands there) of each frame with a text that can be read safely."""
     for frame in frames:
         source = (frame.source or "").encode("utf-8", "replace")
         if not source or levels == 0 or too_hard(source):
             continue
         walked = _walk(source, _tree(source))
-        for place, deeper in reversed(list(_write_frames(walked.frames, levels - 1))):
+        for place, deeper in reversed(list(_walk_frames(walked.frames, levels - 1))):
             walked.pieces[place:place] = [BREAK, *deeper.pieces, BREAK]
             walked.links += deeper.links
             walked.images += deeper.images

@@ -80,7 +80,10 @@ def special_networks() -> tuple[tuple[IPNetwork, str], ...]:
 
 
 def list_embedded(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
-    """Yield the IPv4 addresses that an IPv6 address carries or may carry: those of `translated`, and by its form compatible or ISATAP."""
+    """Yield the IPv4 addresses that an IPv6 address carries or may carry.
+
+    Those of `list_translated`, and by its form compatible or ISATAP.
+    """
     if isinstance(address, ipaddress.IPv4Address):
         return
     yield from list_translated(address)

@@ -78,7 +78,7 @@ class BuiltChange:
         """Return the change in this part of the page."""
         return self._narrow(selector=Selector(language, text))
 
-    def make_comparison(self, form: Literal["raw", "resolved", "canonical", "strict"]) -> BuiltChange:
+    def compare_as(self, form: Literal["raw", "resolved", "canonical", "strict"]) -> BuiltChange:
         """Return the change of links or images at this level of identity, or of words in the thesis' way; `ValueError` where a type has no such form."""
         kind = cast("Interest", self.meant).kind
         if form not in FORMS.get(kind, ()):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import Page
-from tidings.cli.change import first_look
+from tidings.cli.change import first_check
 
 FULL = Path("/dev/full")
 COMMAND = (sys.executable, "-m", "tidings")
@@ -107,7 +107,7 @@ def test_add_says_what_it_waited_for_in_vain(tidings, server, monkeypatch):
         over.wait(10)
 
     server.pages["/slow"] = hang
-    monkeypatch.setattr(first_look, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(first_check, "PATIENCE_SECONDS", 0.3)
 
     ran = tidings("add", "--url", server.url("/slow"), "--name", "slow")
     over.set()

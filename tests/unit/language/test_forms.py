@@ -42,9 +42,9 @@ def test_a_form_of_another_type_is_refused(said):
 
 def test_forms_in_python():
     """The same in Python; a type without the form says so."""
-    assert Interest("links", form="raw") == build.links.make_comparison("raw").meant
+    assert Interest("links", form="raw") == build.links.compare_as("raw").meant
     with pytest.raises(ValueError, match="images have no form strict"):
-        build.images.make_comparison("strict")
+        build.images.compare_as("strict")
 
 
 def find(interest, old, new):

@@ -94,9 +94,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     try:
         if arguments.url is None:
             return _add_text(database, read_text(arguments.file), arguments, settings)
-        from tidings.cli.change import first_look  # the poller and its libraries are for those who look
+        from tidings.cli.change import first_check  # the poller and its libraries are for those who check
 
-        return asyncio.run(first_look.add_url(database, arguments, settings))
+        return asyncio.run(first_check.add_url(database, arguments, settings))
     finally:
         database.close()
 
@@ -158,9 +158,9 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
         else:
             write_line(f"{row.name} {DONE[command.verb]}")
     if done.made and not arguments.no_check:
-        from tidings.cli.change import first_look  # the poller and its libraries are for those who check
+        from tidings.cli.change import first_check  # the poller and its libraries are for those who check
 
-        asyncio.run(first_look.check_new(database, done.made, settings, as_json=arguments.json))
+        asyncio.run(first_check.check_new(database, done.made, settings, as_json=arguments.json))
     for gone in done.events_dropped:
         write_dropped(gone.name, as_json=arguments.json)
     return 0

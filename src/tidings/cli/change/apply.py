@@ -90,10 +90,10 @@ def _say(database: Database, done: Applied, settings: Settings, arguments: argpa
                 write_line(f"    {line}")
     made = [step.name for step in done.steps if step.record == "sentinel" and step.action in {"created", "replaced"}]
     if made and not (arguments.dry_run or arguments.no_check):
-        from tidings.cli.change import first_look  # the poller and its libraries are for those who check
+        from tidings.cli.change import first_check  # the poller and its libraries are for those who check
 
         rows = [database.read(sentinels.find, name) for name in made]
-        asyncio.run(first_look.check_new(database, rows, settings, as_json=arguments.json))
+        asyncio.run(first_check.check_new(database, rows, settings, as_json=arguments.json))
     busy = any(step.action not in IDLE for step in done.steps)
     return 1 if arguments.exit_code and busy else 0
 

@@ -125,9 +125,9 @@ def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
         if finding.edits and finding.kinds[0] in _TEXTS:
             for edit in finding.edits:
                 if direction == "deleted":
-                    yield seen.old.write(edit.old_start, edit.old_end, most=_WHOLE_TEXT)
+                    yield seen.old.get_text(edit.old_start, edit.old_end, most=_WHOLE_TEXT)
                 else:
-                    yield seen.new.write(edit.new_start, edit.new_end, most=_WHOLE_TEXT)
+                    yield seen.new.get_text(edit.new_start, edit.new_end, most=_WHOLE_TEXT)
         else:
             rows = finding.objects
             if direction == "deleted":

@@ -203,7 +203,7 @@ class _SideTexts:
         if self._by_text is None:
             self._by_text = {}
             for place in reversed(self._places):
-                shown = place.document.write(place.start, place.end)
+                shown = place.document.get_text(place.start, place.end)
                 self._by_text.setdefault(shown, []).append(place)
         if known := self._by_text.get(text):
             return known.pop()

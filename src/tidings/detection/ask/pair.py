@@ -32,7 +32,7 @@ class Pair:
         self.seen: frozenset[str] = frozenset()
         """marks of the entries that were there in older versions (`items`)"""
         self.doubted: frozenset[str] = frozenset()
-        """what the old version lacks (`lacked`) and perhaps should not: that it is there now is no news"""
+        """what the old version lacks (`describe_lack`) and perhaps should not: that it is there now is no news"""
         self._mask: Mask | None = None
 
     def doubting(self, names: frozenset[str]) -> Pair:

@@ -26,11 +26,11 @@ class Boxes:
     def __init__(self, words: Sequence[str], known: Iterable[str]) -> None:
         letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(known), start=1)}
         self._letter = letters.get
-        self.text = self.write(words)
+        self.text = self.encode(words)
         self._places: dict[str, list[int]] = {"": []}
         self._left = STEPS
 
-    def write(self, words: Iterable[str]) -> str:
+    def encode(self, words: Iterable[str]) -> str:
         """Return words as this page writes them."""
         letter = self._letter
         return "".join([letter(word, _OTHER) for word in words])

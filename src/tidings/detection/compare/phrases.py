@@ -153,8 +153,8 @@ class _Pairing:
         """Pair instances whose boxes agree by half, the most alike first, then those nearest in order."""
         if not self.new:
             return
-        lowers = [(boxes.write(one.lower), boxes.write(one.upper)) for one in self.old]
-        uppers = [(boxes.write(one.lower), boxes.write(one.upper)) for one in self.new]
+        lowers = [(boxes.encode(one.lower), boxes.encode(one.upper)) for one in self.old]
+        uppers = [(boxes.encode(one.lower), boxes.encode(one.upper)) for one in self.new]
         found = sorted(_similar(lowers, uppers))
         old_free, new_free = set(range(len(self.old))), set(range(len(self.new)))
         for _, _, _, i, j in found:
@@ -167,10 +167,10 @@ class _Pairing:
 
     def _find_updates(self, boxes: Boxes, everywhere: list[int]) -> None:
         """Look between the boxes of the instances that are still open, in ever smaller boxes."""
-        search = _Search(boxes, boxes.write(self.phrase), self.rules)
+        search = _Search(boxes, boxes.encode(self.phrase), self.rules)
         for start in everywhere:
             search.take((start, start + self.length))
-        left = [_OpenInstance(one, boxes.write(one.lower), boxes.write(one.upper)) for one in self.old]
+        left = [_OpenInstance(one, boxes.encode(one.lower), boxes.encode(one.upper)) for one in self.old]
         for size in (self.rules.box, *self._sizes()):
             left = self._search(left, size, search)
         self.old = [one.instance for one in left]

@@ -43,10 +43,10 @@ def _edits(
     if not gone:
         return
     boxes = Boxes(words, [*phrase, *(word for lower, upper in gone for word in (*lower, *upper))])
-    written = boxes.write(phrase)
-    boxes.prepare(boxes.write(box) for signature in gone for box in signature)
+    written = boxes.encode(phrase)
+    boxes.prepare(boxes.encode(box) for signature in gone for box in signature)
     for (lower, upper), start in gone.items():
-        gap = boxes.nearest(boxes.write(lower), boxes.write(upper))
+        gap = boxes.nearest(boxes.encode(lower), boxes.encode(upper))
         yield _make_deletion(start, gap, boxes, written, rules)
 
 

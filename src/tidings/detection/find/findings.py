@@ -48,16 +48,16 @@ def finding_of_edits(edits: tuple[Edit, ...], old: Document, new: Document) -> C
         lost = without(edit.old_start, edit.old_end, gone)
         won = without(edit.new_start, edit.new_end, come)
         if is_update(edit) and lost == [(edit.old_start, edit.old_end)] and won == [(edit.new_start, edit.new_end)]:
-            updated.append((old.write(edit.old_start, edit.old_end), new.write(edit.new_start, edit.new_end)))
+            updated.append((old.get_text(edit.old_start, edit.old_end), new.get_text(edit.new_start, edit.new_end)))
             continue
-        deleted.extend(old.write(start, end) for start, end in lost)
-        inserted.extend(new.write(start, end) for start, end in won)
+        deleted.extend(old.get_text(start, end) for start, end in lost)
+        inserted.extend(new.get_text(start, end) for start, end in won)
     return ChangeSet(
         kinds=("words",),
         inserted=tuple(inserted),
         deleted=tuple(deleted),
         updated=tuple(updated),
-        moved=tuple(new.write(start, end) for start, end in come),
+        moved=tuple(new.get_text(start, end) for start, end in come),
         edits=edits,
     )
 

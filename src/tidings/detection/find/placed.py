@@ -93,7 +93,7 @@ def _place(row: ObjectCount, document: Document, number: int, span: Span, *, gon
         of=row.old if gone else row.new,
         start=start,
         end=end,
-        before=document.write(max(0, start - AROUND), start, most=_LONGEST),
-        text=document.write(start, end, most=_LONGEST),
-        after=document.write(end, min(end + AROUND, len(document.tokens)), most=_LONGEST),
+        before=document.get_text(max(0, start - AROUND), start, most=_LONGEST),
+        text=document.get_text(start, end, most=_LONGEST),
+        after=document.get_text(end, min(end + AROUND, len(document.tokens)), most=_LONGEST),
     )

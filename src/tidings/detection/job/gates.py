@@ -61,7 +61,7 @@ def digest_of_members(members: Mapping[str, Digest], *, seed: int = 0) -> Digest
     names = sorted({name for digest in members.values() for name in digest.objects})
 
     def together(name: str) -> str:
-        return multiset_digest([f"{key} {_name_digest(digest, name)}" for key, digest in members.items()], seed=seed)
+        return multiset_digest([f"{key} {_get_digest(digest, name)}" for key, digest in members.items()], seed=seed)
 
     return Digest(WITH_FRAMES, RULES_VERSION, together("text"), {name: together(name) for name in names})
 
@@ -74,7 +74,7 @@ def is_current(known: Digest | None, extraction: str = EXTRACTION) -> bool:
 def are_equal(names: Iterable[str], old: Digest, new: Digest) -> bool:
     """Return whether all the named digests are equal; `text` is the canonical text's, the others are objects'."""
     return all(
-        _name_digest(old, name) == _name_digest(new, name)
+        _get_digest(old, name) == _get_digest(new, name)
         and (not _is_further(name) or name in old.objects or "body" in old.objects)
         for name in names
     )
@@ -104,7 +104,7 @@ def _structure(document: Document, seed: int) -> dict[str, str]:
     return {"structure": text_digest(text.encode("utf-8", "replace"), seed=seed)} if text else {}
 
 
-def _name_digest(digest: Digest, name: str) -> str:
+def _get_digest(digest: Digest, name: str) -> str:
     return digest.text if name == "text" else digest.objects.get(name, "")
 
 

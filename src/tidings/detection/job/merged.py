@@ -35,11 +35,11 @@ def merge_bodies(
 
     None if they cannot be compared, if no words changed, or if the expression looks at several parts of the page.
     """
-    seen = compare_bodies(old, new, expression, extraction, targets)
+    seen = compare_one_part(old, new, expression, extraction, targets)
     return () if seen is None else merge(seen[1].old, seen[1].new, seen[0].edits)
 
 
-def compare_bodies(
+def compare_one_part(
     old: Body,
     new: Body,
     expression: Expression,
@@ -161,12 +161,12 @@ def _stretch(old: Document, new: Document, edits: list[Edit], shown: int) -> tup
     until = min(len(new.tokens), edits[-1].new_end + AROUND)
     pieces: list[Piece] = [("same", f"… ({at - shown:,} word{'' if at - shown == 1 else 's'})")] if at > shown else []
     for edit in edits:
-        pieces.append(("same", new.write(at, edit.new_start)))
+        pieces.append(("same", new.get_text(at, edit.new_start)))
         if edit.op == "move":
-            pieces.append(("moved", new.write(edit.new_start, edit.new_end)))
+            pieces.append(("moved", new.get_text(edit.new_start, edit.new_end)))
         else:
-            pieces.append(("deleted", old.write(edit.old_start, edit.old_end)))
-            pieces.append(("inserted", new.write(edit.new_start, edit.new_end)))
+            pieces.append(("deleted", old.get_text(edit.old_start, edit.old_end)))
+            pieces.append(("inserted", new.get_text(edit.new_start, edit.new_end)))
         at = max(at, edit.new_end)
-    pieces.append(("same", new.write(at, until)))
+    pieces.append(("same", new.get_text(at, until)))
     return tuple(piece for piece in pieces if piece[1]), until

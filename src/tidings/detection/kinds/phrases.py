@@ -109,10 +109,10 @@ class _PhrasePages:
     after: TermWords
 
     def old_text(self, edit: PhraseEdit) -> str:
-        return self.old.write(*self.before.tokens(*edit.old))
+        return self.old.get_text(*self.before.tokens(*edit.old))
 
     def new_text(self, edit: PhraseEdit) -> str:
-        return self.new.write(*self.after.tokens(*edit.new))
+        return self.new.get_text(*self.after.tokens(*edit.new))
 
 
 def _edits(change: PhraseChange, before: TermWords, after: TermWords) -> Iterator[Edit]:

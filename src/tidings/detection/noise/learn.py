@@ -203,7 +203,7 @@ def _update_thing(
     gone, come = was[0].digest(was[1]), now[0].digest(now[1])
     examples = ("", "")
     if gone != come:
-        examples = (old.write(*was[1], most=LONGEST_EXAMPLE), new.write(*now[1], most=LONGEST_EXAMPLE))
+        examples = (old.get_text(*was[1], most=LONGEST_EXAMPLE), new.get_text(*now[1], most=LONGEST_EXAMPLE))
     longest = min(max(was[1][1] - was[1][0], now[1][1] - now[1][0]), MOST_WORDS)
     if thing.place is not None and longest > thing.place.longest:
         thing = replace(thing, place=replace(thing.place, longest=longest))

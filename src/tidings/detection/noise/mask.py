@@ -170,7 +170,7 @@ class Mask:
     def _note(self, covered: Sequence[Covered], old: Document, new: Document) -> None:
         for one in covered[: MOST_MASKED - len(self.masked)]:
             was, now = (
-                document.write(*span, most=LONGEST_MASKED) for document, span in ((old, one.old), (new, one.new))
+                document.get_text(*span, most=LONGEST_MASKED) for document, span in ((old, one.old), (new, one.new))
             )
             self.masked.append(Masked(was, now, one.mask))
 

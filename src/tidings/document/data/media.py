@@ -73,7 +73,7 @@ def media_of_bytes(data: bytes, content_type: str | None = None) -> Media | None
     head = data[:_LOOKED_AT]
     if _BEGINS_PDF.match(head):
         return "pdf"
-    if _describe(content_type) == "application/pdf" and _PDF in data[:1_024]:
+    if _media_type(content_type) == "application/pdf" and _PDF in data[:1_024]:
         return "pdf"
     if data[:4] == b"RIFF" and data[8:12] in _RIFF:
         return "binary"
@@ -92,14 +92,14 @@ def past_lead(text: str, content_type: str | None) -> str:
     head = text[:_LOOKED_AT]
     if lead := _BEFORE_XML.match(head):
         return text[lead.end() :]
-    if _is_xml_type(_describe(content_type)) and (at := head.find("<?xml ")) > 0:
+    if _is_xml_type(_media_type(content_type)) and (at := head.find("<?xml ")) > 0:
         return text[at:]
     return text.lstrip(_NO_SIGNS)
 
 
 def media_of_text(text: str, content_type: str | None = None) -> Media:
     """Return what a text is. What the server calls plain text, Markdown or CSV is a page only if it begins as a whole page does."""
-    said = _describe(content_type)
+    said = _media_type(content_type)
     head = text[:_LOOKED_AT]
     if _SURE_PAGE.match(head):
         return "html"
@@ -127,13 +127,13 @@ def _csv_or_text(text: str, said: str) -> Media:
     return "csv" if is_open and separator_of(text, is_said=False) else "text"
 
 
-def _describe(content_type: str | None) -> str:
+def _media_type(content_type: str | None) -> str:
     return (content_type or "").partition(";")[0].strip().lower()
 
 
 def type_within(content_type: str | None) -> str | None:
     """Return the Content-Type of what a packed file holds: None where it only says that the file is packed, or nothing."""
-    return None if _describe(content_type) in _PACKED else content_type
+    return None if _media_type(content_type) in _PACKED else content_type
 
 
 def _is_xml_type(said: str) -> bool:

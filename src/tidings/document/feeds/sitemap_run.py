@@ -7,6 +7,6 @@ from tidings.document.feeds.sitemaps import Sitemap, SitemapQuestion
 
 def read(question: SitemapQuestion) -> Sitemap:
     """Return what a sitemap says."""
-    from tidings.document.feeds.sitemap import read_sitemap
+    from tidings.document.feeds.sitemap import read_sitemap  # lxml, where content is read alone
 
     return read_sitemap(question)

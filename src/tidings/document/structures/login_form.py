@@ -66,6 +66,7 @@ class LoginPage:
 
 def read(question: LoginQuestion) -> LoginPage:
     """Return what a page says of logins."""
+    # the parent imports this module for the job's name, and parses nothing
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
     from tidings.document.select.css import for_lexbor

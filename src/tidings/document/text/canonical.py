@@ -61,11 +61,11 @@ def canonical_text(text: str, cut: Callable[[str], tuple[str, ...]] = tokens_of_
 
 
 def _recut(part: bytes, cut: Callable[[str], tuple[str, ...]]) -> bytes:
-    return _digest_part(part) if len(part) <= _LONGEST_REMEMBERED else " ".join(cut(part.decode())).encode()
+    return _recut_short(part) if len(part) <= _LONGEST_REMEMBERED else " ".join(cut(part.decode())).encode()
 
 
 @lru_cache(maxsize=32_768)
-def _digest_part(part: bytes) -> bytes:
+def _recut_short(part: bytes) -> bytes:
     return " ".join(tokens_of(part.decode())).encode()
 
 

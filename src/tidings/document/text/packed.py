@@ -38,7 +38,7 @@ def unpack(data: bytes, *, most: int = MOST_BYTES) -> bytes:
 def text_within(data: bytes) -> bytes | None:
     """Return the text that a gzip file holds, None if it is no gzip file or holds something else (an archive of files).
 
-    Raises `PackedError` as `unpacked` does.
+    Raises `PackedError` as `unpack` does.
     """
     return unpack(data) if data.startswith(_GZIP) and _begins_as_text(data) else None
 

@@ -131,7 +131,7 @@ class Browser:
         self, request: FetchRequest, load: Load, fetched: Fetched
     ) -> tuple[VisitResult, MainAnswer, list[str]]:
         """Visit the page, and where its scripts send it."""
-        from tidings.fetching.browser.visit import MainAnswer, Visit
+        from tidings.fetching.browser.visit import MainAnswer, Visit  # playwright may be absent
 
         document = MainAnswer(fetched.final_url, fetched.status, dict(fetched.headers), fetched.body)
         hops: list[str] = []
@@ -155,7 +155,7 @@ class Browser:
 
     async def _follow_move(self, load: Load, url: str) -> MainAnswer:
         """Return the page that a script has sent the browser to, asked for like a part: as a stranger's unless it is at home there."""
-        from tidings.fetching.browser.visit import MainAnswer
+        from tidings.fetching.browser.visit import MainAnswer  # as above
 
         part = await self._parts.ask(load, url, headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
         if part.status not in answers.WHOLE:
@@ -166,7 +166,7 @@ class Browser:
 
     def _options(self, request: FetchRequest) -> dict[str, Any]:
         """Return what a context is like: the same for every look, so that the same page looks the same."""
-        from tidings.fetching.browser.visit import VIEW_HEIGHT, VIEW_WIDTH
+        from tidings.fetching.browser.visit import VIEW_HEIGHT, VIEW_WIDTH  # as above
 
         headers = {name.lower(): reveal(value) for name, value in request.headers}
         return {

@@ -81,7 +81,7 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
         if kind in _ANSWERS:
             message = f"{kind} is no text of the page: nobody reads the page for it"
             raise clause.fail(word.start_pos, "E28", message, hint=f"leave out page …, or monitor {kind} by itself")
-        return Condition("page lacks" if "LACKS" in types else "page has", text=_find_search_text(node, clause))
+        return Condition("page lacks" if "LACKS" in types else "page has", text=_read_search_text(node, clause))
     if "NEVER_SEEN" in types:
         return _never_seen(kind, word, clause)
     if extreme := _EXTREMES.intersection(types):
@@ -89,11 +89,11 @@ def _condition(kind: str, node: Node, clause: Clause) -> Condition:
     said = "VALUE" if word.type in _BARE else word.type
     if "STRING" in types and word.type in {"BECOMES", "IS"}:
         if kind == "availability" and word.type == "IS":
-            return Condition("is", text=_find_search_text(node, clause))
+            return Condition("is", text=_read_search_text(node, clause))
         said = "CONTAINS"
     _check_fits(said, word, kind, clause)
     if said == "CONTAINS":
-        return Condition("contains", text=_find_search_text(node, clause))
+        return Condition("contains", text=_read_search_text(node, clause))
     if said == "MATCHES":
         return Condition("matches", text=read_pattern(last(node), clause))
     if said in {"CHANGES", "RISES", "DROPS"} and "NUMBER" in types:
@@ -179,7 +179,7 @@ def _check_number(measure: str, token: Token, number: float, clause: Clause, *, 
         raise clause.fail(token.start_pos, "E16", message, expected=expected, hint=hint)
 
 
-def _find_search_text(node: Node, clause: Clause) -> str:
+def _read_search_text(node: Node, clause: Clause) -> str:
     text = " ".join(unquote(last(node)).split())
     if not text:
         raise clause.fail(last(node).start_pos, "E07", "there is nothing to look for", hint='contains "oil"')

@@ -79,7 +79,7 @@ class Silence:
                 memory = replace(memory, said={**memory.said, found.key: tuple(sorted(masks))})
         rows: Sequence[ChangeRow] = ()
         if memory.settled:
-            rows = await self._store.read(settle_rows, page, memory.settled, at)
+            rows = await self._store.read(find_settled, page, memory.settled, at)
         return replace(
             compared,
             changes=(*compared.changes, *rows),
@@ -117,7 +117,7 @@ def _find_last_notified(connection: Connection, since: Instant) -> dict[int, Ins
     }
 
 
-def settle_rows(connection: Connection, page: WatchedPage, masks: Collection[str], at: Instant) -> list[ChangeRow]:
+def find_settled(connection: Connection, page: WatchedPage, masks: Collection[str], at: Instant) -> list[ChangeRow]:
     """Return the changes that were left out by masks and have settled since, the newest of each subscription and mask."""
     kept = read(connection, page.state.page_id).kept
     wanted = {

@@ -40,12 +40,12 @@ class Drawing:
 
 def view(drawing: Drawing) -> View | None:
     """Return the view; None if the expression looks at several parts of the page, or a version cannot be read."""
-    from tidings.detection.job.merged import compare_bodies
+    from tidings.detection.job.merged import compare_one_part
     from tidings.presentation.views.view import view_of
 
     bodies = (drawing.old, drawing.new, drawing.expression, drawing.extraction, drawing.targets)
     for stored in (drawing.found, None):
-        seen = compare_bodies(*bodies, stored)
+        seen = compare_one_part(*bodies, stored)
         if seen is None:
             return None
         found, pair = seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes import Page
-from tidings.cli.change import first_look
+from tidings.cli.change import first_check
 
 HTML = {"Content-Type": "text/html"}
 
@@ -49,7 +49,7 @@ def test_who_wants_no_check_asks_for_none(tidings, server, path):
 
 def test_of_many_pages_the_service_makes_the_first_checks(tidings, server, path, monkeypatch):
     """The command returns at once and says so."""
-    monkeypatch.setattr(first_look, "MOST_CHECKED", 1)
+    monkeypatch.setattr(first_check, "MOST_CHECKED", 1)
     ran = tidings("add", str(path), checks=True)
 
     assert "2 new pages: the service makes the first checks, or `tidings check` does\n" in ran.out

@@ -20,7 +20,7 @@ def test_gaps_are_all_that_boxes_wrap(words, lower, upper, most):
     """The shortest first; an empty box is the start or the end of the page."""
     page = Boxes(words, "abc")
 
-    assert naive_gaps(words, lower, upper, most) == page.gaps(page.write(lower), page.write(upper), most)
+    assert naive_gaps(words, lower, upper, most) == page.gaps(page.encode(lower), page.encode(upper), most)
 
 
 @given(words=words, lower=box, upper=box)
@@ -29,7 +29,7 @@ def test_the_nearest_is_the_shortest_of_all(words, lower, upper):
     page = Boxes(words, "abc")
     (best, *_) = naive_gaps(words, lower, upper, len(words)) or (None,)
 
-    assert best == page.nearest(page.write(lower), page.write(upper))
+    assert best == page.nearest(page.encode(lower), page.encode(upper))
 
 
 @given(words=words, wanted=st.lists(box.filter(bool), min_size=1, max_size=12))
@@ -37,10 +37,10 @@ def test_one_pass_finds_what_single_searches_find(words, wanted):
     """Many boxes are looked for at once, with the same result."""
     one, many = Boxes(words, "abc"), Boxes(words, "abc")
     few, module.FEW = module.FEW, 0
-    many.prepare(map(many.write, wanted))
+    many.prepare(map(many.encode, wanted))
     module.FEW = few
 
-    for each in map(one.write, wanted):
+    for each in map(one.encode, wanted):
         assert one.gaps(each, "", len(words)) == many.gaps(each, "", len(words))
 
 
@@ -48,13 +48,13 @@ def test_unknown_words_are_in_no_box():
     """A word that no box has never makes one agree."""
     page = Boxes(["q", "a"], "a")
 
-    assert [] == page.gaps(page.write(["a", "a"]), "", 9)
+    assert [] == page.gaps(page.encode(["a", "a"]), "", 9)
 
 
 def test_steps_are_bounded():
     """Boxes that stand everywhere end the search; what was found until then is told."""
     page = Boxes(["a"] * 300_000, "a")
-    found = [page.gaps(box, box, 30) for box in (page.write("a" * size) for size in (10, 7, 5))]
+    found = [page.gaps(box, box, 30) for box in (page.encode("a" * size) for size in (10, 7, 5))]
 
     assert 0 < len(found[0]) <= module.STEPS
     assert [] == found[2]

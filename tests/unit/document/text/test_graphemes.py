@@ -41,7 +41,7 @@ def test_what_is_shown_splits_no_cluster(text):
     for chunk in document.chunks:
         part = Document(media="text", pieces=(chunk,))
         for token in range(len(part.tokens)):
-            shown = part.write(token, token + 1)
+            shown = part.get_text(token, token + 1)
             starts = [at for at in range(len(chunk)) if chunk.startswith(shown, at)]
 
             assert any({at, at + len(shown)} <= borders(chunk) for at in starts), (chunk, shown)

@@ -157,7 +157,7 @@ def _login(database: Database, arguments: argparse.Namespace, settings: Settings
             raise UsageError(message)
         return "", Secret("")
     if arguments.login_form is None and ":" in arguments.user:
-        message = "the name of a user has no colon in it: basic auth could not separate it from the password"
+        message = "the name of a user has no colon in it: basic auth could not tell it from the password"
         raise UsageError(message)
     plain = re.sub(r"[^A-Za-z0-9.]+", "-", f"{host}-{arguments.user}").strip("-.")
     password = _password(database, arguments, settings, host)
@@ -202,7 +202,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     write_warnings([asked.find_flag(warning) for warning in ours], as_json=arguments.json)
     try:
         problem, tests = await asyncio.gather(
-            _first_look(database, row, settings, deadline=deadline),
+            _check_first(database, row, settings, deadline=deadline),
             _rehearse(database, row, arguments, settings, deadline),
         )
     except asyncio.CancelledError:
@@ -310,7 +310,7 @@ def _write_seen(name: str, label: str, seen: SeenNow, warnings: Sequence[str], *
         write_line(f"{who}  warning {warning}")
 
 
-async def _first_look(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
+async def _check_first(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
     """Check a new page once; return what went wrong, if anything did."""
     named = {page_id: {row.id} for page_id in database.read(add_answer.page_ids, row.id)}
     return await _look(database, named, row.name, settings, deadline=deadline)
