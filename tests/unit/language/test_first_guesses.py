@@ -215,6 +215,9 @@ CLAUSES = [
     ("Only added lines", "Monitor all words inserted"),
     ("Notify at most once per day", "Notify by email you@example.org max 1 per 1 day"),
     ('Notify slack "https://hooks.example/x"', "Notify by https://hooks.example/x"),
+    ('Filter css "#main" remove css ".ads"', 'Select css "#main" Exclude css ".ads"'),
+    ('Monitor text in script "#d" jsonpath "$.x"', 'Monitor text in jsonpath "$.x" Select css "#d"'),
+    ("Fetch every 5m Colour blue", "Fetch every 5 min"),
 ]
 
 

@@ -98,7 +98,8 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     (r"^sort(?:\s+(?:the\s+)?lines?)?$", "Transform sort lines"),
     (r"^(?:remove|drop|ignore|without|unique)\s+duplicat(?:e|ed)s?(?:\s+lines?)?$|^unique\s+lines?$", "Transform unique lines"),
     (r"^(?:ignore|exclude|skip)\s+(?:white\s*-?space|blanks|spaces|blank\s+lines|empty\s+lines|markup|html|formatting|styles?)$", "Monitor all words"),
-    (r"\bin\s+script\s+(?:\"\d+\"\s+)?(?=jsonpath\b)", "in "),
+    (r"\bin\s+script\s+(\"\d+\")\s+(jsonpath\s+\"\d+\")(.*)$", r"in \2\3 Select css \1"),
+    (r"\bin\s+script\s+(?=jsonpath\b)", "in "),
     (r"^case\s*-?\s*(?:in)?sensitive$|^(?:ignore|exclude)\s+(?:upper|letter)\s*-?case$", "Ignore case"),
     # a condition without Monitor
     (

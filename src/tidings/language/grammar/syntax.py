@@ -254,8 +254,10 @@ def _piece(text: str, piece: Piece, rule: str, report: ProblemReport) -> Node | 
 def _line(text: str, piece: Piece, rule: str, fault: Fault) -> str:
     """Return what a clause that cannot be read was probably meant to be, or what stands behind a clause that ended; empty if nobody knows."""
     whole, rest = text[piece.start : piece.end], "" if fault.at_end else text[fault.offset : piece.end]
-    guesses = (whole, rest) if rule == "clause" else (rest,)
-    return next((line for guess in guesses for line in lines_for(guess) if _reads(line, "clause")), "")
+    guesses = [whole, rest] if rule == "clause" else [rest]
+    if rule == "clause" and "UNIT" in fault.expected and rest:  # what follows the unit may be another fault
+        guesses.append(text[piece.start : next(lexemes(text, fault.offset)).end])
+    return next((line for guess in guesses for line in lines_for(guess) if _reads_clauses(line)), "")
 
 
 def _statements_meant(guess: str) -> Iterator[str]:
@@ -269,6 +271,11 @@ def _statements_meant(guess: str) -> Iterator[str]:
 def _clauses_meant(guess: str) -> Iterator[str]:
     """Yield the clauses that a text may be, the text itself if it is one."""
     yield from (line for line in (guess, *lines_for(guess)) if _reads(line, "clause"))
+
+
+def _reads_clauses(line: str) -> bool:
+    """Return whether a line is a clause or several."""
+    return _reads(line, "clause") or _reads(f"Create Sentinel x Using https://x.example/ {line}", "document")
 
 
 def _reads(line: str, rule: str) -> bool:
