@@ -227,7 +227,7 @@ STORIES: dict[str, tuple[Act, str, str]] = {
     "a part is missing": (_part_missing, "part missing", "matches nothing"),
     "a receiver refuses": (_refusing, "not delivered", "takes nothing since"),
     "a receiver is off": (_switch_off, "switched off", "is switched off, it failed since"),
-    "restless": (_restless, "restless", "looks different each time"),
+    "restless": (_restless, "restless", "is different each time"),
     "a host is held": (_hold, "held", "left alone until"),
     "moved": (_move, "moved", "has moved for good to"),
     "a frame fails": (_frame_fails, "partial", "what it showed last stays"),
@@ -305,7 +305,7 @@ def test_who_watches_a_page_that_cannot_be_compared_is_told_at_once(world: World
     hours(world, 0)
 
     assert ["comparison.given_up"] == [m["data"]["event"] for _, m in world.received]
-    assert "so no change of it can be told" in world.received[0][1]["data"]["summary"]
+    assert "so no change of it can be reported" in world.received[0][1]["data"]["summary"]
 
 
 def test_every_source_has_a_story() -> None:

@@ -276,7 +276,7 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
             poll = world.polls()[-1]
             assert "No space left on device" in row.refused
             assert ("error", "disk") == (poll.outcome, poll.kind)
-            assert "could not be kept: blobs/aa could not be written: No space left on device" in poll.note
+            assert "could not be stored: blobs/aa could not be written: No space left on device" in poll.note
             assert [] == world.read(polls.open_polls)
             assert [1] == [version.seq for version in world.versions()]
             assert [1] == [sub.seen for sub in world.read(subscriptions.listing)]
