@@ -113,7 +113,7 @@ def test_experts_see_what_is_learned(watched):
     assert kinds["price"]["price"] == pytest.approx(kinds["price"]["floor"], rel=0.01)
     assert (24.0, False) == (kinds["price"]["promised"], kinds["price"]["binds"])
     assert kinds["certificate"]["share"] is None
-    assert "none yet: it needs 7 days of looks" in text
+    assert "none yet: it needs 7 days of checks" in text
 
 
 def test_show_says_what_plan_says_under_a_policy_that_keeps_nothing(watched):
