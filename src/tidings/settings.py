@@ -219,6 +219,10 @@ class NotifySettings:
     smtp_security: str = _setting("starttls", "tls (from the first byte), starttls (asked for, never left out) or none")
     smtp_user: str = _setting("", "name to log in with; empty: no log-in")
     smtp_password: str = _setting("", "password to log in with", secret=True)
+    weekly: bool = _setting(
+        False,
+        "whether the receivers of all sentinels get the figures of the week on Mondays at 8",
+    )
     mail_from: str = _setting("", "sender of e-mail, e.g. Tidings <tidings@example.org>; empty: `smtp_user`")
 
 
@@ -282,6 +286,14 @@ class ServeSettings:
     proxy_header: str = _setting(
         "Remote-User", "the header in which they say it; of anybody else it counts for nothing"
     )
+    ping_url: str = _setting(
+        "",
+        "address that is asked (POST) every `ping_seconds` while the service works, e.g. of a healthchecks.io check;"
+        " whoever is there raises the alarm when that ends",
+        secret=True,
+    )
+    ping_seconds: float = _setting(60.0, "see `ping_url`", least=1)
+    log_format: str = _setting("text", "how the log on standard error is written: text, or json (one record a line)")
     public_url: str = _setting(
         "",
         "how the Internet reaches this service, e.g. https://tidings.example.org; then feeds' hubs are asked to announce what is new (WebSub); empty: none is",

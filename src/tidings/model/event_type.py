@@ -94,3 +94,5 @@ class EventType(StrEnum):
     """the data is an older copy"""
     CLOCK_WRONG = "clock.wrong"
     """the clock was wrong"""
+    WEEK_REPORTED = "week.reported"
+    """the figures of an owner's week"""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tidings.errors import StoreMissingError
+from tidings.service.health.metrics import Meter
 from tidings.service.notify.deliver import STREAMED
 from tidings.storage.db.database import open_database
 from tidings.storage.people import accounts
@@ -35,6 +36,7 @@ class Door:
         """wakes those who follow the stream"""
         self.changes = Arrivals()
         """wakes the screens"""
+        self.meter = Meter()
         self._desk: Desk | None = None
         self._server: Server | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -61,6 +63,7 @@ class Door:
     def inside(self, monitor: Monitor) -> Inside:
         """Return what is behind the door."""
         ways_in = monitor.ways_in
+        self.meter.read_price = lambda: monitor.planner.proposals.price or None
         return Inside(
             settings=self._settings,
             store=monitor.store,
@@ -71,6 +74,7 @@ class Door:
             epoch=monitor.upkeep.epoch,
             holder=monitor.upkeep.holder,
             arrivals=self.arrivals,
+            meter=self.meter,
         )
 
     @property
@@ -80,6 +84,7 @@ class Door:
 
     def hear(self, unit: Unit) -> None:
         """Hear of a unit that was committed: those who follow the stream are woken if something is on it."""
+        self.meter.hear(unit)
         if any(event.type == STREAMED for event in unit.events):
             self.arrivals.wake()
         if unit.changes:

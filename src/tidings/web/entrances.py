@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from tidings.web.access import LOCAL, Asker, Who, asker_of, check_objects, check_role
-from tidings.web.api import feeds, health, hooks, signals, stream, websub
+from tidings.web.api import feeds, health, hooks, metrics, signals, stream, websub
 from tidings.web.guard import READING, RequestGuard
 from tidings.web.markup import render
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
@@ -53,7 +53,7 @@ def entrances() -> tuple[Entrance, ...]:
     """Return all entrances there are, each with what it keeps from one request to the next."""
     counted, signalled, told, batches = hooks.pace(), signals.pace(), websub.pace(), stream.Batches()
 
-    pulse = health.Pulse()
+    pulse, figures = health.Pulse(), metrics.Metrics()
 
     async def hook(request: Request, inside: Inside) -> Response:
         return await hooks.answer(request, inside, counted)
@@ -69,6 +69,7 @@ def entrances() -> tuple[Entrance, ...]:
 
     return (
         Entrance(HEALTH, "GET", "anybody", pulse.answer),
+        Entrance("/metrics", "GET", "readers", figures.answer, is_of_all=True),
         Entrance("/feeds/{name:path}.atom", "GET", "readers", feeds.answer),
         Entrance("/api/v1/stream", "GET", "readers", follow, is_of_all=True),
         Entrance("/api/v1/hooks/{name}", "POST", "hook", hook),

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tidings.service.health.metrics import Meter
+
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Instant
@@ -146,3 +148,4 @@ class Inside:
     epoch: int
     holder: str
     arrivals: Arrivals = field(default_factory=Arrivals)
+    meter: Meter = field(default_factory=Meter)

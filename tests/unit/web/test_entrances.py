@@ -30,6 +30,7 @@ def test_every_entrance_says_who_may_enter():
     """R-13: a new one is looked at here, and its answer to a stranger below."""
     assert {
         ("/healthz", "GET", "anybody"),
+        ("/metrics", "GET", "readers"),
         ("/feeds/{name:path}.atom", "GET", "readers"),
         ("/api/v1/stream", "GET", "readers"),
         ("/api/v1/hooks/{name}", "POST", "hook"),

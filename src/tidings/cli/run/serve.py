@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, write_json, write_line, write_nowhere
+from tidings.cli.run.logs import announce, set_up
 from tidings.clock import SECOND
 from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
 from tidings.service.run.assembly import poller
@@ -48,7 +49,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve until stopped."""
     settings = _set_address(settings, arguments)
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    set_up(settings.serve.log_format)
     return asyncio.run(_serve(arguments, settings))
 
 
@@ -72,7 +73,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
         try:
             return await _watch(arguments, settings, door, stop)
         except ClockSetBackError as error:
-            _announce(f"{error}; the service starts again by what it says now")
+            announce(f"{error}; the service starts again by what it says now")
             settings = replace(settings, serve=replace(settings.serve, port=door.port))
 
 
@@ -84,7 +85,7 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
         serving = poller(settings, stream=console, patience_seconds=PATIENCE_SECONDS, spreads=True, endures=True)
         monitor = await _unless(stop, stack.enter_async_context(serving))
         if monitor is None:
-            _announce("stopped")
+            announce("stopped")
             return 0
         door.bind()
         printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
@@ -94,7 +95,7 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
         await monitor.live()
         count = len(monitor.watchlist.pages)
         took = time.perf_counter() - begun
-        _announce(
+        announce(
             f"ready: {spell_count(count, 'page')}, {spell_count(len(monitor.watchlist.sentinels), 'sentinel')},"
             f" data in {settings.data} ({took:.2f} s)"
         )
@@ -104,12 +105,12 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
             async with indexing(settings), _answering(door, monitor, stop):
                 await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
         except StaleEpochError as error:
-            _announce(f"stopped: {error}")
+            announce(f"stopped: {error}")
             return error.exit_code
         finally:
             if printer.is_unheard:
                 write_nowhere()
-    _announce("stopped")
+    announce("stopped")
     return 0
 
 
@@ -143,9 +144,9 @@ async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> Async
         except BaseException:
             stop.set()
             raise
-        _announce(f"listening on {door.url}")
+        announce(f"listening on {door.url}")
         if sys.stderr.isatty() and not await monitor.store.read(accounts.exist):
-            _announce(f"no accounts; {door.url}/login makes the first within an hour; code: {door.first_code}")
+            announce(f"no accounts; {door.url}/login makes the first within an hour; code: {door.first_code}")
 
     opening = asyncio.create_task(open_())
     try:
@@ -166,19 +167,13 @@ async def _loop(monitor: Monitor, stopped: asyncio.Task[bool], *, most: int) -> 
             told = ""
         except StoreStalledError as error:
             if told != str(error):
-                _announce(f"{error}; the service goes on when it can")
+                announce(f"{error}; the service goes on when it can")
             told = str(error)
             await asyncio.wait({stopped}, timeout=PAUSE_WHEN_REFUSED_SECONDS)
         resting = asyncio.create_task(monitor.rest(most=most))
         await asyncio.wait({resting, stopped}, return_when=asyncio.FIRST_COMPLETED)
         resting.cancel()
         await asyncio.sleep(STEP_PAUSE_SECONDS)
-
-
-def _announce(text: str) -> None:
-    with contextlib.suppress(OSError):  # whoever reads may have left; the service has more to do than to be read
-        sys.stderr.write(f"tidings: {text}\n")
-        sys.stderr.flush()
 
 
 class Printer:
@@ -198,7 +193,7 @@ class Printer:
         except (BrokenPipeError, OutputError) as error:
             if not self.is_unheard:
                 cause = error.__cause__ if isinstance(error, OutputError) else error
-                _announce(
+                announce(
                     f"standard output takes nothing any more ({getattr(cause, 'strerror', cause)}); the service goes on"
                 )
             self.is_unheard = True
@@ -217,4 +212,4 @@ class Printer:
         if self._verbose and unit.poll is not None and unit.page is not None:
             page = watchlist.pages.get(unit.page.page_id)
             where = page.identity.given if page is not None else f"page {unit.page.page_id}"
-            _announce(f"{unit.poll.outcome} {where}{f': {unit.poll.reason}' if unit.poll.outcome == 'error' else ''}")
+            announce(f"{unit.poll.outcome} {where}{f': {unit.poll.reason}' if unit.poll.outcome == 'error' else ''}")

@@ -59,6 +59,7 @@ class PollRecord:
     bytes: int = 0
     requests: int = 1
     reason: str = ""
+    charged_at: Instant | None = None
 
 
 CHANGE: Final = "change"

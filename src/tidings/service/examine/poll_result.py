@@ -60,6 +60,7 @@ class PollResult(Turn):
         return PollRecord(
             poll_id=self.charged.poll_id,
             page_id=self.page.state.page_id,
+            charged_at=self.charged.at,
             finished_at=self.at,
             outcome=outcome,
             text_changed=text_changed,

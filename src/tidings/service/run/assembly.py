@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from tidings.clock import DAY, SECOND, SystemClock
 from tidings.errors import SecretError
+from tidings.fetching.http.client import user_agent
 from tidings.model.watch.asking import LONGEST_TIMEOUT
 from tidings.notification.channels import sendable
 from tidings.scheduling.policies import reads_of
@@ -49,9 +50,11 @@ from tidings.service.sources.signals import Signals
 from tidings.service.sources.websub import Subscriber
 from tidings.service.upkeep import wrong_clock
 from tidings.service.upkeep.collector import Collector
+from tidings.service.upkeep.heartbeat import Heartbeat
 from tidings.service.upkeep.memories import Memories
 from tidings.service.upkeep.outages import Outages
 from tidings.service.upkeep.upkeep import Stall, Upkeep
+from tidings.service.upkeep.weekly import WeeklyReport
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.needs import Needs
 from tidings.service.watch.watchlist import Watchlist
@@ -219,6 +222,10 @@ async def _build(
             store, watch.committer, planner, signals, pages, policy=settings.schedule.policy, epoch=base.epoch
         ),
         collector=Collector(store, base.archive, settings.store, epoch=base.epoch),
+        beside=(
+            Heartbeat(outside.client, settings.serve, user_agent(settings.fetch)),
+            WeeklyReport(store, watch.watchlist, watch.committer, watch.bulletins, settings, epoch=base.epoch),
+        ),
         inbox=watch.inbox,
         ways_in=WaysIn(outside_events, signals, _build_subscriber(base, outside, watch, signals, signing)),
     )

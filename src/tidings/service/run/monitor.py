@@ -12,7 +12,7 @@ import gc
 import logging
 import math
 from collections.abc import Coroutine, Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from tidings.clock import MINUTE, SECOND
 from tidings.errors import StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
@@ -117,6 +117,16 @@ class WaysIn(NamedTuple):
     hubs: Subscriber
 
 
+class SideTask(Protocol):
+    """Work beside the polls; `next_due` is when there may be some, None for never."""
+
+    next_due: Instant | None
+
+    async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
+        """Return the work that is due."""
+        ...
+
+
 class Monitor:
     """One poller at work; the ways in are for whoever answers strangers."""
 
@@ -138,6 +148,7 @@ class Monitor:
         sitemaps: Sitemaps,
         memories: Memories,
         collector: Collector,
+        beside: Iterable[SideTask],
         inbox: Inbox,
         ways_in: WaysIn,
     ) -> None:
@@ -155,7 +166,7 @@ class Monitor:
         self.ways_in = ways_in
         self.sitemaps = sitemaps
         self._sources = sources
-        self._around = (sources, ways_in.hubs, sitemaps)
+        self._around: tuple[SideTask, ...] = (sources, ways_in.hubs, sitemaps, *beside)
         self._memories = memories
         self._collector = collector
         self._inbox = inbox

@@ -412,7 +412,15 @@ CLOCK_WRONG = EventType.CLOCK_WRONG
 STALLED = EventType.SERVICE_STALLED
 DAMAGED = EventType.DATA_DAMAGED
 OUTAGE = EventType.STORE_OUTAGE
-BULLETINS = (EventType.NETWORK_AWAY, EventType.NETWORK_BACK, STALLED, DAMAGED, OUTAGE, CLOCK_WRONG)
+BULLETINS = (
+    EventType.NETWORK_AWAY,
+    EventType.NETWORK_BACK,
+    STALLED,
+    DAMAGED,
+    OUTAGE,
+    CLOCK_WRONG,
+    EventType.WEEK_REPORTED,
+)
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 
@@ -436,6 +444,8 @@ def bulletin_record(event: NoticeEvent) -> Record:
         case EventType.DATA_DAMAGED:
             what = "; ".join(data["items"])
             summary = f"what is stored makes no sense and is not watched any more: {what}. All else goes on. `tidings doctor` says more; put a copy of the database back"
+        case EventType.WEEK_REPORTED:
+            summary = _describe_week(data)
         case _:
             summary = str(data.get("summary", event.type))
     details = {
@@ -449,6 +459,23 @@ def bulletin_record(event: NoticeEvent) -> Record:
         "detected_at": rfc3339(event.at),
     }
     return problem_record(summary, where="Tidings", details=details)
+
+
+def _describe_week(data: Mapping[str, Any]) -> str:
+    """Return the weekly report."""
+
+    def count(name: str, noun: str) -> str:
+        number = data[name]
+        return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+    since = (rfc3339(data["since"]) or "")[:10]
+    text = (
+        f"week from {since}: {count('sentinels', 'sentinel')} watched {count('pages', 'page')};"
+        f" {count('changes', 'change')} found in {count('polls', 'check')}, {data['failed']:,} of them failed;"
+        f" {count('in_error', 'page')} cannot be read now; {count('given_up', 'message')} given up"
+    )
+    saved = data["at_pace"] - data["polls"]
+    return f"{text}. Checks at a fixed pace would have been {saved:,} more" if saved > 0 else text
 
 
 def describe_healed(data: Mapping[str, Any]) -> str:

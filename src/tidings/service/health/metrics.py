@@ -1,0 +1,160 @@
+"""Figures of a running service, in the text format of Prometheus (version 0.0.4).
+
+Counters count what this process has committed since it started; a restart begins at 0, as scrapers
+expect. Gauges are read when somebody asks. No label holds a URL, a name or anything else of a user.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from tidings import __version__
+from tidings.clock import SECOND
+from tidings.model.watch.weight import WHOLE
+from tidings.service.health.overdue import overdue
+from tidings.service.health.reading import HealthReading
+from tidings.storage.watches import figures
+from tidings.storage.write import charge
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.observed.unit import Unit
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+"""Upper bounds of the durations that are counted together, in seconds."""
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts the units of one process. `read_price` returns the price of a poll, or None."""
+
+    read_price: Callable[[], float | None] = lambda: None
+    polls: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
+    sent: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    durations: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
+
+    def hear(self, unit: Unit) -> None:
+        """Count what one committed unit brought."""
+        if (poll := unit.poll) is not None:
+            self.polls[poll.outcome] += 1
+            if poll.charged_at is not None:
+                took = max(0.0, (poll.finished_at - poll.charged_at) / SECOND)
+                self.seconds += took
+                self.durations[bisect_left(BUCKETS, took)] += 1
+        for row in unit.changes:
+            if not row.quiet:
+                self.changes[row.found.kinds[0].partition(" ")[0] if row.found.kinds else "other"] += 1
+        for result in unit.results:
+            self.sent += result.status == "delivered"
+            self.failed += result.status != "delivered"
+
+    def write(self, gauges: Gauges) -> str:
+        """Return all figures as the text that a scraper reads."""
+        reached = _accumulate(self.durations)
+        bounds = [*(f"{bound:g}" for bound in BUCKETS), "+Inf"]
+        price = self.read_price()
+        outcomes = ("new", "unchanged", "changed", "error", "quarantined")
+        parts = [
+            _family(
+                "tidings_polls_total",
+                "counter",
+                "Checks of pages that have ended, by outcome.",
+                [("", (("outcome", name),), self.polls[name]) for name in outcomes],
+            ),
+            _family(
+                "tidings_poll_duration_seconds",
+                "histogram",
+                "Time from the charge of a check to its end.",
+                [
+                    *(("_bucket", (("le", le),), count) for le, count in zip(bounds, reached, strict=True)),
+                    ("_sum", (), self.seconds),
+                    ("_count", (), reached[-1]),
+                ],
+            ),
+            _family(
+                "tidings_changes_total",
+                "counter",
+                "Changes that were found, by change type.",
+                [("", (("kind", kind),), count) for kind, count in sorted(self.changes.items())],
+            ),
+            _family("tidings_deliveries_total", "counter", "Messages that were taken.", [("", (), self.sent)]),
+            _family(
+                "tidings_delivery_failures_total",
+                "counter",
+                "Attempts to deliver that failed.",
+                [("", (), self.failed)],
+            ),
+            *(_family(name, "gauge", help_, [("", (), value)]) for name, help_, value in gauges.rows()),
+            _family(
+                "tidings_budget_tokens",
+                "gauge",
+                "Requests that may be made at once, by class.",
+                [("", (("class", name),), level) for name, level in gauges.tokens.items()],
+            ),
+            _family(
+                "tidings_schedule_price",
+                "gauge",
+                "What a check must be worth to be made; absent if the policy knows no price.",
+                [] if price is None else [("", (), price)],
+            ),
+            _family("tidings_build_info", "gauge", "The version.", [("", (("version", __version__),), 1)]),
+        ]
+        return "".join(line for part in parts for line in part)
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """What is so now: watched and overdue pages, messages that wait, tokens by class."""
+
+    watching: figures.Now
+    overdue: int
+    tokens: Mapping[str, float]
+
+    def rows(self) -> Iterator[tuple[str, str, int]]:
+        """Yield name, help and value of those without labels."""
+        yield "tidings_pages", "Pages that are watched.", self.watching.pages
+        yield "tidings_overdue_pages", "Pages whose check is late by two intervals or more.", self.overdue
+        yield "tidings_pages_in_error", "Pages that cannot be read now.", self.watching.in_error
+        yield "tidings_deliveries_pending", "Messages that wait to be sent.", self.watching.pending
+
+
+def read_gauges(c: Connection, settings: Settings, *, now: Instant) -> Gauges:
+    """Return what is so at an instant (µs, wall time)."""
+    reading = HealthReading(c=c, settings=settings, now=now, is_polled=True)
+    known = charge.budgets(c)
+    return Gauges(
+        watching=figures.count_now(c),
+        overdue=sum(1 for _ in overdue(reading)),
+        tokens={name: known[name].refill(now).level for name in sorted(known, key=lambda name: (name != WHOLE, name))},
+    )
+
+
+def _accumulate(counts: Iterable[int]) -> list[int]:
+    total, found = 0, []
+    for count in counts:
+        total += count
+        found.append(total)
+    return found
+
+
+def _family(name: str, kind: str, text: str, samples: Iterable[tuple[str, Labels, float]]) -> Iterator[str]:
+    """Yield the lines of one metric: what it is, and its samples (suffix, labels, value)."""
+    yield f"# HELP {name} {text}\n# TYPE {name} {kind}\n"
+    for suffix, labels, value in samples:
+        shown = ",".join(f'{label}="{_escape(text)}"' for label, text in labels)
+        yield f"{name}{suffix}{f'{{{shown}}}' if shown else ''} {value:.12g}\n"
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

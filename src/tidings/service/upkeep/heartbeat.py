@@ -1,0 +1,49 @@
+"""A dead-man's switch: while the service works it asks an address, and whoever is there raises the
+alarm once it is not asked any more.
+
+It is asked within a step, so not while the lease is lost, the database is away or nothing can be
+stored. What it answers changes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import SECOND
+
+if TYPE_CHECKING:
+    from tidings.fetching.fetcher import Poster
+    from tidings.model.interval import Instant
+    from tidings.settings import ServeSettings
+
+log = logging.getLogger("tidings.service")
+TIMEOUT_SECONDS: Final = 10.0
+
+
+class Heartbeat:
+    """Asks `serve.ping_url` every `serve.ping_seconds`."""
+
+    def __init__(self, poster: Poster, serve: ServeSettings, agent: str) -> None:
+        self._poster = poster
+        self._url = serve.ping_url
+        self._every = round(serve.ping_seconds * SECOND)
+        self._headers = {"User-Agent": agent, "Content-Type": "text/plain"}
+        self._error = ""
+        self.next_due: Instant | None = 0 if self._url else None
+
+    async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
+        """Return the request that is due, if one is."""
+        if self.next_due is None or now < self.next_due:
+            return []
+        self.next_due = now + self._every
+        return [self._ping()]
+
+    async def _ping(self) -> None:
+        answer = await self._poster.post(self._url, headers=self._headers, body=b"", timeout_seconds=TIMEOUT_SECONDS)
+        if answer.error and answer.error != self._error:
+            log.warning("serve.ping_url could not be reached: %s", answer.error)
+        elif self._error and not answer.error:
+            log.info("serve.ping_url is reached again")
+        self._error = answer.error

@@ -1,0 +1,153 @@
+"""Promise: who runs Tidings sees how it goes by figures, a ping and a weekly report."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.asgi import ask
+from tests.world import World, play
+from tidings import __version__
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.errors import StoreStalledError
+from tidings.service.run.monitor import Monitor
+from tidings.web.door import Door
+from tidings.web.entrances import application
+
+TOKEN = "r" * 24
+HOURLY = "Create Sentinel {name} Using {{{path}}} Monitor all words Fetch every 1 hour"
+
+
+def live(world: World, *asked: dict[str, str]) -> list[Any]:
+    """Return the answers of /metrics, after hours in which a page changed and one failed."""
+    world.page("/a", "<p>one</p>")
+    world.page("/gone", "", status=500)
+    world.add(HOURLY.format(name="a", path="/a"))
+    world.add(HOURLY.format(name="gone", path="/gone"))
+    found: list[Any] = []
+
+    async def story(monitor: Monitor) -> None:
+        door = Door(world.settings)
+        monitor.committer.listen(door.hear)
+        await world.pass_time(monitor, HOUR // 2)
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, 3 * HOUR)
+        found.extend([await ask(application(door.inside(monitor)), "/metrics", headers=each) for each in asked])
+
+    play(world, story)
+    return found
+
+
+def test_figures_are_what_happened(world: World) -> None:
+    """Counters are the polls and changes of the database; no label names a page or sentinel."""
+    (answer,) = live(world, {})
+    families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}
+    polls = {sample.labels["outcome"]: sample.value for sample in families["tidings_polls"].samples}
+    kept = [poll.outcome for poll in world.polls()]
+
+    assert "text/plain; version=0.0.4; charset=utf-8" == answer.headers["content-type"]
+    assert {outcome: kept.count(outcome) for outcome in polls} == polls
+    assert {"new": 1, "changed": 1} == {name: polls[name] for name in ("new", "changed")}
+    assert polls["error"] > 0
+    assert [("words", 1)] == [(one.labels["kind"], one.value) for one in families["tidings_changes"].samples]
+    count = next(one for one in families["tidings_poll_duration_seconds"].samples if one.name.endswith("_count"))
+    assert len(kept) == count.value
+    assert [({"version": __version__}, 1)] == [(s.labels, s.value) for s in families["tidings_build_info"].samples]
+    values = {
+        name: families[name].samples[0].value
+        for name in ("tidings_pages", "tidings_pages_in_error", "tidings_overdue_pages")
+    }
+    assert {"tidings_pages": 2, "tidings_pages_in_error": 1, "tidings_overdue_pages": 0} == values
+    labels = {name for family in families.values() for sample in family.samples for name in sample.labels}
+    assert {"outcome", "le", "kind", "class", "version"} == labels
+    assert "127.0.0.1" not in answer.body.decode()
+
+
+def test_figures_are_for_readers(world: World) -> None:
+    """Where a token is set it is asked for; whoever shows it reads."""
+    world.flags["serve.token"] = TOKEN
+
+    answers = live(world, {}, {"authorization": f"Bearer {TOKEN}"})
+
+    assert [401, 200] == [answer.status for answer in answers]
+
+
+def test_a_service_that_works_is_heard_of(world: World) -> None:
+    """The address is asked once an interval, whatever it answers, and not in a stall."""
+    world.page("/a", "<p>one</p>")
+    world.page("/ping/uuid", "", status=500)
+    world.flags |= {"serve.ping_url": world.server.url("/ping/uuid"), "serve.ping_seconds": "600"}
+    world.add(HOURLY.format(name="a", path="/a"))
+    pings: list[int] = []
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR - MINUTE)
+        pings.append(world.server.paths().count("/ping/uuid"))
+
+        async def refuse() -> None:
+            raise StoreStalledError("the disk is full")
+
+        make_ready, monitor.upkeep.make_ready = monitor.upkeep.make_ready, refuse  # type: ignore[method-assign]
+        world.clock.advance(HOUR)
+        for _ in range(3):
+            try:
+                await monitor.step()
+            except StoreStalledError:
+                await asyncio.sleep(0)
+        pings.append(world.server.paths().count("/ping/uuid"))
+        monitor.upkeep.make_ready = make_ready  # type: ignore[method-assign]
+        await world.pass_time(monitor, MINUTE)
+        pings.append(world.server.paths().count("/ping/uuid"))
+
+    play(world, story)
+
+    assert [6, 6, 7] == pings
+
+
+def test_a_week_is_reported_on_monday(world: World) -> None:
+    """Each receiver gets the figures of seven days once, after a pause with the next start."""
+    world.flags |= {"notify.weekly": "true", "schedule.pace_seconds": "600"}
+    hook = world.receiver()
+    world.page("/a", "<p>one</p>")
+    for name in ("a", "b"):
+        world.add(f"{HOURLY.format(name=name, path='/a')} Notify by webhook {hook}")
+
+    async def lives(monitor: Monitor) -> None:  # the clock begins on Tuesday 2023-11-14, 22:13
+        await world.pass_time(monitor, HOUR)
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, 4 * DAY)
+
+    async def starts(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, lives)
+    world.clock.advance(2 * DAY)
+    play(world, starts)
+    play(world, starts)
+    reports = [body["data"] for _, body in world.received if body["data"].get("event") == "week.reported"]
+    checks = sum(
+        1 for poll in world.polls() if poll.finished_at < world.events("week.reported")[0].data["since"] + 7 * DAY
+    )
+
+    assert 1 == len(reports)
+    expected = (
+        f"week from 2023-11-13: 2 sentinels watched 1 page; 2 changes found in {checks} checks, 0 of them failed;"
+        " 0 pages cannot be read now; 0 messages given up."
+        f" Checks at a fixed pace would have been {1008 - checks} more"
+    )
+    assert expected == reports[0]["message"]
+
+
+def test_nobody_is_sent_a_report_unasked(world: World) -> None:
+    """Without the setting a Monday passes in silence."""
+    world.page("/a", "<p>one</p>")
+    world.add(f"{HOURLY.format(name='a', path='/a')} Notify by webhook {world.receiver()}")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 8 * DAY)
+
+    play(world, story)
+
+    assert [] == world.received
