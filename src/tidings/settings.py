@@ -458,6 +458,23 @@ def default_data_directory(environment: Mapping[str, str] | None = None) -> Path
     return Path(base) / "tidings"
 
 
+@dataclass(frozen=True, slots=True)
+class Supervised:
+    """What systemd gives a service: the socket to notify, and how long its watchdog waits."""
+
+    address: str
+    watchdog_seconds: float
+
+
+def read_supervisor(environment: Mapping[str, str] | None = None) -> Supervised:
+    """Return what a supervisor gave this process; a watchdog of another process is none."""
+    environment = os.environ if environment is None else environment
+    own = environment.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+    waits = environment.get("WATCHDOG_USEC", "")
+    seconds = int(waits) / 1_000_000 if own and waits.isascii() and waits.isdecimal() else 0.0
+    return Supervised(environment.get("NOTIFY_SOCKET", ""), seconds)
+
+
 def load(
     data: Path | None = None,
     config: Path | None = None,

@@ -26,7 +26,16 @@ PROMISED = [
     "docs/decisions/README.md",
     "docs/design/README.md",
 ]
-COMMANDS = ["script/setup", "script/run", "script/test", "script/check", "script/docs", "script/changelog", ".ci/run"]
+COMMANDS = [
+    "script/setup",
+    "script/run",
+    "script/test",
+    "script/check",
+    "script/docs",
+    "script/changelog",
+    "script/release",
+    ".ci/run",
+]
 DATA_LOADER = "tests/data_sets.py"  # the only file that may know where the data sets lie beside the repository
 MOST_BYTES = 1_000_000
 

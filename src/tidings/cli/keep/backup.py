@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument(
             "--keep", type=int, default=0, metavar="N", help="in DIR: delete all but the N newest backups (all stay)"
         )
+        parser.add_argument("--verify", action="store_true", help="then read it all back, as `verify --deep` does")
         parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
     else:
         parser.add_argument("target", type=Path, metavar="FILE", help="a backup")
@@ -54,7 +55,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do one of the three."""
     if arguments.verb == "backup":
-        _print_made(_back_up(arguments, settings), as_json=arguments.json)
+        made = _back_up(arguments, settings)
+        _print_made(made, as_json=arguments.json)
+        if arguments.verify:
+            _print_verified(made.path, verify(made.path, deep=True), as_json=arguments.json)
     elif arguments.verb == "restore":
         ask = None if arguments.without_secrets else _ask
         _print_restored(

@@ -23,6 +23,7 @@ from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record
 from tidings.storage.people import accounts
 from tidings.web.door import Door
+from tidings.web.supervisor import find_supervisor
 
 if TYPE_CHECKING:
     from tidings.model.observed.unit import Unit
@@ -102,7 +103,7 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
         stopped = asyncio.create_task(stop.wait())
         stopped.add_done_callback(lambda _: monitor.store.hurry())
         try:
-            async with indexing(settings), _answering(door, monitor, stop):
+            async with indexing(settings), _answering(door, monitor, stop), find_supervisor().watching():
                 await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
         except StaleEpochError as error:
             announce(f"stopped: {error}")
