@@ -1,1 +1,3 @@
-"""How often pages change, from polls that only say whether they did (scheduling §7; bid §5)."""
+"""Estimate how often pages change, from polls that only say whether they did (scheduling §7; bid
+§5).
+"""

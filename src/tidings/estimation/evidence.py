@@ -1,4 +1,6 @@
-"""How far others are believed: headers that date a change, and hints that something may have changed (scheduling §6, §7)."""
+"""Trust in others: headers that date a change, and hints that something may have changed
+(scheduling §6, §7).
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 TRUSTED = 0.02
-"""Dates are exact evidence where both their error rates are below this."""
+"""Dates are exact evidence if both their error rates are below this."""
 MEMORY = 200.0
-"""Of each of their error rates about so many polls are remembered: who begins to lie is found out by the fourth lie, however long it was honest."""
+"""How many polls each error rate remembers: a source that begins to lie is detected by the fourth
+lie, however long it was honest.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """What became of a host's Last-Modified dates: how often they moved with the content and stood still without, and how often not."""
+    """Counts of a host's Last-Modified dates: how often they moved with the content and stood still
+    without, and how often not.
+    """
 
     moved_with: float = 0.0
     moved_alone: float = 0.0
@@ -37,43 +43,55 @@ class Dates:
 
     @property
     def false_alarm(self) -> float:
-        """Return how likely the date moves though nothing changed: mean of a Beta(1, 1) posterior."""
+        """Return the probability that the date moves though nothing changed: the mean of a Beta(1,
+        1) posterior.
+        """
         return (self.moved_alone + 1) / (self.moved_alone + self.still_with + 2)
 
     @property
     def miss(self) -> float:
-        """Return how likely it stands still though something changed."""
+        """Return the probability that the date stands still though something changed."""
         return (self.still_alone + 1) / (self.still_alone + self.moved_with + 2)
 
     @property
     def are_exact(self) -> bool:
-        """Say whether dates count as exact instants of change."""
+        """Return whether dates count as exact instants of change."""
         return self.false_alarm < TRUSTED and self.miss < TRUSTED
 
 
 def _compute_left_share(known: float) -> float:
-    """Return what is left of what is known once one poll more is known, so that about `MEMORY` are."""
+    """Return the factor by which old counts shrink at the next poll, so that about `MEMORY` polls
+    count.
+    """
     return min(1.0, (MEMORY - 1) / known) if known > 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """Signals of change: which share of changes they tell (`recall`), and how many come for nothing (`noise`, per unit of time)."""
+    """Signals of change: the share of changes that they report (`recall`), and the rate of false
+    ones (`noise`, per unit of time).
+    """
 
     recall: float
     noise: float
 
     def fresh(self, rate: float, gap: float, signals: int) -> float:
-        """Return how likely a page of this rate is unchanged after a gap in which so many signals came: e^{−αt}(ν/γ)^n."""
+        """Return the probability that a page of this rate is unchanged after a gap with so many
+        signals: e^{−αt}(ν/γ)^n.
+        """
         missed, told = rate * (1 - self.recall), rate * self.recall + self.noise
         return math.exp(-missed * gap) * (self.noise / told if told else 1.0) ** signals
 
     def effective_age(self, rate: float, gap: float, signals: int) -> float:
-        """Return the age at which a page without signals would be as stale: −ln P/rate. A hint is weighed, never obeyed (scheduling §6)."""
+        """Return the age at which a page without signals would be as stale: −ln P/rate. A hint is
+        weighed, never obeyed (scheduling §6).
+        """
         return (1 - self.recall) * gap + (signals * self.extra_age(rate) if signals else 0.0)
 
     def extra_age(self, rate: float) -> float:
-        """Return by how much each signal makes a page of this rate older: ln(γ/ν)/rate, which goes to ρ/ν for rates toward 0."""
+        """Return by how much each signal makes a page of this rate older: ln(γ/ν)/rate, which goes
+        to ρ/ν for rates toward 0.
+        """
         if not self.recall:
             return 0.0
         if not self.noise:
@@ -82,15 +100,16 @@ class Hints:
         return self.recall / self.noise * (math.log1p(doubt) / doubt if doubt > 0 else 1.0)
 
     def genuine(self, rate: float) -> float:
-        """Return how likely a signal tells of a change, as long as nobody has looked: Δρ/γ."""
+        """Return the probability that a signal is a true one, before any poll: Δρ/γ."""
         told = rate * self.recall
         return told / (told + self.noise) if told else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What polls have shown of a source of hints: changes that it `told` of and `missed`, hints that came for nothing (`false`), and in how
-    many `days` of pages. These are expected numbers (`judge`): they need not be whole.
+    """What polls have shown of a source of hints: changes that it reported (`told`) and `missed`,
+    hints without a change (`false`), and in how many `days` of pages. These are expected numbers
+    (`judge`), not necessarily whole.
     """
 
     told: float = 0.0
@@ -100,17 +119,23 @@ class Trust:
 
     @property
     def hints(self) -> Hints:
-        """Return how far it is believed: means under a Beta(1, 1) of the recall, and a prior of one false hint a day that weighs a day."""
+        """Return the estimated recall and noise: the recall's mean under a Beta(1, 1), and a prior
+        of one false hint a day that weighs a day.
+        """
         return Hints(self._recall, (self.false + 1) / (self.days + 1))
 
     def on(self, page: Trust) -> Hints:
-        """Return how far it is believed of one page, of which `page` was seen: the noise is the page's own as far as it is known."""
+        """Return the estimate for one page with the counts `page`: the noise is the page's own as
+        far as it is known.
+        """
         usual = self.hints
         return Hints(usual.recall, (page.false + 1) / (page.days + 1 / usual.noise))
 
     @property
     def sure(self) -> float:
-        """Return the share of changes that it tells of almost surely, two deviations below the mean: what its silence is worth."""
+        """Return a lower bound of the recall, two deviations below the mean: the value of the
+        source's silence.
+        """
         known = self.told + self.missed + 2
         return max(0.0, self._recall - 2 * math.sqrt(self._recall * (1 - self._recall) / (known + 1)))
 
@@ -119,10 +144,10 @@ class Trust:
         return (self.told + 1) / (self.told + self.missed + 2)
 
     def add(self, *, told: float, missed: float, false: float, days: float) -> Trust:
-        """Return the numbers after a poll.
+        """Return the counts after a poll.
 
         Args:
-            told: Changes that a hint came before.
+            told: Changes preceded by a hint.
             missed: Changes without one.
             false: Hints without a change.
             days: The time that passed.
@@ -130,14 +155,16 @@ class Trust:
         return Trust(self.told + told, self.missed + missed, self.false + false, self.days + days)
 
     def fade(self, elapsed: float, half_life: float) -> Trust:
-        """Return the numbers after a time: half of them is left after every `half_life`."""
+        """Return the counts after a time: they halve every `half_life`."""
         left = 0.5 ** (max(elapsed, 0.0) / half_life)
         return Trust(self.told * left, self.missed * left, self.false * left, self.days * left)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a poll shows of the time before it: how many changes are to be expected then, and how many each source told of."""
+    """What a poll shows of the time before it: the expected number of changes, and how many each
+    source reported.
+    """
 
     changes: float
     told: tuple[float, ...]
@@ -146,14 +173,15 @@ class Verdict:
 def judge(rate: float, gap: float, heard: Sequence[tuple[Hints, int]], *, changed: bool) -> Verdict:
     """Return what a poll after `gap` shows, before which each source had given so many hints.
 
-    Nothing new: all hints came for nothing. Else each hint was genuine with the chance that it had before, over the chance that anything
-    changed at all: P(genuine | changed) = w/(1 − P(fresh)); so of the changes that nobody told, α·gap/(1 − P(fresh)). It is the step of
-    expectation of an EM for Δ, ρ and ν. What one source tells another may tell too: the largest number counts.
+    Without a change, all hints were false. Else each hint was genuine with its prior probability,
+    over the probability that anything changed at all: P(genuine | changed) = w/(1 − P(fresh)); so
+    of the unreported changes, α·gap/(1 − P(fresh)). It is the expectation step of an EM for Δ, ρ
+    and ν. Sources may report the same change: the largest number counts.
 
     Args:
         rate: Changes a day.
         gap: Days since the poll before.
-        heard: Each source's numbers, and how many hints it gave.
+        heard: Each source's estimate, and how many hints it gave.
         changed: Whether the poll found a change.
     """
     if not changed:

@@ -1,7 +1,7 @@
-"""A Gamma posterior of each page's rate of change, kept in closed form (scheduling §7, bid §5).
+"""A Gamma posterior of each page's rate of change, in closed form (scheduling §7, bid §5).
 
-A look after a gap τ that finds a change says only that there was one or more (censored): the
-posterior is a mixture, and the Gamma with its mean and variance takes its place (assumed density
+A poll after a gap τ that finds a change says only that there was one or more (censored): the
+posterior is a mixture, replaced by the Gamma of equal mean and variance (assumed density
 filtering). A trusted instant of the last change, or a number of changes, is exact. Time may be
 operational: the integral of a profile. Rates are per unit of that time. All arrays are in the order
 of the pages, 64 bits.
@@ -29,7 +29,7 @@ class Gamma:
 
     @classmethod
     def of(cls, shape: ArrayLike, scale: ArrayLike) -> Gamma:
-        """Return posteriors. Raises ValueError unless both are finite and above 0."""
+        """Return posteriors. Raise ValueError unless both are finite and above 0."""
         a, b = np.broadcast_arrays(np.asarray(shape, dtype=np.float64), np.asarray(scale, dtype=np.float64))
         if not (np.isfinite(a).all() and np.isfinite(b).all() and (a > 0).all() and (b > 0).all()):
             message = "shape and scale must be finite and above 0"
@@ -38,7 +38,9 @@ class Gamma:
 
     @classmethod
     def prior(cls, mean: float, shape: float, size: int) -> Gamma:
-        """Return the same prior for so many pages: this mean rate, and a shape, the smaller the less sure."""
+        """Return the same prior for `size` pages: this mean rate, and a shape, smaller for less
+        certainty.
+        """
         return cls.of(np.full(size, shape), np.full(size, shape / mean))
 
     @property
@@ -52,26 +54,34 @@ class Gamma:
         return np.asarray(np.sqrt(self.shape) / self.scale)
 
     def optimistic(self, deviations: float = 1.0) -> Floats:
-        """Return rates that many deviations above the mean: who is not known yet is polled sooner (scheduling §7)."""
+        """Return rates `deviations` above the mean: unknown pages are polled sooner (scheduling
+        §7).
+        """
         return self.mean + deviations * self.deviation
 
     def chance(self, gap: ArrayLike) -> Floats:
-        """Return how likely each page changes within a gap, uncertainty of its rate included: 1 − (b/(b + τ))^a (Lomax)."""
+        """Return the probability that each page changes within a gap, with the uncertainty of its
+        rate: 1 − (b/(b + τ))^a (Lomax).
+        """
         return np.asarray(-np.expm1(-self.shape * np.log1p(np.asarray(gap) / self.scale)))
 
     def forgetting(self, prior: Gamma, elapsed: ArrayLike, half_life: float) -> Gamma:
-        """Return the posteriors after a time without polls, drawn back to `prior` by half every `half_life` (calendar time both)."""
+        """Return the posteriors after a time without polls, drawn back to `prior` by half every
+        `half_life` (calendar time both).
+        """
         kept = 0.5 ** (np.asarray(elapsed, dtype=np.float64) / half_life)
         return Gamma(prior.shape + kept * (self.shape - prior.shape), prior.scale + kept * (self.scale - prior.scale))
 
     def observe(
         self, gap: ArrayLike, changed: ArrayLike, *, age: ArrayLike | None = None, count: ArrayLike | None = None
     ) -> Gamma:
-        """Return the posteriors after polls.
+        """Return the posteriors after polls. Raise ValueError for a negative gap.
 
-        `gap` is the time since the last one (0 or more), `changed` whether anything was new. `age`
-        is how long ago the last change was, where a trusted source says so, `count` how many there
-        were; nan where nobody knows. Raises ValueError for a negative gap.
+        Args:
+            gap: The time since the last poll (0 or more).
+            changed: Whether the poll found a change.
+            age: The time since the last change, if a trusted source gives it, else nan.
+            count: How many changes there were, nan if unknown.
         """
         tau = np.broadcast_to(np.asarray(gap, dtype=np.float64), self.shape.shape)
         if not (tau >= 0).all():
@@ -95,7 +105,9 @@ class Gamma:
         return Gamma(shape, scale)
 
     def _censor(self, tau: Floats) -> tuple[Floats, Floats]:
-        """Return shape and scale of the Gamma with the moments of the posterior after one or more changes in `tau`."""
+        """Return shape and scale of the Gamma with the moments of the posterior after one or more
+        changes in `tau`.
+        """
         a, b = self.shape, self.scale
         at_once = tau / b < 1e-12  # then the posterior is that of one change at one instant
         ratio = np.log1p(np.where(at_once, 1.0, tau) / b)
@@ -111,14 +123,15 @@ class Gamma:
         return Gamma(self.shape[places], self.scale[places])
 
     def put(self, rows: ArrayLike, other: Gamma) -> Gamma:
-        """Return posteriors in which some pages have others."""
+        """Return posteriors with those of some pages replaced."""
         shape, scale = self.shape.copy(), self.scale.copy()
         shape[np.asarray(rows)], scale[np.asarray(rows)] = other.shape, other.scale
         return replace(self, shape=shape, scale=scale)
 
 
 def quantile(shape: float, scale: float, share: float) -> float:
-    """Return the rate below which a page's lies with this probability (a quantile of the Gamma distribution, by halving).
+    """Return the rate that a page's rate is below with probability `share` (a quantile of the Gamma
+    distribution, by bisection).
 
     Args:
         shape: The shape of the posterior (> 0).

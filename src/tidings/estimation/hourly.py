@@ -1,11 +1,13 @@
-"""When in the week the pages of a host change, learned beside how often they do (scheduling §7).
+"""When in the week the pages of a host change, learned beside their rates (scheduling §7).
 
-A host has a profile once enough changes were found on its pages, over a week at least; it is made anew once a day, and old weeks fade. Until then
-its pages have none: a wrong profile costs more than none. Where there is one rates are learned in operational time: a quiet night is no evidence
-that a page of the day is slow.
+A host gets a profile once enough changes were found on its pages, over a week at least; it is
+recomputed once a day, and old weeks fade. Without one, hours are ignored: a wrong profile costs
+more than none. With one, rates are learned in operational time: a quiet night is no evidence that a
+page that changes by day is slow.
 
-A profile has mean 1. Operational time is its integral: an hour in which twice as much changes as usual lasts two. Instants are µs since
-1970 UTC; the week begins on Thursday 00:00 UTC, as that epoch does. Whose hours differ by summer time has a blurred profile.
+A profile has mean 1. Operational time is its integral: an hour with twice the usual changes lasts
+two. Instants are µs since 1970 UTC; the week begins on Thursday 00:00 UTC, as that epoch does.
+Summer time blurs the profile of a host that observes it.
 """
 
 from __future__ import annotations
@@ -27,14 +29,16 @@ HOURS = 168
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """168 weights of mean 1, one an hour."""
+    """168 weights of mean 1, one per hour."""
 
     weights: Floats
     _until: Floats = field(repr=False)
 
     @classmethod
     def of(cls, weights: ArrayLike) -> Profile:
-        """Return the profile with these weights, scaled to mean 1. Raises ValueError unless they are 168, finite, above 0."""
+        """Return the profile with these weights, scaled to mean 1. Raise ValueError unless they are
+        168, finite, above 0.
+        """
         w = np.asarray(weights, dtype=np.float64)
         if w.shape != (HOURS,) or not np.isfinite(w).all() or not (w > 0).all():
             message = "a profile has 168 finite weights above 0"
@@ -44,7 +48,7 @@ class Profile:
 
     @classmethod
     def flat(cls) -> Profile:
-        """Return the profile of what changes at any hour alike."""
+        """Return the uniform profile."""
         return cls.of(np.ones(HOURS))
 
     def clock(self, instants: ArrayLike) -> Floats:
@@ -61,27 +65,29 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HourCounts:
-    """What is known of the hours of a class of pages: changes found in each, and page-time looked over (hours)."""
+    """Counts by hour for a class of pages: changes found in each, and observed page-time
+    (hours).
+    """
 
     changes: Floats
     exposure: Floats
 
     @classmethod
     def none(cls) -> HourCounts:
-        """Return no knowledge."""
+        """Return empty counts."""
         return cls(np.zeros(HOURS), np.zeros(HOURS))
 
     def add(self, begin: int, end: int, changed: float, profile: Profile) -> HourCounts:
         """Return the counts after a poll at `end` that covers the time since `begin`.
 
-        A change lies somewhere between; it is shared out over the hours as `profile` so far expects (one step of EM a poll). More than
-        four weeks say nothing about hours and are left out.
+        A change is distributed over the hours as `profile` so far expects (one EM step per poll).
+        More than four weeks say nothing about hours and are left out.
 
         Args:
             begin: When the time begins (µs).
             end: When the poll was made (µs).
-            changed: The chance that it found a change, from 0 to 1.
-            profile: What is expected of the hours so far.
+            changed: The probability that it found a change, from 0 to 1.
+            profile: The profile so far.
         """
         if end <= begin or end - begin > 4 * WEEK:
             return self
@@ -90,7 +96,9 @@ class HourCounts:
         return HourCounts(self.changes + changed * likely / likely.sum(), self.exposure + covered)
 
     def profile(self, base: Profile, *, strength: float = 50.0) -> Profile:
-        """Return the profile of these counts, smoothed over neighbouring hours, drawn to `base` as by so many changes of its own."""
+        """Return the profile of these counts, smoothed over neighbouring hours and shrunk to
+        `base`, which weighs `strength` changes.
+        """
         total, time = self.changes.sum(), self.exposure.sum()
         if not total or not time:
             return base
@@ -100,7 +108,7 @@ class HourCounts:
 
 
 def _measure_cover(begin: int, end: int) -> Floats:
-    """Return how many hours of each hour of the week lie in a stretch of time."""
+    """Return how many hours of each hour of the week lie in a period."""
     weeks, rest = divmod(end - begin, WEEK)
     hours = np.full(HOURS, float(weeks))
     first, last = begin % WEEK, begin % WEEK + rest
@@ -114,15 +122,15 @@ def _smooth(values: Floats) -> Floats:
 
 
 FADES: Final = 0.99
-"""What is left of the counts of a host a day later: half after ten weeks."""
+"""The daily decay of a host's counts: half after ten weeks."""
 MOST_HOSTS: Final = 2_000
-"""Hosts whose hours are counted at the same time (some 3 kB each)."""
+"""The number of hosts whose hours are counted at a time (some 3 kB each)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hourly:
-    """What is known of rates; of hosts, by number, what was counted by hour; and the profiles made of it, which of them each page has (−1:
-    none), and when.
+    """The learned rates; the counts by hour of hosts, by number; the profiles, the profile of each
+    page (−1: none), and when they were computed.
     """
 
     rates: KnownRates
@@ -134,22 +142,24 @@ class Hourly:
 
 @dataclass(frozen=True, slots=True)
 class HourlyLearner:
-    """Learns both. A host has a profile from `changes` found in `hours` of page-time on."""
+    """Learns both. A host gets a profile from `changes` found in `hours` of page-time on."""
 
     gamma: GammaLearner = field(default_factory=GammaLearner)
     changes: float = 30.0
     hours: float = 168.0
 
     def begin(self, hosts: NDArray[np.int64]) -> Hourly:
-        """Return what is known of pages that nobody has polled."""
+        """Return the knowledge of pages that were never polled."""
         return Hourly(self.gamma.begin(hosts), {}, np.empty((0, HOURS)), _none(len(hosts)), NEVER_SEEN)
 
     def rates(self, known: Hourly, rows: Rows | slice = slice(None)) -> Floats:
-        """Return the rate that each page is taken to have, changes a day."""
+        """Return the assumed rate of each page, changes a day."""
         return self.gamma.rates(known.rates, rows)
 
     def profiles(self, known: Hourly) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the profiles, 168 weights of mean 1 each, and which of them each page has, −1 for none."""
+        """Return the profiles, 168 weights of mean 1 each, and the profile of each page, −1 for
+        none.
+        """
         return known.profiles, known.which
 
     def observe(
@@ -162,7 +172,9 @@ class HourlyLearner:
         interrupted: Mask,
         changes: Floats | None = None,
     ) -> Hourly:
-        """Return what is known after polls of `rows`, each page once; see `GammaLearner.observe`."""
+        """Return the knowledge after polls of `rows`, each page once; see
+        `GammaLearner.observe`.
+        """
         last = known.rates.seen[rows]
         tells = (last != NEVER_SEEN) & ~interrupted & (at > last)
         counts = dict(known.counts)
@@ -185,7 +197,9 @@ class HourlyLearner:
 
     @staticmethod
     def _measure_time(known: Hourly, rows: Rows) -> Spent:
-        """Return what tells how much operational time (days) has passed at each of some pages; calendar time where a page has no profile."""
+        """Return a function for the operational time (days) passed at each of some pages; calendar
+        time if a page has no profile.
+        """
         which = known.which[rows]
 
         def measure_spent(begin: Instants, end: Instants) -> Floats:
@@ -198,12 +212,14 @@ class HourlyLearner:
         return measure_spent
 
     def fit(self, known: Hourly, now: int) -> Hourly | None:
-        """Return what is known with priors found anew, None while that is not due."""
+        """Return the knowledge with recomputed priors, None while that is not due."""
         rates = self.gamma.fit(known.rates, now)
         return None if rates is None else replace(known, rates=rates)
 
     def arrange(self, known: Hourly, rows: Rows, hosts: NDArray[np.int64]) -> Hourly:
-        """Return what is known of other pages: those at `rows` of the old ones (−1: a new one, which has the profile of its host)."""
+        """Return the knowledge of other pages: those at `rows` of the old ones (−1: a new one, with
+        the profile of its host).
+        """
         rates = self.gamma.arrange(known.rates, rows, hosts)
         of_host = dict(zip(known.rates.hosts.tolist(), known.which.tolist(), strict=True))
         which = np.array([of_host.get(host, -1) for host in hosts.tolist()], dtype=np.int64)
@@ -212,7 +228,9 @@ class HourlyLearner:
         return replace(known, rates=rates, counts=counts, which=which)
 
     def remember(self, known: Hourly, row: int) -> dict[str, Any]:
-        """Return what is known of one page, and the hours of its host if they are many enough, as plain JSON."""
+        """Return the knowledge of one page, with the hours of its host if they suffice, as plain
+        JSON.
+        """
         plain = self.gamma.remember(known.rates, row)
         counts = known.counts.get(int(known.rates.hosts[row]))
         if counts is not None and self._suffices(counts):
@@ -220,7 +238,9 @@ class HourlyLearner:
         return plain
 
     def recall(self, known: Hourly, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> Hourly:
-        """Return what is known with pages that are remembered. Of the pages of a host the one that was polled last knows the hours best."""
+        """Return the knowledge with restored pages. A host's hours are those of its page that was
+        polled last.
+        """
         rates = self.gamma.recall(known.rates, rows, memories)
         counts = dict(known.counts)
         for row, memory in zip(rows.tolist(), memories, strict=True):
@@ -234,7 +254,9 @@ class HourlyLearner:
         return bool(counts.changes.sum() >= self.changes and counts.exposure.sum() >= self.hours)
 
     def _make(self, known: Hourly, at: int) -> Hourly:
-        """Return what is known with profiles made anew, and the counts faded by as many days as the last ones are old."""
+        """Return the knowledge with recomputed profiles, the counts faded by the days since the
+        last ones.
+        """
         days = 0.0 if known.made_at == NEVER_SEEN else (at - known.made_at) / DAY
         left = FADES**days
         counts = {host: HourCounts(c.changes * left, c.exposure * left) for host, c in known.counts.items()}
@@ -254,7 +276,7 @@ def _pack(counts: Floats) -> str:
 
 
 def _read_counts(hours: object) -> HourCounts | None:
-    """Return what was counted, None where nothing that can be read was."""
+    """Return the counts, None if there are none or they cannot be read."""
     if not (isinstance(hours, list) and len(hours) == 2):
         return None
     changes, exposure = map(_unpack, hours)
@@ -262,7 +284,7 @@ def _read_counts(hours: object) -> HourCounts | None:
 
 
 def _unpack(text: object) -> Floats | None:
-    """Return counts again, None for what is none."""
+    """Return unpacked counts, None for invalid text."""
     try:
         found = np.frombuffer(base64.b64decode(str(text), validate=True), dtype="<f4").astype(np.float64)
     except ValueError:

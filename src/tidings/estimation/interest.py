@@ -1,4 +1,6 @@
-"""How many of a page's visible changes a sentinel cares for (bid §5): a keyword sentinel reports few of them."""
+"""The share of a page's visible changes that a sentinel reports (bid §5): a keyword sentinel
+reports few of them.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 LEAST: Final = 0.2
-"""Nobody is taken to care for less: who has reported nothing yet may be waiting for just that."""
+"""The lowest assumed share: a sentinel that has reported nothing yet may be waiting for just
+that.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class InterestShare:
-    """Of the visible changes of a page while a sentinel watched it: how many there were, and how many of them it reported."""
+    """Counts of the visible changes of a page while a sentinel watched it, and of those that it
+    reported.
+    """
 
     visible: int = 0
     reported: int = 0

@@ -1,8 +1,9 @@
-"""What is learned of the rates of many pages from their polls, as arrays that go along with a policy's population (bid §3, §5).
+"""Learned rates of many pages, as arrays parallel to a policy's population (bid §3, §5).
 
-One day is the unit of time of rates; instants are µs. A page is taken for one of its host as long as its own polls say little: priors are found
-anew from all pages once an hour, and from what polls have added alone, so that they do not feed on themselves and the order in which pages come
-does not matter. A page's rate is the mean and one deviation: who is not sure of a page looks sooner.
+The unit of time of rates is one day; instants are µs. A page is assumed to be like others of its
+host while its own polls say little: priors are recomputed from all pages once an hour, from what
+polls have added alone, so that they do not feed on themselves and the order of pages does not
+matter. A page's rate is the mean plus one deviation: an uncertain page is polled sooner.
 """
 
 from __future__ import annotations
@@ -18,27 +19,30 @@ from tidings.estimation.gamma import Floats, Gamma, Mask
 from tidings.model.interval import DAY, HOUR, NEVER, Duration
 
 Which = NDArray[np.int32]
-"""of several priors, each page's"""
+"""the index of each page's prior"""
 
 PAGES: Final = 5.0
-"""A host's own pages weigh as much as all others' when there are so many of them."""
+"""The number of pages at which a host's own pages weigh as much as all others."""
 QUICKEST: Final = 24.0
-"""A page that changes more often a day counts for one that does not: what never looks the same says little of its neighbours."""
+"""A page that changes more often a day is excluded from priors: a saturated page says little of its
+neighbours.
+"""
 
 
 def host_priors(
     posterior: Gamma, hosts: NDArray[np.int64], known: NDArray[np.bool_], fallback: Gamma
 ) -> tuple[Gamma, Which]:
-    """Return the priors of hosts, that of everybody first, and which of them each page has.
+    """Return the priors of hosts, the global one first, and the prior of each page.
 
-    A host's mean is that of its pages which `known` marks (polled twice, say), drawn to everybody's as if `PAGES` of everybody's pages were its own, and everybody's is drawn
-    to that of `fallback`, the one prior where nobody is known. The shape is that of `fallback`: a host tells how quick its pages are, not how alike (0042).
+    A host's mean is that of its `known` pages, shrunk to the global mean with the weight of `PAGES`
+    pages, which is shrunk to `fallback`. The shape is that of `fallback`: a host says how quick its
+    pages are, not how alike (0042).
 
     Args:
-        posterior: Of each page: what is known of its rate.
-        hosts: Of each page: its host.
-        known: Of each page: whether it counts.
-        fallback: The prior where nobody is known.
+        posterior: The posterior of each page's rate.
+        hosts: The host of each page.
+        known: Whether each page counts (polled twice, say).
+        fallback: The prior if no page is known.
     """
     if not known.any():
         return fallback, np.zeros(len(hosts), dtype=np.int32)
@@ -53,7 +57,9 @@ def host_priors(
 
 
 def move_priors(posterior: Gamma, before: Gamma, after: Gamma) -> Gamma:
-    """Return posteriors that began with other priors: what polls have added stays (exact but for censored changes, where it is near)."""
+    """Return posteriors under other priors: what polls have added stays (exact except for censored
+    changes, where it is close).
+    """
     return Gamma(
         np.maximum(posterior.shape - before.shape + after.shape, after.shape / 2),
         np.maximum(posterior.scale - before.scale + after.scale, after.scale / 2),
@@ -61,7 +67,7 @@ def move_priors(posterior: Gamma, before: Gamma, after: Gamma) -> Gamma:
 
 
 def _draw(total: ArrayLike, pages: ArrayLike, to: ArrayLike) -> Floats:
-    """Return the mean of so many pages drawn to another one."""
+    """Return the mean of so many pages shrunk to another one."""
     return np.asarray((np.asarray(total) + np.asarray(to) * PAGES) / (np.asarray(pages) + PAGES))
 
 
@@ -70,13 +76,16 @@ MANY: Final = 255
 Instants = NDArray[np.int64]
 Rows = NDArray[np.intp]
 Spent = Callable[[Instants, Instants], Floats]
-"""How much time (days) has passed between instants, a page each: operational time where hours of the week are known."""
+"""The time (days) passed between instants, per page: operational time if hours of the week are
+known.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownRates:
-    """Of each page: its posterior (days), which of the `priors` it has, its host, when it was last polled (`NEVER_SEEN`: not yet), and how many
-    polls told something (`MANY` and more are not told apart). `fitted_at` is when the priors were last found, or `NEVER_SEEN`.
+    """For each page: its posterior (days), the index of its prior in `priors`, its host, its last
+    poll (`NEVER_SEEN`: none), and the number of informative polls (capped at `MANY`). `fitted_at`
+    is when the priors were last computed, or `NEVER_SEEN`.
     """
 
     posterior: Gamma
@@ -90,8 +99,9 @@ class KnownRates:
 
 @dataclass(frozen=True, slots=True)
 class GammaLearner:
-    """Learns Gamma posteriors. `mean` (changes a day) and `shape` are of the prior of all, `half_life` (days) is how fast polls are forgotten,
-    `fits_every` how often priors are found anew, if there are polls (µs; NEVER: new pages alone are taken for others of their host).
+    """Learns Gamma posteriors. `mean` (changes a day) and `shape` define the global prior,
+    `half_life` (days) is how fast polls are forgotten, `fits_every` how often priors are
+    recomputed, if there are polls (µs; NEVER: only new pages get the prior of their host).
     """
 
     mean: float = 0.5
@@ -101,7 +111,7 @@ class GammaLearner:
     fits_every: Duration = HOUR
 
     def begin(self, hosts: NDArray[np.int64]) -> KnownRates:
-        """Return what is known of pages that nobody has polled."""
+        """Return the knowledge of pages that were never polled."""
         size = len(hosts)
         return KnownRates(
             Gamma.prior(self.mean, self.shape, size),
@@ -114,7 +124,7 @@ class GammaLearner:
         )
 
     def rates(self, known: KnownRates, rows: Rows | slice = slice(None)) -> Floats:
-        """Return the rate that each page is taken to have, changes a day."""
+        """Return the assumed rate of each page, changes a day."""
         return known.posterior.at(rows).optimistic(self.deviations)
 
     def observe(
@@ -129,11 +139,12 @@ class GammaLearner:
         *,
         spent: Spent = lambda begin, end: (end - begin) / DAY,
     ) -> KnownRates:
-        """Return what is known after polls of `rows`, each page once.
+        """Return the knowledge after polls of `rows`, each page once.
 
-        The first poll of a page is its baseline. What was `interrupted` is no interval. `modified_at` is the trusted instant of the last
-        change, `NEVER_SEEN` where there is none; `changes` is how many there were, where hints let that be expected, nan elsewhere. Gaps and ages
-        are told by `spent`; forgetting goes by the calendar.
+        The first poll of a page is its baseline. An `interrupted` gap is no interval. `modified_at`
+        is the trusted instant of the last change, `NEVER_SEEN` if there is none; `changes` is the
+        expected number, if hints give one, else nan. Gaps and ages are measured by `spent`;
+        forgetting goes by the calendar.
         """
         last = known.seen[rows]
         tells = (last != NEVER_SEEN) & ~interrupted & (at >= last)
@@ -150,7 +161,9 @@ class GammaLearner:
         return replace(known, posterior=known.posterior.put(rows, after), seen=seen, looks=looks)
 
     def fit(self, known: KnownRates, now: int) -> KnownRates | None:
-        """Return what is known with priors found anew, None while that is not due. Pages that were polled little move the most."""
+        """Return the knowledge with recomputed priors, None while that is not due. Pages with few
+        polls move the most.
+        """
         if self.fits_every == NEVER or (known.fitted_at != NEVER_SEEN and now - known.fitted_at < self.fits_every):
             return None
         before = known.priors.at(known.prior)
@@ -161,12 +174,16 @@ class GammaLearner:
     def _priors(
         self, posterior: Gamma, before: Gamma, hosts: NDArray[np.int64], looks: NDArray[np.uint8]
     ) -> tuple[Gamma, NDArray[np.int32]]:
-        """Return the priors of hosts and everybody, as if each page had begun with the prior of all."""
+        """Return the priors of hosts and the global one, as if each page had begun with the global
+        prior.
+        """
         everybody = Gamma.prior(self.mean, self.shape, 1)
         return host_priors(move_priors(posterior, before, everybody), hosts, looks > 1, everybody)
 
     def arrange(self, known: KnownRates, rows: Rows, hosts: NDArray[np.int64]) -> KnownRates:
-        """Return what is known of other pages: those at `rows` of the old ones (−1: a new page, taken for one of its host)."""
+        """Return the knowledge of other pages: those at `rows` of the old ones (−1: a new page,
+        with the prior of its host).
+        """
         fresh = self.begin(hosts)
         old, new = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
         prior, seen, looks = fresh.prior, fresh.seen, fresh.looks
@@ -181,7 +198,7 @@ class GammaLearner:
         return KnownRates(posterior, *_list_used_priors(priors, prior), hosts, seen, looks, known.fitted_at)
 
     def remember(self, known: KnownRates, row: int) -> dict[str, Any]:
-        """Return what is known of one page, as plain JSON."""
+        """Return the knowledge of one page, as plain JSON."""
         return {
             "shape": float(known.posterior.shape[row]),
             "scale": float(known.posterior.scale[row]),
@@ -191,7 +208,7 @@ class GammaLearner:
         }
 
     def recall(self, known: KnownRates, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> KnownRates:
-        """Return what is known with pages that are remembered, a memory each; one that cannot be read is passed over."""
+        """Return the knowledge with restored pages, a memory each; an unreadable one is skipped."""
         told = [(row, memory) for row, memory in zip(rows.tolist(), memories, strict=True) if _is_readable(memory)]
         places = np.array([row for row, _ in told], dtype=np.intp)
         own = Gamma(*(np.array([memory[name] for _, memory in told], dtype=np.float64) for name in ("shape", "scale")))
@@ -223,7 +240,7 @@ def _join(some: Gamma, more: Gamma) -> Gamma:
 
 
 def _list_used_priors(priors: Gamma, prior: NDArray[np.int32]) -> tuple[Gamma, NDArray[np.int32]]:
-    """Return each of the priors that some page has once, and which of these each page has."""
+    """Return each prior that is in use, once, and the new index of each page's prior."""
     used, numbers = np.unique(prior, return_inverse=True)
     pairs, which = np.unique(np.stack([priors.shape[used], priors.scale[used]]), axis=1, return_inverse=True)
     return Gamma(pairs[0], pairs[1]), which[numbers].astype(np.int32)

@@ -1,9 +1,10 @@
-"""How long what a change brought stays on its page (000 §2.3; bid §5): until the next change, for some changes, for some time, or
-for good.
+"""How long the content of a change stays on its page (000 §2.3; bid §5): until the next change, for
+some changes, for some time, or for good.
 
-Blocks that came with a change are followed from poll to poll: as ranges of tokens, which the edits of later changes move and delete, or as
-entries of a feed, which are there or not. Those that went and those that are still there make a survival curve (Kaplan and Meier): what most
-blocks surely do not outlive is the life. Until the evidence is clear there is none: a life that is too short costs many polls.
+Blocks that came with a change are followed from poll to poll: as token ranges, which the edits of
+later changes move and delete, or as entries of a feed. Those that went and those that remain form a
+survival curve (Kaplan and Meier): the life is what most blocks surely do not outlive. Until the
+evidence is clear there is none: a life that is too short costs many polls.
 """
 
 from __future__ import annotations
@@ -21,20 +22,25 @@ from tidings.model.observed.change import Edit
 from tidings.model.watch.weight import ChangeLife
 
 BLOCKS_A_CHANGE: Final = 3
-"""So many of the blocks of a change are followed, the longest: they come and go together and tell little more than one."""
+"""How many blocks of a change are followed, the longest: they come and go together, so more add
+little.
+"""
 MOST_BLOCKS: Final = 16
 MOST_ENDS: Final = 32
 FEWEST_GONE: Final = 10
-"""Blocks that must have gone before anything is said."""
+"""Blocks that must have gone before there is an estimate."""
 SURE: Final = 1.64
-"""So many standard errors above the curve is what is believed of survival: a life is not called shorter than it is but once in twenty times."""
+"""The number of standard errors added to the curve: a life is underestimated at most once in twenty
+times.
+"""
 LONGEST: Final = 200
-"""A block that stays for more changes is there for good."""
+"""A block that stays for more changes counts as permanent."""
 
 
 class Block(NamedTuple):
-    """Something that came with a change and is there still: `key` is where (the first token and the one after the last) or the mark of an entry, `since` when it
-    came, `changes` how many further changes it has outlived.
+    """Content that came with a change and remains: `key` is its place (first token and the one
+    after the last) or the mark of an entry, `since` when it came, `changes` how many further
+    changes it has outlived.
     """
 
     key: tuple[int, ...]
@@ -43,7 +49,9 @@ class Block(NamedTuple):
 
 
 class End(NamedTuple):
-    """How many changes and how long (µs) a block was followed, and whether it is gone: else nobody looked on."""
+    """How many changes and how long (µs) a block was followed, and whether it is gone or the
+    observation ended.
+    """
 
     changes: int
     time: Duration
@@ -52,23 +60,27 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """What is known of the blocks of a page: those that are there still and how others ended, the oldest first; `version` is where their tokens count."""
+    """The blocks of a page: those that remain and how others ended, the oldest first; tokens refer
+    to `version`.
+    """
 
     blocks: tuple[Block, ...] = ()
     ends: tuple[End, ...] = ()
     version: int = 0
 
     def after_edits(self, edits: Sequence[Edit], *, old: int, new: int, at: Instant, is_news: bool = True) -> Survival:
-        """Return what is known after a change from one version to another; what is no news brings no blocks, and may take some.
+        """Return the blocks after a change from one version to another; one that is no news brings
+        no blocks, but may remove some.
 
-        A block is gone if more than half of its tokens are. Where blocks of a version after `old` are, nobody can say.
+        A block is gone if more than half of its tokens are. If blocks belong to a version after
+        `old`, nothing can be concluded.
 
         Args:
-            edits: The edits between two versions.
+            edits: The edits between the two versions.
             old: The number of the older one.
             new: The number of the newer one.
             at: When it was found (µs).
-            is_news: Whether it is news.
+            is_news: Whether it is reported.
         """
         followed = self if self.version <= old else self.let_go(at)
         moves = _Moves(edits)
@@ -77,11 +89,13 @@ class Survival:
         return replace(_step(followed, lambda block: moves.of(*block.key), born, at), version=new)
 
     def let_go(self, at: Instant) -> Survival:
-        """Return what is known without the blocks that are there still: they lived so long at least."""
+        """Return the knowledge with the remaining blocks ended: they lived at least so long."""
         return replace(self, blocks=(), ends=(*self.ends, *_list_unfinished(self.blocks, at))[-MOST_ENDS:])
 
     def after_entries(self, entries: Collection[int], *, known: Collection[int], at: Instant) -> Survival:
-        """Return what is known after a poll at a feed that found these entries, when those in `known` had been seen before."""
+        """Return the blocks after a poll of a feed that found these entries, when those in `known`
+        had been seen before.
+        """
         here = frozenset(entries)
         born = sorted(here - frozenset(known))[:BLOCKS_A_CHANGE]
         is_change = born or any(block.key[0] not in here for block in self.blocks)
@@ -92,7 +106,7 @@ class Survival:
     def life(self, now: Instant) -> ChangeLife | None:
         """Return how long blocks stay, None while that is not clear, or if most stay for good.
 
-        It is a number of changes or a time, whichever differs less from block to block.
+        It is a number of changes or a time, whichever varies less from block to block.
         """
         gone = [end for end in self.ends if end.is_gone]
         if len(gone) < FEWEST_GONE:
@@ -112,7 +126,7 @@ class Survival:
 def _step(
     known: Survival, found: Callable[[Block], tuple[int, ...] | None], born: Iterable[tuple[int, ...]], at: Instant
 ) -> Survival:
-    """Return what is known after a change: `found` says where a block is now, None if it is gone."""
+    """Return the blocks after a change: `found` says where a block is now, None if it is gone."""
     ends, blocks = [*known.ends], []
     for block in known.blocks:
         if (key := found(block)) is None:
@@ -125,12 +139,12 @@ def _step(
 
 
 def _list_unfinished(blocks: Iterable[Block], at: Instant) -> list[End]:
-    """Return how long blocks were followed that are there still."""
+    """Return how long the remaining blocks were followed."""
     return [End(block.changes, at - block.since, is_gone=False) for block in blocks if block.changes]
 
 
 class _Moves:
-    """Where the tokens of an old text are in the new one, by the edits between them."""
+    """Maps tokens of an old text to the new one, by the edits between them."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:
         others = sorted((e for e in edits if e.op != "move"), key=lambda e: e.old_start)
@@ -154,7 +168,9 @@ class _Moves:
 
 
 def _find_outlived_age(ages: Sequence[tuple[int, bool]]) -> int | None:
-    """Return the age by which surely more than half are gone, None if there is none: of (age, gone?), those not gone were followed no longer."""
+    """Return the age by which surely more than half are gone, None if there is none; ages are (age,
+    gone?), those not gone are censored.
+    """
     gone = Counter(age for age, is_gone in ages if is_gone)
     every = sorted(age for age, _ in ages)
     survival, spread = 1.0, 0.0
@@ -168,6 +184,6 @@ def _find_outlived_age(ages: Sequence[tuple[int, bool]]) -> int | None:
 
 
 def _spread(ages: Sequence[float]) -> float:
-    """Return how much ages differ: the median distance from their median, as a part of it."""
+    """Return the variation of ages: the median distance from their median, as a part of it."""
     middle = median(ages)
     return median(abs(age - middle) for age in ages) / max(middle, 1e-9)

@@ -1,7 +1,9 @@
-"""Pages that look different each time: counters, nonces, rotating text that no mask catches (bid §4, guard 6).
+"""Pages that differ at every poll: counters, nonces, rotating text that no mask catches (bid §4,
+guard 6).
 
-Twenty polls in a row that all found something new say little of a page that is quick; that some of them came right after another one says
-that looking closer shows no more of it. This is what people are told; the pace at which such a page is polled is its policy's.
+Twenty polls in a row that all found a change may just mean a quick page; that some of them directly
+followed another shows that polling faster helps nothing. This is reported to users; the policy
+decides the pace of such a page.
 """
 
 from __future__ import annotations
@@ -14,20 +16,20 @@ from tidings.model.observed.page import Saturation
 LOOKS: Final = 20
 """Polls in a row that found the page different."""
 SOON: Final[Duration] = 5 * MINUTE
-"""A poll no later than half as much again after the one before came right after it."""
+"""A poll directly follows the one before if the gap is at most half as much again."""
 SOON_LOOKS: Final = 3
-"""So many of them must have come right after another."""
+"""How many of them must have directly followed another."""
 TRIES: Final = 6
-"""After so many polls more nobody asks for another one right away: limits of hosts or a budget may be in its way."""
+"""After so many more polls, no re-poll is asked for: limits of hosts or a budget may prevent it."""
 QUIET_LOOKS: Final = 2
-"""Polls that found nothing new after which the page is like others again."""
+"""Polls without a change that end the state."""
 
 
 def add_poll(before: Saturation, *, at: Instant, last: Instant | None, differs: bool, floor: Duration) -> Saturation:
-    """Return what is known after a good poll; `last` is the one before (None: this is the first), `floor` the least time between two.
+    """Return the counts after a successful poll.
 
     Args:
-        before: What was known.
+        before: The counts before.
         at: When the poll was made (µs).
         last: The poll before (µs); None for the first.
         differs: Whether it found a change.
@@ -46,5 +48,7 @@ def add_poll(before: Saturation, *, at: Instant, last: Instant | None, differs: 
 
 
 def is_doubtful(known: Saturation) -> bool:
-    """Return whether one more look right away would tell if a page is saturated: it differs each time, and nobody looked soon again."""
+    """Return whether one immediate re-poll would decide if a page is saturated: it differs each
+    time, but no poll followed directly.
+    """
     return known.since is None and LOOKS <= known.looks < LOOKS + TRIES

@@ -1,9 +1,10 @@
 """The rule engine: events and time go in, firings come out (004 §6.2; sentinels §3).
 
-No thread, event loop, clock or I/O: the host says what occurred and what time it is, and keeps what `dump` returns. What
-it does for one occurrence is a *step*: the event is spread over the graph, the rules that hear of a detection fire in
-the order of their priority, the events that they raise are dealt with one after the other, the deferred rules come
-last. A step is done whole or, if an action fails, undone, and taken again without the rule that failed.
+No thread, event loop, clock or I/O: the host passes occurrences and the time, and stores what
+`dump` returns. The work for one occurrence is a *step*: the event is spread over the graph, the
+rules that receive a detection fire by priority, the events that they raise are processed in order,
+the deferred rules come last. A step is atomic: if an action fails, it is undone and repeated
+without the failed rule.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ FORMAT: Final = 1
 
 
 class Sizes(NamedTuple):
-    """What an engine holds: rules, nodes (primitive events included), and entries of the heap of clocks."""
+    """The size of an engine: rules, nodes (with primitive events), and entries of the timer
+    heap.
+    """
 
     rules: int
     nodes: int
@@ -32,11 +35,12 @@ class Sizes(NamedTuple):
 
 
 class Engine:
-    """Rules over events. `conditions` and `actions` give the names in rules their meaning.
+    """Rules over events. `conditions` and `actions` implement the names used in rules.
 
-    Instants are µs and never go back. Errors: `ValueError` for what cannot be (an event in the past, a second rule of one
-    name), `UsageError` for a condition or action that is not known, `KeyError` for a rule that is not there,
-    `RuntimeError` if an action calls the engine instead of returning what is to happen.
+    Instants are µs and never decrease. Errors: `ValueError` for the impossible (an event in the
+    past, a second rule of one name), `UsageError` for an unknown condition or action, `KeyError`
+    for an unknown rule, `RuntimeError` if an action calls the engine instead of returning what is
+    to happen.
     """
 
     def __init__(
@@ -52,12 +56,12 @@ class Engine:
 
     @property
     def now(self) -> Instant:
-        """Return the latest instant that the engine has heard of."""
+        """Return the latest instant passed to the engine."""
         return self._timers.now
 
     @property
     def sizes(self) -> Sizes:
-        """Return how much the engine holds."""
+        """Return the size of the engine."""
         return Sizes(sum(map(len, self._groups.values())), len(self._graph.nodes), len(self._timers))
 
     def rules(self, group: str | None = None) -> tuple[Rule, ...]:
@@ -65,11 +69,11 @@ class Engine:
         return tuple(entry.rule for entry in self._entries(group))
 
     def listens(self, event: str) -> bool:
-        """Return whether some rule rests on an event of this name."""
+        """Return whether some rule depends on an event of this name."""
         return event in self._graph.leaves
 
     def add(self, rule: Rule) -> RuleId:
-        """Let a rule hold from now on. It never hears of what began before."""
+        """Add a rule. It receives nothing that began before."""
         self._refuse_in_step()
         entry = self._entry(rule, self._last + 1)
         self._last += 1
@@ -78,7 +82,7 @@ class Engine:
         return entry.id
 
     def remove(self, rule: RuleId) -> None:
-        """Take a rule away, and all that waited for it alone."""
+        """Remove a rule and its unshared state."""
         self._refuse_in_step()
         entry = self._find(rule)
         self._graph.release(entry.node, entry)
@@ -89,14 +93,14 @@ class Engine:
             del self._groups[entry.group]
 
     def remove_group(self, group: str) -> int:
-        """Take all rules of a group away; return how many there were."""
+        """Remove all rules of a group; return how many there were."""
         rules = list(self._groups.get(group, ()))
         for rule in rules:
             self.remove(rule)
         return len(rules)
 
     def push(self, occurrence: Occurrence) -> EngineOutcome:
-        """Say that something occurred; what was due before its end comes first, what is due at its end does not yet come."""
+        """Process an occurrence. Timers due before its end go first, timers due at its end wait."""
         self._refuse_in_step()
         end, timers = occurrence.end, self._timers
         if not timers.now <= end >= occurrence.start:
@@ -115,9 +119,10 @@ class Engine:
         return draft.outcome()
 
     def advance(self, now: Instant) -> EngineOutcome:
-        """Say what time it is: clocks that are due by then go off, in the order in which they are due, each a step.
+        """Advance the time: timers due by then fire in the order in which they are due, each as a
+        step.
 
-        An instant that has passed already changes nothing.
+        A past instant changes nothing.
         """
         self._refuse_in_step()
         draft = OutcomeDraft()
@@ -126,7 +131,7 @@ class Engine:
         return draft.outcome()
 
     def next_due(self, group: str | None = None) -> Instant | None:
-        """Return when a clock goes off next, any or one of a group; None: none will."""
+        """Return when the next timer fires, any or one of a group; None: none will."""
         if group is None:
             first = self._timers.first()
             return None if first is None else first.due
@@ -134,9 +139,10 @@ class Engine:
         return min((due for due in dues if due is not None), default=None)
 
     def catch_up(self, now: Instant) -> None:
-        """After a time when nobody advanced: of the ticks that P and P* owe by `now`, each clock owes the newest only.
+        """Skip missed ticks after a pause: of the ticks that P and P* owe by `now`, each timer
+        keeps the newest only.
 
-        Clocks keep their phase. What is due once (PLUS) stays due.
+        Timers keep their phase. A single due timer (PLUS) stays due.
         """
         self._refuse_in_step()
         for entry in self._entries(None):
@@ -146,12 +152,14 @@ class Engine:
                     self._steps.changed.add(entry.group)
 
     def set_period(self, rule: RuleId, period: Duration) -> None:
-        """Let the one P or P* of a rule tick at another period (µs), counted from its last tick. Other rules keep theirs."""
+        """Change the period (µs) of the one P or P* of a rule, counted from its last tick. Other
+        rules keep theirs.
+        """
         self._refuse_in_step()
         self._steps.retune(self._find(rule), period)
 
     def unflag(self, rule: RuleId) -> None:
-        """Let a flagged rule fire again."""
+        """Allow a flagged rule to fire again."""
         self._refuse_in_step()
         entry = self._find(rule)
         entry.flag = ""
@@ -162,18 +170,20 @@ class Engine:
         return {entry.id: entry.flag for entry in self._entries(group) if entry.flag}
 
     def count_dropped(self, group: str) -> int:
-        """Return how many waiting occurrences overflowed in the nodes that the rules of a group use."""
+        """Return how many waiting occurrences overflowed in the nodes used by the rules of a
+        group.
+        """
         nodes = {node.number: node.dropped for entry in self._entries(group) for node in self._graph.below(entry.node)}
         return sum(nodes.values())
 
     def take_changed(self) -> frozenset[str]:
-        """Return the groups whose dump may differ from what it was at the last call."""
+        """Return the groups whose dump may have changed since the last call."""
         changed = frozenset(self._steps.changed)
         self._steps.changed.clear()
         return changed
 
     def dump(self, group: str | None = None) -> dict[str, Any]:
-        """Return the rules of a group, or all, with what waits for them, as plain JSON."""
+        """Return the rules of a group, or all, with their waiting state, as plain JSON."""
         states: dict[str, Any] = {}
         rules = [
             {
@@ -193,14 +203,16 @@ class Engine:
         conditions: Mapping[str, Condition] | None = None,
         actions: Mapping[str, Action] | None = None,
     ) -> Engine:
-        """Return an engine with all that was dumped, whole or group by group: it goes on as the old one would have."""
+        """Return an engine restored from dumps, whole or group by group: it continues as the old
+        one would have.
+        """
         engine = cls(conditions, actions)
         for dump in dumps:
             engine.resume(dump)
         return engine
 
     def resume(self, dump: Mapping[str, Any]) -> None:
-        """Put dumped rules back beside those that are there; nothing is changed if that cannot be."""
+        """Add dumped rules to the existing ones; if that fails, nothing is changed."""
         self._refuse_in_step()
         if dump["format"] != FORMAT:
             message = f"this state of rules has format {dump['format']}, which is not known here; {FORMAT} is"

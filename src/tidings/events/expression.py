@@ -27,11 +27,15 @@ from tidings.model.interval import Duration
 TERMINATOR: Final = 0
 MIDDLE: Final = 1
 INITIATOR: Final = 2
-"""Roles, in the order in which one occurrence that fills several is heard: it closes before it opens."""
+"""Roles, in the order in which an occurrence that fills several is received: it closes before it
+opens.
+"""
 
 
 class Expression:
-    """An event expression; `operator` is its name in Snoop, `options` are the names of what it has beside its parts."""
+    """An event expression; `operator` is its name in Snoop, `options` are the names of its fields
+    beside its parts.
+    """
 
     __slots__ = ()
     operator: ClassVar[str]
@@ -44,7 +48,7 @@ class Expression:
 
     @property
     def is_stateless(self) -> bool:
-        """Return whether nothing ever waits in it, so that contexts make no difference."""
+        """Return whether it has no waiting state, so that contexts make no difference."""
         return False
 
     @property
@@ -55,7 +59,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Primitive(Expression):
-    """An event that is told from outside. `lasting`: its occurrences may have a duration."""
+    """An event from outside. `lasting`: its occurrences may have a duration."""
 
     operator: ClassVar[str] = "event"
     options: ClassVar[tuple[str, ...]] = ("name", "lasting")
@@ -75,7 +79,7 @@ class Primitive(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Or(Expression):
-    """Any of the parts; what occurred is passed on as it is."""
+    """Any of the parts; occurrences pass through unchanged."""
 
     operator: ClassVar[str] = "OR"
     parts: tuple[Expression, ...]
@@ -90,18 +94,20 @@ class Or(Expression):
 
     @property
     def is_stateless(self) -> bool:
-        """Return whether all parts are."""
+        """Return whether all parts are stateless."""
         return all(part.is_stateless for part in self.parts)
 
     @property
     def is_punctual(self) -> bool:
-        """Return whether all parts are."""
+        """Return whether all parts are punctual."""
         return all(part.is_punctual for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class And(Expression):
-    """Both, in any order; `within` bounds the whole, `consume` takes in the recent context what was reported away."""
+    """Both, in any order; `within` bounds the whole, `consume` removes reported occurrences in the
+    recent context.
+    """
 
     operator: ClassVar[str] = "AND"
     options: ClassVar[tuple[str, ...]] = ("within", "consume")
@@ -146,7 +152,9 @@ class AnyOfEvents(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Seq(Expression):
-    """`first`, ended before `second` started; `within` bounds the whole, `consume` takes `first` away in the recent context."""
+    """`first`, ended before `second` started; `within` bounds the whole, `consume` removes `first`
+    in the recent context.
+    """
 
     operator: ClassVar[str] = "SEQ"
     options: ClassVar[tuple[str, ...]] = ("within", "consume")
@@ -166,7 +174,9 @@ class Seq(Expression):
 
 @dataclass(frozen=True, slots=True)
 class NotBetween(Expression):
-    """`first` … `last` without a whole `unless` from the end of the one to the start of the other, both included."""
+    """`first` … `last` without a complete `unless` from the end of the former to the start of the
+    latter, both included.
+    """
 
     operator: ClassVar[str] = "NOT"
     options: ClassVar[tuple[str, ...]] = ("within", "consume", "ends_at_points")
@@ -181,12 +191,12 @@ class NotBetween(Expression):
 
     @property
     def roles(self) -> tuple[tuple[int, Expression], ...]:
-        """Return what may not lie between, initiator and terminator."""
+        """Return the part that blocks, initiator and terminator."""
         return ((MIDDLE, self.unless), (INITIATOR, self.first), (TERMINATOR, self.last))
 
     @property
     def ends_at_points(self) -> bool:
-        """Return whether no terminator can have begun before it arrives."""
+        """Return whether every terminator begins when it arrives."""
         return self.last.is_punctual
 
 
@@ -207,7 +217,7 @@ class Aperiodic(Expression):
 
 @dataclass(frozen=True, slots=True)
 class AperiodicStar(Expression):
-    """All `middle` of a window together, when it is closed."""
+    """All `middle` of a window together, when it closes."""
 
     operator: ClassVar[str] = "A*"
     first: Expression
@@ -216,7 +226,7 @@ class AperiodicStar(Expression):
 
     @property
     def roles(self) -> tuple[tuple[int, Expression], ...]:
-        """Return initiator, what is gathered, and terminator."""
+        """Return initiator, collected part, and terminator."""
         return ((INITIATOR, self.first), (MIDDLE, self.middle), (TERMINATOR, self.last))
 
 
@@ -235,7 +245,7 @@ class Periodic(Expression):
 
     @property
     def roles(self) -> tuple[tuple[int, Expression], ...]:
-        """Return what starts and what stops the clock."""
+        """Return the parts that start and stop the timer."""
         return ((INITIATOR, self.first), (TERMINATOR, self.last))
 
     @property
@@ -259,7 +269,7 @@ class PeriodicStar(Expression):
 
     @property
     def roles(self) -> tuple[tuple[int, Expression], ...]:
-        """Return what starts and what stops the clock."""
+        """Return the parts that start and stop the timer."""
         return ((INITIATOR, self.first), (TERMINATOR, self.last))
 
 
@@ -267,7 +277,8 @@ class PeriodicStar(Expression):
 class Plus(Expression):
     """Once, `delay` (0 or more) after the end of `event`.
 
-    `until` names a param of `event` that says at what instant instead (its end, if that is later): where one is no number, `delay` holds.
+    `until` names a param of `event` with the instant to use instead (its end, if that is later); if
+    it is not a number, `delay` holds.
     """
 
     operator: ClassVar[str] = "PLUS"
@@ -283,7 +294,7 @@ class Plus(Expression):
 
     @property
     def roles(self) -> tuple[tuple[int, Expression], ...]:
-        """Return what is waited from."""
+        """Return the part that starts the delay."""
         return ((INITIATOR, self.event),)
 
     @property
@@ -340,7 +351,7 @@ def to_json(expression: Expression) -> Any:
 
 
 def from_json(data: Any) -> Expression:
-    """Return the expression that `to_json` wrote. Raises `ValueError` for an operator that is not known."""
+    """Return the expression that `to_json` wrote. Raise `ValueError` for an unknown operator."""
     if isinstance(data, str):
         return Primitive(data)
     options = dict(data)

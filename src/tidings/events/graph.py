@@ -1,8 +1,9 @@
-"""The graph of operator nodes: equal expressions in equal contexts share a node, as long as that makes no difference.
+"""The graph of operator nodes: equal expressions in equal contexts share a node, as long as that
+makes no difference.
 
-As in Sentinel's local event detector, a node counts who uses it, and lives as long as somebody does (004 §6.2). Unlike
-there a subscriber never hears of what began before it subscribed: a node in which something waits already, or below
-which something does, is not shared with a newcomer, who gets one of his own. Sharing is therefore never seen from
+As in Sentinel's local event detector, a node is reference-counted (004 §6.2). Unlike there, a
+subscriber never receives what began before it subscribed: a node with waiting state, in itself or
+below, is not shared with a new subscriber, who gets a new one. Sharing is therefore invisible from
 outside (property test).
 """
 
@@ -20,11 +21,13 @@ from tidings.events.timers import NodeTimer, Timers
 
 Triggered = tuple[DetectionListener, Occurrence]
 Journal = dict[int, tuple[Node, int, Any]]
-"""What nodes were before a step, by number: the node, what it had dropped, what waited in it."""
+"""The state of nodes before a step, by number: the node, its dropped count, its waiting state."""
 
 
 class Loading:
-    """A dump that is being loaded: what waits in its nodes, and the nodes made of it so far, by their numbers there."""
+    """A dump being loaded: the state of its nodes, and the nodes made of it so far, by their
+    numbers there.
+    """
 
     def __init__(self, states: Mapping[str, Any]) -> None:
         self.states = states
@@ -33,11 +36,11 @@ class Loading:
 
 _Key = tuple[Any, ...]
 _UNBOUNDED: Final = Bounds()
-"""Of primitive events, in which nothing waits."""
+"""Of primitive events, which have no waiting state."""
 
 
 class Graph:
-    """All nodes by number, and the clocks. The leaves are the primitive events that somebody waits for."""
+    """All nodes by number, and the timers. The leaves are the primitive events in use."""
 
     def __init__(self) -> None:
         self.timers = Timers()
@@ -47,13 +50,13 @@ class Graph:
         self._last = 0
 
     def subscribe(self, expression: Expression, context: Context, bounds: Bounds, listener: DetectionListener) -> Node:
-        """Return the node of an expression, made or shared, that a listener hears of from now on.
+        """Return the node of an expression, new or shared, that notifies a listener from now on.
 
         Args:
             expression: What is to be detected.
             context: Which of several waiting occurrences a detection takes.
             bounds: How much may wait, and how long.
-            listener: Who hears of detections.
+            listener: Receives the detections.
         """
         node = self._build(expression, context, bounds)
         node.listeners[listener.id] = listener
@@ -61,15 +64,16 @@ class Graph:
         return node
 
     def release(self, node: Node, listener: DetectionListener) -> None:
-        """Take a listener away, and all nodes that nobody uses any longer."""
+        """Remove a listener, and all nodes without further use."""
         del node.listeners[listener.id]
         _forget_reach(node)
         self._prune(node)
 
     def spread(self, source: Node, found: Iterable[Occurrence], journal: Journal | None = None) -> list[Triggered]:
-        """Return which listeners hear of what, as a node has `found` something: nearest nodes first.
+        """Return which listeners receive what, when a node has `found` something: nearest nodes
+        first.
 
-        What changes is entered into the journal, if there is one, as it was before.
+        The previous state of changed nodes is added to the journal, if there is one.
         """
         if reach_of(source).branches:
             return self._spread_by_rank(source, found, journal)
@@ -79,20 +83,22 @@ class Graph:
         return triggered
 
     def fire(self, timer: NodeTimer, journal: Journal | None = None) -> tuple[Node, Sequence[Occurrence]]:
-        """Let a clock go off; return its node and what occurs there."""
+        """Fire a timer; return its node and the resulting occurrences."""
         node = self.nodes[timer.node]
         if journal is not None:
             _enter(journal, node)
         return node, node.fire(timer.clock)
 
     def roll_back(self, journal: Journal) -> None:
-        """Bring all nodes of a journal back to what they were."""
+        """Restore all nodes of a journal."""
         for node, dropped, saved in journal.values():
             node.dropped = dropped
             node.restore(saved)
 
     def make_private(self, node: Node, listener: DetectionListener) -> Node:
-        """Return the node of a listener after everything below it was copied for him alone, what waits included."""
+        """Return the node of a listener after copying everything below it, with its state, for this
+        listener alone.
+        """
         private = self._copy(node, {})
         if private is node:
             return node
@@ -102,14 +108,18 @@ class Graph:
         return private
 
     def below(self, node: Node) -> Iterator[Node]:
-        """Yield the nodes of the expression of a node, parts before wholes; primitives, in which nothing waits, are left out."""
+        """Yield the nodes of the expression of a node, parts before wholes, without primitives,
+        which have no state.
+        """
         if not isinstance(node.expression, Primitive):
             for part in node.parts:
                 yield from self.below(part)
             yield node
 
     def dump(self, node: Node, states: dict[str, Any]) -> list[int]:
-        """Return the numbers of the nodes below a node, and put what waits in them into `states` by number."""
+        """Return the numbers of the nodes below a node, and put their state into `states` by
+        number.
+        """
         numbers = []
         for one in self.below(node):
             numbers.append(one.number)
@@ -125,14 +135,18 @@ class Graph:
         numbers: Sequence[int],
         loading: Loading,
     ) -> Node:
-        """Return the node of a listener as `dump` wrote it. A living node that is equal in all, what waits included, is shared."""
+        """Return the node of a listener as `dump` wrote it. An existing node that is equal in all,
+        state included, is shared.
+        """
         node = self._reload(expression, context, bounds, iter(numbers), loading)
         node.listeners[listener.id] = listener
         _forget_reach(node)
         return node
 
     def _build(self, expression: Expression, context: Context, bounds: Bounds) -> Node:
-        """Return the node of an expression; of equal parts an equal whole, if nothing waits in it."""
+        """Return the node of an expression; equal parts share an equal whole, if it has no waiting
+        state.
+        """
         if isinstance(expression, Primitive):
             return self._leaf(expression)
         parts = tuple(self._build(part, context, bounds) for _, part in expression.roles)
@@ -170,7 +184,7 @@ class Graph:
         return node
 
     def _prune(self, node: Node) -> None:
-        if node.subscribers or self.nodes.get(node.number) is not node:  # or gone already, on another way
+        if node.subscribers or self.nodes.get(node.number) is not node:  # or gone already, by another path
             return
         node.clear()
         del self.nodes[node.number]
@@ -224,10 +238,11 @@ class Graph:
                 self._climb(above, found, triggered, journal)
 
     def _spread_by_rank(self, source: Node, found: Iterable[Occurrence], journal: Journal | None) -> list[Triggered]:
-        """Spread where a node may be reached twice: each is asked once, after all below it, terminators first.
+        """Spread where a node may be reached twice: each is visited once, after all below it,
+        terminators first.
 
-        Nodes of one rank are asked in an order that their expressions give, since the clocks they set going stand in it
-        for good: numbers depend on who shared what with whom.
+        Nodes of one rank are visited in an order given by their expressions, since it fixes the
+        order of the timers that they start; node numbers depend on sharing.
         """
         triggered: list[Triggered] = []
         inboxes: dict[int, list[tuple[int, Occurrence]]] = {}
@@ -251,9 +266,10 @@ class Graph:
 
 
 def reach_of(node: Node) -> Reach:
-    """Return what an occurrence of a node can lead to; remembered until who subscribes above it changes.
+    """Return what an occurrence of a node can lead to; cached until a subscriber above it changes.
 
-    Nodes are fed in the order in which they were made, over a restart too: clocks of one instant depend on it.
+    Nodes are fed in the order of their creation, across restarts too: the order of simultaneous
+    timers depends on it.
     """
     if node.reach is None:
         seen: dict[int, Node] = {}
@@ -265,7 +281,7 @@ def reach_of(node: Node) -> Reach:
                 branches = True
                 continue
             seen[one.number] = one
-            if (order := sorted(one.above)) != list(one.above):  # loaded in another order than once made
+            if (order := sorted(one.above)) != list(one.above):  # loaded in another order than created
                 one.above = {key: one.above[key] for key in order}
             waiting.extend(above for above, _ in one.above.values())
         listeners = [(one, listener) for one in seen.values() for listener in one.listeners.values()]
@@ -278,7 +294,7 @@ def reach_of(node: Node) -> Reach:
 
 
 def listeners_above(node: Node) -> set[Any]:
-    """Return the names of all listeners that a node serves."""
+    """Return the names of all listeners of a node."""
     found: set[Any] = set()
     waiting = [node]
     while waiting:
@@ -300,7 +316,9 @@ def _forget_reach(node: Node) -> None:
 
 
 def _key(expression: Expression, context: Context, bounds: Bounds, parts: Sequence[Node]) -> _Key:
-    """Return what makes nodes equal: operator, options and parts; where something can wait, context and bounds, too."""
+    """Return what makes nodes equal: operator, options and parts; if they have waiting state,
+    context and bounds, too.
+    """
     options = tuple([getattr(expression, name) for name in expression.options])
     numbers = tuple([part.number for part in parts])
     if expression.is_stateless:

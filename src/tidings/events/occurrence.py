@@ -1,7 +1,9 @@
-"""What happened: an occurrence has a type, an interval and the parts that it was made of (SnoopIB; 004 §6.2).
+"""Occurrences: each has a type, an interval and the parts that it was composed of (SnoopIB; 004
+§6.2).
 
-Interval semantics: a composite lasts from its first part's start to its last part's end. With the older detection-time
-semantics `SEQ(b, SEQ(a, c))` would match a, b, c, since the pair (a, c) is only known when c is.
+Interval semantics: a composite lasts from its first part's start to its last part's end. With the
+older detection-time semantics `SEQ(b, SEQ(a, c))` would match a, b, c, since the pair (a, c) is
+only known at c.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ NO_PARAMS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Occurrence(NamedTuple):
-    """One occurrence. `type` is an event's name or, of a composite, its expression; `start` and `end` are instants (µs).
+    """One occurrence. `type` is an event's name or, of a composite, its expression; `start` and
+    `end` are instants (µs).
 
-    `params` is plain JSON. `parts` are the occurrences that a composite was made of: initiators, what lay between, the
-    terminator; of a tick, the initiators of its clock.
+    `params` is plain JSON. `parts` are the occurrences of a composite: initiators, those between,
+    the terminator; of a tick, the initiators of its timer.
     """
 
     type: str
@@ -34,7 +37,9 @@ class Occurrence(NamedTuple):
         return cls(name, instant, instant, params)
 
     def primitives(self) -> Iterator[Occurrence]:
-        """Yield the occurrences without parts that this one rests on, in the order of its parts."""
+        """Yield the occurrences without parts on which this one rests, in the order of its
+        parts.
+        """
         if not self.parts:
             yield self
         for part in self.parts:

@@ -1,7 +1,7 @@
-"""A dump of rules as it would be had all that waits in them happened later: what was paused goes on where it stood.
+"""Shift a dump of rules to a later time: what was paused continues where it was.
 
-Windows and clocks that had two hours left when they were dumped have two hours left again. What params say of instants is
-the host's business and stays.
+Windows and timers that had two hours left when they were dumped have two hours left again. Instants
+in params belong to the host and stay.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from tidings.model.interval import Duration
 
 
 def postpone(dump: Mapping[str, Any], by: Duration) -> dict[str, Any]:
-    """Return a dump (of `Engine.dump`) with all that waits in it so much later (µs); `now` and the rules are as they were."""
+    """Return a dump (of `Engine.dump`) with all waiting state later by `by` (µs); `now` and the
+    rules stay.
+    """
     operators: dict[str, str] = {}
     for rule in dump["rules"]:
         below = operators_below(from_json(rule["event"]))
@@ -27,12 +29,16 @@ def postpone(dump: Mapping[str, Any], by: Duration) -> dict[str, Any]:
 
 
 def operators_below(expression: Expression) -> Iterator[str]:
-    """Yield the operators of an expression that have a node in which something can wait, in the order of a rule's `nodes`."""
+    """Yield the operators of an expression whose nodes have waiting state, in the order of a rule's
+    `nodes`.
+    """
     return (node.operator for node in _below(expression))
 
 
 def _below(expression: Expression) -> Iterator[Expression]:
-    """Yield the expressions that have a node in which something can wait, in the order of a rule's `nodes`."""
+    """Yield the parts of an expression whose nodes have waiting state, in the order of a rule's
+    `nodes`.
+    """
     if not isinstance(expression, Primitive):
         for _, part in expression.roles:
             yield from _below(part)
@@ -47,7 +53,7 @@ def _occurrence(data: Any, by: Duration) -> list[Any]:
 
 
 def _waiting(state: Any, by: Duration) -> Any:
-    """Shift occurrences, however deep in lists they stand; what else is there counts and is no instant."""
+    """Shift occurrences, nested in lists at any depth; other numbers are counts, not instants."""
     if not isinstance(state, list):
         return state
     if len(state) > 2 and isinstance(state[0], str):
@@ -77,4 +83,4 @@ _SHIFTS: Final[Mapping[str, Callable[[Any, Duration], Any]]] = {
     Plus.operator: _clocks,
     NotBetween.operator: _block,
 }
-"""By operator: how its state is shifted where it holds instants beside those of occurrences."""
+"""By operator: how to shift state with instants beside those of occurrences."""

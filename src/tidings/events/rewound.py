@@ -1,6 +1,7 @@
-"""A dump of rules as it would be had what occurred after `now` occurred at `now`: the clock was ahead, and is right again.
+"""Clamp a dump of rules to `now`: the clock was ahead, and has been corrected.
 
-What occurred before `now` stays. A clock or a window that was set going after `now` has as long left as it had then.
+What occurred before `now` stays. A timer or a window that began after `now` keeps its remaining
+time.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from tidings.events.postponed import operators_below
 from tidings.model.interval import DAY, Duration, Instant
 
 LONGEST: Final[Duration] = 400 * 365 * DAY
-"""A number that is further from `now` than this is no instant."""
+"""A number further from `now` than this is not an instant."""
 
 
 def rewound(dump: Mapping[str, Any], now: Instant) -> dict[str, Any]:
-    """Return a dump (of `Engine.dump`) in which nothing has occurred after `now` (µs); the rules are as they were."""
+    """Return a dump (of `Engine.dump`) in which nothing has occurred after `now` (µs); the rules
+    stay.
+    """
     operators: dict[str, str] = {}
     for rule in dump["rules"]:
         below = operators_below(from_json(rule["event"]))
@@ -30,7 +33,9 @@ def rewound(dump: Mapping[str, Any], now: Instant) -> dict[str, Any]:
 
 
 def earlier(value: Any, by: Duration, *, after: Instant) -> Any:
-    """Return plain JSON in which each instant after `after` is earlier by a duration, but not before `after`."""
+    """Return plain JSON with each instant after `after` earlier by a duration, but not before
+    `after`.
+    """
     match value:
         case bool():
             return value
@@ -55,7 +60,7 @@ def _occurrence(data: Any, now: Instant) -> list[Any]:
 
 
 def _waiting(state: Any, now: Instant) -> Any:
-    """Take occurrences back, however deep in lists they stand; what else is there counts and is no instant."""
+    """Clamp occurrences, nested in lists at any depth; other numbers are counts, not instants."""
     if not isinstance(state, list):
         return state
     if len(state) > 2 and isinstance(state[0], str):
@@ -90,4 +95,4 @@ _BACK: Final[Mapping[str, Callable[[Any, Instant], Any]]] = {
     Plus.operator: _clocks,
     NotBetween.operator: _block,
 }
-"""By operator: how its state is taken back where it holds instants beside those of occurrences."""
+"""By operator: how to clamp state with instants beside those of occurrences."""

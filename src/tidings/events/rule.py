@@ -1,8 +1,9 @@
 """Rules: on an event, if a condition holds, an action (ECA; sentinels §3.4).
 
-Conditions and actions stand in the rule by name, so that rules can be stored; what the names mean is given to the
-engine. An action changes nothing by itself: it returns what is to happen. A `Raised` event is heard in the same step, a
-`Retuned` period holds at its end, and all else is an *effect* that the host finds in the outcome.
+Conditions and actions are named in the rule, so that rules can be stored; the engine is given their
+implementations. An action has no side effects: it returns what is to happen. A `Raised` event is
+processed in the same step, a `Retuned` period holds at its end, and all else is an *effect* for the
+host, in the outcome.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from tidings.model.interval import Duration, Instant
 class Coupling(StrEnum):
     """When a rule fires.
 
-    Immediate: as its event is detected, within the step. Deferred: at the end of the step, once for all that was detected
-    in it. Detached: after the host has committed; the engine only hands it over.
+    Immediate: when its event is detected, within the step. Deferred: at the end of the step, once
+    for all that was detected in it. Detached: after the host has committed; the engine only returns
+    it.
     """
 
     IMMEDIATE = "immediate"
@@ -41,8 +43,9 @@ class RuleId(NamedTuple):
 class Rule:
     """On `event` in `context`, if `condition` holds, `action`. An empty name: always, or nothing.
 
-    Rules of one `group` (a sentinel) are dumped, loaded and removed together. Higher `priority` fires first, then the
-    elder. `data` is plain JSON for condition and action. `bounds` hold for each node of the event.
+    Rules of one `group` (a sentinel) are dumped, loaded and removed together. Higher `priority`
+    fires first, then the older rule. `data` is plain JSON for condition and action. `bounds` hold
+    for each node of the event.
     """
 
     name: str
@@ -96,7 +99,9 @@ class Rule:
 
 
 class Firing(NamedTuple):
-    """A rule fires at an instant for what was detected: one occurrence, or of a deferred rule all those of the step."""
+    """The firing of a rule at an instant for one detection, or for a deferred rule all those of the
+    step.
+    """
 
     rule: Rule
     at: Instant
@@ -109,14 +114,16 @@ class Firing(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """An action says: this event occurs now."""
+    """Returned by an action: this event occurs now."""
 
     type: str
     params: Mapping[str, Any] = NO_PARAMS
 
 
 class Retuned(NamedTuple):
-    """An action says: the one P or P* of this rule ticks at another period (µs), from its last tick on."""
+    """Returned by an action: the one P or P* of this rule gets another period (µs), from its last
+    tick on.
+    """
 
     rule: RuleId
     period: Duration
@@ -127,13 +134,14 @@ Action = Callable[[Firing], Iterable[Any] | None]
 
 
 class RuleProblem(NamedTuple):
-    """Something is wrong with a rule.
+    """A problem with a rule.
 
     `kind` is one of
 
     - `condition`: its condition failed, which counts as false;
-    - `action`: its action failed; what the step had done was undone, and the step was taken again without the rule;
-    - `cascade`: the events that it raised raised one another without end; the last of them was dropped.
+    - `action`: its action failed; the step was undone and repeated without the rule;
+    - `cascade`: the events that it raised raised one another without end; the last of them was
+    dropped.
 
     After the latter two the rule is flagged: it does not fire until `Engine.unflag`.
     """
@@ -145,10 +153,11 @@ class RuleProblem(NamedTuple):
 
 
 class EngineOutcome(NamedTuple):
-    """What came of an event or of the passing of time.
+    """The result of an event or of the passing of time.
 
-    `firings` are all rules that fired, in their order, the detached ones included; `detached` those, to be acted on after
-    the commit; `effects` what actions returned for the host; `problems` what is to be reported.
+    `firings` are all rules that fired, in order, the detached ones included; `detached` are those
+    to run after the commit; `effects` what actions returned for the host; `problems` what is to be
+    reported.
     """
 
     firings: tuple[Firing, ...] = ()

@@ -1,8 +1,9 @@
-"""One step: an occurrence is spread over the graph, and the rules that hear of a detection fire (sentinels §3.4).
+"""One step: an occurrence is spread over the graph, and the rules that receive a detection fire
+(sentinels §3.4).
 
-Of the rules that hear of one occurrence the immediate and detached ones fire in the order of priority, then of age. The
-events that they raise wait in a queue and are dealt with one after the other, each in the same way, at the same
-instant. The deferred rules come last, once for all that they heard of; what they raise is dealt with as before.
+Immediate and detached rules fire by priority, then by age. The events that they raise are queued
+and processed in order, each in the same way, at the same instant. The deferred rules come last,
+once for all their detections; what they raise is processed likewise.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from tidings.events.timers import NodeTimer
 from tidings.model.interval import Duration
 
 MOST_DEPTH: Final = 32
-"""Events that may have raised one another in a row."""
+"""The longest chain of events that raise one another."""
 MOST_RAISED: Final = 100_000
-"""Events that may be raised in one step, however deep."""
+"""The most events raised in one step, at any depth."""
 
 
 class RuleEntry:
@@ -68,14 +69,14 @@ class OutcomeDraft:
         self.raised: deque[tuple[Raised, int, RuleEntry]] = deque()
 
     def add(self, other: OutcomeDraft) -> None:
-        """Take up what another holds."""
+        """Append another draft."""
         self.firings += other.firings
         self.detached += other.detached
         self.effects += other.effects
         self.problems += other.problems
 
     def outcome(self) -> EngineOutcome:
-        """Return what there is so far."""
+        """Return the outcome so far."""
         if not self.firings and not self.problems:
             return NOTHING
         return EngineOutcome(tuple(self.firings), tuple(self.detached), tuple(self.effects), tuple(self.problems))
@@ -88,7 +89,7 @@ class _ActionFailed(Exception):  # noqa: N818 - it never leaves this module
 
 
 class Steps:
-    """Takes steps in a graph. `changed` are the groups of which something that waits may have changed."""
+    """Takes steps in a graph. `changed` are the groups whose waiting state may have changed."""
 
     def __init__(self, graph: Graph, find: Callable[[RuleId], RuleEntry]) -> None:
         self.changed: set[str] = set()
@@ -98,13 +99,13 @@ class Steps:
         self._timers = graph.timers
 
     def take(self, node: Node, found: Iterable[Occurrence], timer: NodeTimer | None, draft: OutcomeDraft) -> None:
-        """Deal with what a primitive event or a clock brings, and with all that follows from it.
+        """Process a primitive event or a timer, and all that follows from it.
 
         Args:
-            node: The node that brings it.
+            node: The node where it starts.
             found: The occurrences.
-            timer: The clock that went off, None for an event.
-            draft: What the step has brought so far.
+            timer: The timer that fired, None for an event.
+            draft: The outcome, to be extended.
         """
         reach = node.reach or reach_of(node)
         if reach.groups:
@@ -126,7 +127,9 @@ class Steps:
     def _try_step(
         self, node: Node, found: Iterable[Occurrence], timer: NodeTimer | None, depth: int, draft: OutcomeDraft
     ) -> bool:
-        """Return whether the step was done; if not it was undone, and the rule that failed will not fire again."""
+        """Return whether the step was done; if not it was undone, and the failed rule is
+        flagged.
+        """
         journal: Journal = {}
         trial = OutcomeDraft()
         try:
@@ -181,7 +184,9 @@ class Steps:
                     break
 
     def _fires(self, entry: RuleEntry, occurrences: tuple[Occurrence, ...], draft: OutcomeDraft) -> Firing | None:
-        """Return the firing of a rule for those occurrences for which its condition holds, None if there are none."""
+        """Return the firing of a rule for the occurrences whose condition holds, None if there are
+        none.
+        """
         if entry.flag:
             return None
         now = self._timers.now
@@ -202,12 +207,12 @@ class Steps:
     def _holds(self, entry: RuleEntry, condition: Condition, firing: Firing, draft: OutcomeDraft) -> bool:
         try:
             return bool(condition(firing))
-        except Exception as error:  # noqa: BLE001 - whatever a condition does, others' rules go on; it is reported
+        except Exception as error:  # noqa: BLE001 - a failing condition is reported and must not stop other rules
             draft.problems.append(RuleProblem("condition", entry.id, self._timers.now, _describe(error)))
             return False
 
     def _act(self, entry: RuleEntry, firing: Firing, depth: int, trial: OutcomeDraft) -> None:
-        """Run the action of a rule and take up what it returns."""
+        """Run the action of a rule and process its result."""
         if entry.action is None or entry.rule.coupling is Coupling.DETACHED:
             return
         try:
@@ -230,7 +235,9 @@ class Steps:
             draft.problems.append(RuleProblem(kind, entry.id, self._timers.now, text))
 
     def _clock_of(self, entry: RuleEntry, period: Duration) -> PeriodicNode:
-        """Return the one P or P* of a rule. Raises `ValueError` if there is none or several, or if no such period can be."""
+        """Return the one P or P* of a rule. Raise `ValueError` if there is none or several, or the
+        period is invalid.
+        """
         nodes = {node.number: node for node in self._graph.below(entry.node) if isinstance(node, PeriodicNode)}
         if len(nodes) != 1:
             message = f'the rule "{entry.id.name}" has {len(nodes)} periodic events, not one; its period cannot be set'
@@ -241,7 +248,7 @@ class Steps:
         return next(iter(nodes.values()))
 
     def retune(self, entry: RuleEntry, period: Duration) -> None:
-        """Let the one P or P* of a rule tick at another period; a node that it shares becomes its own first."""
+        """Change the period of the one P or P* of a rule; a shared node is copied first."""
         clock = self._clock_of(entry, period)
         if listeners_above(clock) != {entry.id}:
             entry.node = self._graph.make_private(entry.node, entry)
@@ -251,7 +258,7 @@ class Steps:
 
 
 def _sort_triggered(triggered: list[Any]) -> list[tuple[RuleEntry, Occurrence]]:
-    """Return who heard of what by priority and age of the rules."""
+    """Return rules with their detections by priority and age of the rules."""
     if len(triggered) > 1:
         triggered.sort(key=_order)
     return triggered

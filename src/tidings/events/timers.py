@@ -1,6 +1,8 @@
-"""Clocks that are to go off: a heap, ordered by due instant and then by the order in which the clocks were set going.
+"""Timers of a graph: a heap, ordered by due instant and then by the order in which they were
+started.
 
-A copy of a clock has a number of its own and the place of the original in that order: whoever has it goes on alike.
+A copy of a timer has a new number and the original's place in that order, so that it behaves the
+same.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ BEGINNING: Instant = -(2**63)
 
 
 class NodeTimer(NamedTuple):
-    """A clock, by its number, of a node, by its number, and when it goes off; `depth` is that of what it then makes.
+    """A timer, by its number, of a node, by its number, and its due instant; `depth` is that of the
+    resulting occurrence.
 
-    `place` is where it stands among the clocks of its instant.
+    `place` is its order among the timers of its instant.
     """
 
     due: Instant
@@ -27,10 +30,10 @@ class NodeTimer(NamedTuple):
 
 
 class Timers:
-    """All clocks of a graph, and what time it is there.
+    """All timers of a graph, and its current time.
 
-    `now` is the latest instant that was heard of; `depth` is how many events have raised one another on the way to the
-    occurrence that is being dealt with (a clock that goes off at once is part of that chain).
+    `now` is the latest instant received; `depth` is the length of the chain of raised events that
+    led to the current occurrence (a timer that fires at once is part of that chain).
     """
 
     __slots__ = ("_armed", "_heap", "_last", "depth", "now")
@@ -49,19 +52,19 @@ class Timers:
         return clock in self._armed
 
     def number(self) -> int:
-        """Return a number for a new clock, larger than all before."""
+        """Return a number for a new timer, larger than all before."""
         self._last += 1
         return self._last
 
     def set(self, clock: int, node: int, due: Instant, depth: int, place: int | None = None) -> None:
-        """Let a clock go off at `due`; what it was set to before no longer counts. Its place is its number unless told.
+        """Set a timer to `due`, replacing an earlier setting.
 
         Args:
-            clock: The clock's number.
-            node: The node that it belongs to.
-            due: When it goes off (µs).
-            depth: The depth of what it then makes.
-            place: Its turn among clocks of one instant; None for its number.
+            clock: The timer's number.
+            node: Its node.
+            due: When it fires (µs).
+            depth: The depth of the resulting occurrence.
+            place: Its order among timers of one instant; None for its number.
         """
         place = clock if place is None else place
         self._last = max(self._last, clock, place)
@@ -70,12 +73,12 @@ class Timers:
         self._shrink()
 
     def cancel(self, clock: int) -> None:
-        """Let a clock not go off."""
+        """Cancel a timer."""
         self._armed.pop(clock, None)
         self._shrink()
 
     def first(self) -> NodeTimer | None:
-        """Return the clock that goes off next, None if none will."""
+        """Return the next timer, None if there is none."""
         heap, armed = self._heap, self._armed
         while heap:
             if armed.get(heap[0].clock) == heap[0].due:
@@ -84,7 +87,9 @@ class Timers:
         return None
 
     def _shrink(self) -> None:
-        """Forget entries that no longer count once they are the most: each is paid for by the call that made it one."""
+        """Drop stale entries once they are the majority: amortised by the calls that made them
+        stale.
+        """
         if len(self._heap) > 2 * len(self._armed) + 8 or not self._armed:
             self._heap = [timer for timer in self._heap if self._armed.get(timer.clock) == timer.due]
             heapify(self._heap)

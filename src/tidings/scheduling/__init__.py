@@ -1,1 +1,3 @@
-"""Which pages to poll now: policies publish a bid for every page, one allocator chooses (contracts §5)."""
+"""Decide which pages to poll now: policies bid for every page, one allocator chooses (contracts
+§5).
+"""

@@ -1,9 +1,10 @@
-"""Who is polled now: the best feasible set of bids under budget, host limits and opening hours (contracts §5).
+"""Choose the pages to poll now: the best feasible set of bids under budget, host limits and opening
+hours (contracts §5).
 
-The allocator alone knows budget, hosts and opening hours; policies only bid. Bids are per unit of cost, so the best
-set goes by descending bid; ties go to the lower index. Where costs are equal the set is the best there is. Where
-they differ it is a knapsack: greedy order, or one dear page alone if that is worth more, reaches at least half of
-the best when no host limit binds (scheduling §1.4).
+Only the allocator knows budget, hosts and opening hours; policies only bid. Bids are per unit of
+cost, so pages are taken by descending bid; ties go to the lower index. With equal costs the set is
+optimal. With unequal costs it is a knapsack: greedy order, or a single expensive page if that is
+worth more, reaches at least half of the optimum when no host limit binds (scheduling §1.4).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tidings.scheduling.budget import TOLERANCE, affords
 from tidings.scheduling.policy import Floats, Ids, Mask, Rows
 
 HostReady = Mask | Mapping[int, bool]
-"""By number of host: whether it may be asked now. A mapping may leave out those that may."""
+"""By host number: whether it may be asked now. A mapping may leave out hosts that may."""
 
 
 def choose(
@@ -37,29 +38,27 @@ def choose(
 ) -> Rows:
     """Return the indices to poll now, best first.
 
-    `tokens` is the budget that is there; the sum of costs never exceeds it. `in_flight` marks pages that are being
-    polled: they are not chosen again and take a connection of their host. `open_now` is False for pages outside
-    their hours. At most `host_connections` pages of a host are under way together, and `limit` are chosen. With
-    `burst` (the most that the budget can save up) a page that is too dear for now holds back those that bid less,
-    so that it is not starved; one dearer than `burst` never fits, is passed over and takes no place of its host.
-    `purses` are budgets within the budget, by number, infinite where there is none; `purse` is the number of each page's.
-    Its pages are paid in turn: one that is too dear for now holds back those of the same purse that bid less. A page of a
-    higher `tier` goes before all of lower ones, whatever they bid.
+    The sum of costs never exceeds `tokens`. With `burst`, a page that is too expensive for now
+    holds back those that bid less, so that it is not starved; one more expensive than `burst` never
+    fits and is skipped. A page that its class budget (`purses`) cannot pay for now holds back pages
+    of the same class that bid less. A page of a higher `tier` goes before all of lower ones,
+    whatever they bid.
 
     Args:
-        bids: Of each page: its bid.
-        cost: Of each page: what a poll costs.
-        host: Of each page: its host, by number.
-        tokens: The budget that is there, in costs.
-        host_ready: When each host may be asked again.
-        in_flight: Of each page: whether it is being polled.
-        open_now: Of each page: whether it may be polled at this hour.
-        host_connections: How many pages of a host may be under way together.
+        bids: The bid of each page.
+        cost: The cost of a poll of each page.
+        host: The host number of each page.
+        tokens: The available budget, in costs.
+        host_ready: Whether each host may be asked now.
+        in_flight: Whether each page is being polled: it is not chosen, and takes a connection of
+            its host.
+        open_now: Whether each page is inside its opening hours.
+        host_connections: How many pages of a host may be in flight together.
         limit: How many pages at most.
         burst: The most that the budget can save up, in costs.
-        purse: Of each page: its budget within the budget, by number.
-        purses: What each of these budgets has left, in costs.
-        tier: Of each page: what goes before what, whatever the bid; higher first.
+        purse: The class budget of each page, by number.
+        purses: What each class budget has left, in costs; infinite for none.
+        tier: The tier of each page; higher first.
     """
     eligible = bids > 0
     if in_flight is not None:
@@ -81,14 +80,18 @@ def choose(
 
 
 def _ranks(rows: Rows, bids: Floats, tier: Ids) -> Floats:
-    """Return for each of `rows` its place among them, the best one's the highest: by tier, then by bid, then by index."""
+    """Return the rank of each of `rows`, the best one's the highest: by tier, then by bid, then by
+    index.
+    """
     ranks = np.zeros(len(bids))
     ranks[rows[np.lexsort((-rows, bids[rows], tier[rows]))]] = np.arange(1, len(rows) + 1)
     return ranks
 
 
 def _without_empty(rows: Rows, bids: Floats, cost: Floats, purse: Ids, purses: Floats) -> Rows:
-    """Return `rows` without those whose purse cannot pay for the best of them: they take no place of a host from others."""
+    """Return `rows` without those whose class budget cannot pay for its best page, so that they
+    take no place of a host.
+    """
     kept = np.ones(len(rows), dtype=np.bool_)
     for number in np.flatnonzero(np.isfinite(purses)):
         own = np.flatnonzero(purse[rows] == number)
@@ -98,7 +101,7 @@ def _without_empty(rows: Rows, bids: Floats, cost: Floats, purse: Ids, purses: F
 
 
 def _within_purses(rows: Rows, cost: Floats, purse: Ids, purses: Floats) -> Rows:
-    """Return those of `rows`, which come best first, that their purses can pay for in turn."""
+    """Return those of `rows` (best first) that their class budgets can pay for in order."""
     kept = np.ones(len(rows), dtype=np.bool_)
     for number in np.flatnonzero(np.isfinite(purses)):
         own = np.flatnonzero(purse[rows] == number)
@@ -115,9 +118,9 @@ def _ready(hosts: Ids, host_ready: HostReady | None) -> Mask:
 
 
 def _within_hosts(rows: Rows, bids: Floats, host: Ids, in_flight: Mask | None, host_connections: int) -> Rows:
-    """Return, in descending order of bid, the best pages of each host, as many as it has free connections.
+    """Return, by descending bid, the best pages of each host, as many as it has free connections.
 
-    Linear in the number of bids; only those that are left are sorted.
+    Linear in the number of bids; only the remaining ones are sorted.
     """
     free = host_connections - _busy(host, rows, in_flight)
     rows, free = rows[free > 0], free[free > 0]
@@ -136,9 +139,9 @@ def _within_hosts(rows: Rows, bids: Floats, host: Ids, in_flight: Mask | None, h
 
 
 def _best_of_each(values: Floats, hosts: Ids) -> Rows:
-    """Return the places of the largest value of each host, ascending; the first one where several are equal."""
+    """Return the index of the largest value of each host, ascending; the first of equal ones."""
     count = int(hosts.max()) + 1
-    if count > 4 * len(hosts) + 1_024:  # numbers far apart: close the gaps
+    if count > 4 * len(hosts) + 1_024:  # sparse numbers: close the gaps
         names, hosts = np.unique(hosts, return_inverse=True)
         count = len(names)
     most = np.full(count, -np.inf)
@@ -169,7 +172,9 @@ def _within_budget(
     burst: float | None,
     tier: Ids | None,
 ) -> Rows:
-    """Return the longest affordable start of `rows`, then those after it that still fit (or none, while saving up)."""
+    """Return the longest affordable prefix of `rows`, then later ones that still fit (or none,
+    while saving up).
+    """
     if limit is not None and affords(tokens, float(cost[rows[:limit]].sum())):
         return rows[:limit]
     spent = np.cumsum(cost[rows])
@@ -187,7 +192,7 @@ def _within_budget(
         elif burst is not None and affords(burst, price):
             return np.array(chosen, dtype=np.intp)
     best = np.array(chosen, dtype=np.intp)
-    if tier is not None and len(best):  # one page alone is worth more only than others of its tier
+    if tier is not None and len(best):  # a single page competes only with others of its tier
         if tier[best].min() < tier[rows[0]]:
             return best
         rows = rows[tier[rows] == tier[rows[0]]]
@@ -195,7 +200,9 @@ def _within_budget(
 
 
 def _or_the_single_best(chosen: Rows, rows: Rows, bids: Floats, cost: Floats, tokens: float) -> Rows:
-    """Return `chosen`, or one page alone that fits and is worth more: then greedy is at least half of the best (scheduling §1.4)."""
+    """Return `chosen`, or a single page that fits and is worth more: then greedy is at least half
+    of the optimum (scheduling §1.4).
+    """
     fitting = rows[cost[rows] <= tokens]
     if not len(fitting):
         return chosen

@@ -1,4 +1,6 @@
-"""What a policy knows of each page beside the population: arrays in its order, as fields of a frozen state."""
+"""The state of a policy beside the population: arrays in the same order, as fields of a frozen
+dataclass.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from tidings.scheduling.policy import Population
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:
-    """The pages; each state adds its arrays."""
+    """The pages; subclasses add arrays."""
 
     population: Population
 
@@ -22,14 +24,14 @@ B = TypeVar("B", bound=Beside)
 
 
 def freeze(state: B) -> B:
-    """Return the state, its arrays unwritable."""
+    """Return the state with read-only arrays."""
     for name in _arrays(state):
         getattr(state, name).setflags(write=False)
     return state
 
 
 def carry_over(before: B, fresh: B) -> B:
-    """Return `fresh`, the state of pages of which nothing is known, with what `before` knew of those that stay."""
+    """Return `fresh`, a state of unknown pages, with the values of `before` for pages that stay."""
     places, here = before.population.present(fresh.population.ids)
     columns = {}
     for name in _arrays(fresh):
@@ -45,13 +47,14 @@ def recall(
     names: Sequence[str],
     is_readable: Callable[[Mapping[str, Any]], bool],
 ) -> B:
-    """Return the state in which pages know again what `memories` say under these names of arrays; who is not here, or unreadable, is passed over.
+    """Return the state with the remembered values of pages; unknown pages and unreadable memories
+    are skipped.
 
     Args:
-        state: What the policy knows.
-        memories: What is remembered of each page.
+        state: The policy's state.
+        memories: The remembered values of each page.
         names: The names of the arrays.
-        is_readable: Whether what is remembered makes sense.
+        is_readable: Whether a memory is valid.
     """
     kept = {page: memory for page, memory in memories.items() if is_readable(memory)}
     rows, here = state.population.present(np.fromiter(kept, dtype=np.int64, count=len(kept)))
@@ -65,7 +68,7 @@ def recall(
 
 
 def widen(kind: type[B], state: Beside, **more: Any) -> B:
-    """Return a state of another kind, which knows what `state` knows, and more."""
+    """Return a state of another kind, with the fields of `state` and more."""
     names = {each.name for each in fields(kind)} - more.keys()
     return kind(**{name: getattr(state, name) for name in names}, **more)
 

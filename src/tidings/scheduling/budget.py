@@ -1,7 +1,9 @@
-"""A token bucket as a frozen value: budget flows in at a rate, is saved up to a burst and spent by polls.
+"""A token bucket as a frozen value: budget flows in at a rate, is saved up to a burst and spent by
+polls.
 
-The store keeps its four numbers and the simulator has them in memory; both pay for polls by `pay`, and so choose by one rule.
-`level(now) = min(burst, level + rate · max(0, now − at) / 1 s)`, with `at` never going back.
+The store keeps its four numbers, the simulator has them in memory; both charge by `pay`, and so
+follow one rule. `level(now) = min(burst, level + rate · max(0, now − at) / 1 s)`, with `at` never
+going back.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Final
 from tidings.model.interval import SECOND, Instant
 
 TOLERANCE: Final = 1e-9
-"""Share of a cost that rounding may lack: ten times a tenth is one."""
+"""The share of a cost that rounding may lack: ten times a tenth is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +34,22 @@ class TokenBucket:
             raise ValueError(message)
 
     def refill(self, now: Instant) -> TokenBucket:
-        """Return the bucket at `now`; at an earlier instant than `at` nothing flows and nothing is lost."""
+        """Return the bucket at `now`; before `at` it is unchanged."""
         if now <= self.at:
             return self
         return replace(self, level=min(self.burst, self.level + self.rate * ((now - self.at) / SECOND)), at=now)
 
     def take(self, cost: float, *, now: Instant) -> TokenBucket | None:
-        """Return the bucket after `cost` was spent at `now`, None if it does not hold so much."""
+        """Return the bucket after `cost` was spent at `now`, None if it holds less."""
         full = self.refill(now)
         if not affords(full.level, cost):
             return None
         return replace(full, level=max(0.0, full.level - cost))
 
     def available_at(self, cost: float) -> Instant | None:
-        """Return the first instant (whole µs) at which `cost` can be taken if nothing else is; None: never."""
+        """Return the first instant (whole µs) at which `cost` can be taken if nothing else is;
+        None: never.
+        """
         if affords(self.level, cost):
             return self.at
         if not affords(self.burst, cost) or self.rate == 0:
@@ -62,14 +66,14 @@ def pay(
 ) -> tuple[list[bool], dict[str, TokenBucket]]:
     """Return which polls are paid for, best first, and the budgets after that.
 
-    Each poll of `asked` names its budgets and its cost: it takes of all of them, or is not paid for and takes of none. `in_turn` lets those
-    after one that lacks tokens wait for these too, so that a dear poll is not starved by cheap ones.
+    Each poll takes its cost from all of its budgets, or is refused and takes from none.
 
     Args:
         budgets: The budgets by name.
-        asked: Of each poll, best first: its budgets and its cost.
+        asked: The budgets and the cost of each poll, best first.
         now: The present (µs).
-        in_turn: Whether polls after one that lacks tokens wait too.
+        in_turn: Whether polls after a refused one wait for the same tokens, so that an expensive
+            poll is not starved by cheap ones.
     """
     left, spent, paid = dict(budgets), set[str](), list[bool]()
     for names, cost in asked:

@@ -1,6 +1,7 @@
-"""A policy that is told rates, beside what learns them from the same polls (contracts §5: estimates come to policies as columns).
+"""A policy that reads rates, combined with the learner of these rates from the same polls
+(contracts §5: estimates are columns).
 
-The learner comes from outside: this room knows arrays, not statistics.
+The learner is passed in: this room knows arrays, not statistics.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ from tidings.scheduling.timetable.expected import RATE
 
 
 class Learner(Protocol):
-    """Learns of each page, in the order of a population, how often it changes (`estimation.learner`)."""
+    """Learns how often each page changes, in the order of a population (`estimation.learner`)."""
 
     def begin(self, hosts: Ids) -> Any:
-        """Return what is known of pages that nobody polled."""
+        """Return the knowledge of pages that were never polled."""
         ...
 
     def rates(self, known: Any, rows: Rows | slice = ...) -> Floats:
-        """Return the rate that each page is taken to have, changes a day; of all unless `rows` are named."""
+        """Return the assumed rate of each page, changes a day; of all unless `rows` are named."""
         ...
 
     def observe(
@@ -57,33 +58,37 @@ class Learner(Protocol):
         interrupted: Mask,
         changes: Floats | None = None,
     ) -> Any:
-        """Return what is known after polls.
+        """Return the knowledge after polls.
 
         Args:
-            known: What was known.
+            known: The knowledge before.
             rows: Places in the population, each once.
             at: When each page was polled (µs).
             changed: Whether the poll found a change.
-            modified_at: The trusted instant of the last change (µs), `NEVER_SEEN` where there is none.
+            modified_at: The trusted instant of the last change (µs), `NEVER_SEEN` if there is none.
             interrupted: Whether the time before was no interval.
-            changes: How many changes there were, nan where nobody knows; None for all.
+            changes: How many changes there were, nan if unknown; None for all.
         """
         ...
 
     def fit(self, known: Any, now: Instant) -> Any | None:
-        """Return what is known of all pages once they were compared with each other again, None while that is not due."""
+        """Return the knowledge after comparing all pages with each other again, None while that is
+        not due.
+        """
         ...
 
     def arrange(self, known: Any, rows: Rows, hosts: Ids) -> Any:
-        """Return what is known of other pages: those at `rows` of the old ones, −1 for a new one."""
+        """Return the knowledge of other pages: those at `rows` of the old ones, −1 for a new
+        one.
+        """
         ...
 
     def remember(self, known: Any, row: int) -> dict[str, Any]:
-        """Return what is known of one page, as plain JSON."""
+        """Return the knowledge of one page, as plain JSON."""
         ...
 
     def recall(self, known: Any, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> Any:
-        """Return what is known with pages that are remembered, a memory each."""
+        """Return the knowledge with restored pages, a memory each."""
         ...
 
 
@@ -92,13 +97,17 @@ class KnowsHours(Protocol):
     """A learner that also learns when in the week pages change (`estimation.hourly`)."""
 
     def profiles(self, known: Any) -> tuple[Floats, Ids]:
-        """Return profiles, 168 weights of an hour each, and which of them each page has, −1 for none."""
+        """Return the profiles, 168 hourly weights each, and the profile of each page, −1 for
+        none.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedState:
-    """The policy's own state, what the learner knows of the same pages, and how often it has compared all of them with each other."""
+    """The policy's own state, the learner's knowledge of the same pages, and how often it has
+    compared all of them with each other.
+    """
 
     inner: State
     known: Any
@@ -112,18 +121,18 @@ class LearnedState:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """`policy`, with the column `rate` kept by `learner`."""
+    """`policy`, with the column `rate` maintained by `learner`."""
 
     policy: Policy[Any]
     learner: Learner
 
     @property
     def reads(self) -> frozenset[str]:
-        """Return what the policy reads; rates are learned, nobody sets them."""
+        """Return the columns that the policy reads, without rates, which are learned."""
         return self.policy.reads - {RATE}
 
     def begin(self, population: Population, rng: np.random.Generator) -> LearnedState:
-        """Return the first state, in which every page has the rate of one that nobody knows."""
+        """Return the first state, in which every page has the rate of an unknown one."""
         known = self.learner.begin(population["host"])
         rated = population.set(np.arange(population.size), {RATE: self.learner.rates(known)})
         return LearnedState(self.policy.begin(rated, rng), known)
@@ -137,7 +146,9 @@ class Learned:
         return self.policy.bid(state.inner, now, price, rows=rows)
 
     def on_update(self, state: LearnedState, ids: ArrayLike, columns: Columns) -> LearnedState:
-        """Return the state with other pages or values; new pages are taken for others of their host."""
+        """Return the state with other pages or values; a new page is assumed to be like others of
+        its host.
+        """
         before = state.population
         inner = self.policy.on_update(
             state.inner, ids, {name: value for name, value in columns.items() if name != RATE}
@@ -153,7 +164,9 @@ class Learned:
         return replace(state, inner=self._add_profiles(self._rate(inner, known, new), known), known=known)
 
     def on_poll(self, state: LearnedState, ids: ArrayLike, observation: Observation) -> LearnedState:
-        """Return the state after polls, with the rates that they taught; now and then also of all other pages (`has_compared`)."""
+        """Return the state after polls, with the learned rates; now and then also of all other
+        pages (`has_compared`).
+        """
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
         told = observation.modified_at
@@ -179,13 +192,13 @@ class Learned:
         return self.policy.next_due(state.inner, ids, now, price)
 
     def remember(self, state: LearnedState, page: int) -> dict[str, Any]:
-        """Return what learner and policy know of a page. Raises KeyError."""
+        """Return the learner's and the policy's knowledge of a page. Raises KeyError."""
         row = int(state.population.rows([page])[0])
         own = self.policy.remember(state.inner, page) if isinstance(self.policy, Remembers) else {}
         return {**own, RATE: self.learner.remember(state.known, row)}
 
     def recall(self, state: LearnedState, memories: Mapping[int, Mapping[str, Any]]) -> LearnedState:
-        """Return the state in which pages are known again."""
+        """Return the state with restored pages."""
         inner, known = state.inner, state.known
         if isinstance(self.policy, Remembers):
             inner = self.policy.recall(inner, memories)
@@ -195,17 +208,17 @@ class Learned:
         return replace(state, inner=self._rate(inner, known, rows), known=known)
 
     def market(self, state: LearnedState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return the policy's price and what it leads to, 0 if it has none."""
+        """Return the policy's price and the resulting spend, 0 if it has none."""
         if not isinstance(self.policy, Prices):
             return Market(0.0, 0.0, 0.0)
         return self.policy.market(state.inner, budget, open_share=open_share)
 
     def price(self, state: LearnedState, budget: float) -> float:
-        """Return that price alone."""
+        """Return only the price."""
         return self.market(state, budget).price
 
     def on_hosts(self, state: LearnedState, gaps: Mapping[int, Duration]) -> LearnedState:
-        """Return the state in which the policy knows how much hosts take, if it heeds that."""
+        """Return the state with the limits of hosts, if the policy uses them."""
         return (
             replace(state, inner=self.policy.on_hosts(state.inner, gaps))
             if isinstance(self.policy, HeedsHosts)
@@ -213,11 +226,11 @@ class Learned:
         )
 
     def stretch(self, factor: float) -> Learned:
-        """Return the policy under which pages may wait so many times as long."""
+        """Return the policy under which pages may wait `factor` times as long."""
         return replace(self, policy=self.policy.stretch(factor)) if isinstance(self.policy, Prices) else self
 
     def _add_profiles(self, inner: State, known: Any) -> State:
-        """Return the policy's state with the profiles that were learned, if it heeds any."""
+        """Return the policy's state with the learned profiles, if it uses any."""
         if not (isinstance(self.policy, HeedsHours) and isinstance(self.learner, KnowsHours)):
             return inner
         timed: State = self.policy.on_hours(inner, *self.learner.profiles(known))
@@ -237,5 +250,7 @@ class Learned:
 
 
 def has_compared(before: State, after: State) -> bool:
-    """Return whether polls have taught something of pages that nobody polled: then dues of all may be others."""
+    """Return whether polls have changed the knowledge of pages that were not polled: then all dues
+    may differ.
+    """
     return isinstance(before, LearnedState) and isinstance(after, LearnedState) and before.compared != after.compared

@@ -1,13 +1,15 @@
-"""Complex needs: polls of several pages that belong together, each in its time (001 §2.1; scheduling §2.1).
+"""Complex needs: polls of several pages that belong together, each in its time (001 §2.1;
+scheduling §2.1).
 
-A *wait* is an execution interval (EI) of a page, a *need* a complex execution interval (CEI): groups of waits, of each of which so many must be
-captured. A poll of a page captures all waits for it that are open: one probe serves all. What is not captured when its interval ends is
-missed.
+A *wait* is an execution interval (EI) of a page, a *need* a complex execution interval (CEI):
+groups of waits, of each of which so many must be captured. A poll of a page captures all its open
+waits: one probe serves all. What is not captured when its interval ends is missed.
 
-Who comes first is `ranks`. As long as all that is open can be served in time, the earliest deadline comes first (S-EDF): it then misses none.
-Where it cannot, a page comes the sooner the more a poll at it would serve altogether: Σ w/(residual² · slack) over its open waits
-(scheduling §2.4, `profiles.ranking.Aggregate`). Which of both it is tells the demand bound: what is to be done within h, against what can be.
-`RANKINGS` has the papers' own beside it, which poll at neither load nor weight.
+`ranks` decides the order. While all open waits can be served in time, the earliest deadline comes
+first (S-EDF), which misses none. Otherwise a page ranks by the total value of polling it: Σ
+w/(residual² · slack) over its open waits (scheduling §2.4, `profiles.ranking.Aggregate`). The
+demand bound decides between the two: the demand within h against the supply. `RANKINGS` also has
+the papers' own rankings, which consider neither load nor weight.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from tidings.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A page is to be polled within an interval, both ends included; `captured_at` is when it was."""
+    """A page to be polled within an interval, both ends included; `captured_at` is when it was."""
 
     page: int
     interval: ExecutionInterval
@@ -54,7 +56,7 @@ class WaitGroup:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What is needed together."""
+    """Waits that belong together."""
 
     groups: tuple[WaitGroup, ...]
 
@@ -65,7 +67,7 @@ class Need:
 
     @property
     def rank(self) -> int:
-        """Return the number of captures that make it complete (001 §2.1: the rank of a CEI)."""
+        """Return the number of captures that complete it (001 §2.1: the rank of a CEI)."""
         return sum(group.least for group in self.groups)
 
     @property
@@ -74,33 +76,36 @@ class Need:
         return sum(group.missing for group in self.groups)
 
     def capture(self, page: int, at: Instant) -> Need:
-        """Return the need after a poll of a page, which captures each open wait for it."""
+        """Return the need after a poll of a page, which captures each of its open waits."""
         return Need(
             tuple(replace(group, waits=tuple(w.capture(page, at) for w in group.waits)) for group in self.groups)
         )
 
     def is_over(self, now: Instant) -> bool:
-        """Return whether no poll at or after `now` can bring it further: it is complete, or what is missing has run out."""
+        """Return whether no poll at or after `now` can help it: it is complete, or the missing
+        waits have expired.
+        """
         return not any(True for _ in self.open_waits(now))
 
     def open_waits(self, now: Instant) -> Iterable[Wait]:
-        """Yield the waits that may still be captured and are of use: those of groups that miss something."""
+        """Yield the waits that may still be captured and are useful: those of incomplete groups."""
         for group in self.groups:
             if group.missing:
                 yield from (wait for wait in group.waits if wait.is_open(now))
 
     @property
     def verdict(self) -> Literal["complete", "partial", "missed"]:
-        """Return how it ended, once it is over."""
+        """Return the result, once it is over."""
         if not self.missing:
             return "complete"
         return "partial" if any(wait.captured_at is not None for wait in self.waits) else "missed"
 
 
 class Sought(NamedTuple):
-    """A poll that is sought now, for one wait: until when, what its need weighs, and how many captures that need still lacks (its residual).
+    """A poll that is wanted now, for one wait: its deadline, the weight of its need, and how many
+    captures the need still lacks (its residual).
 
-    `together` are the intervals of all waits that may still serve the need, none: this one is all.
+    `together` are the intervals of all waits that may still serve the need; empty: this one is all.
     """
 
     page: int
@@ -111,13 +116,13 @@ class Sought(NamedTuple):
 
 
 class Supply(NamedTuple):
-    """What polls can be paid with, or a host takes: `saved` at once, and `rate` more per µs."""
+    """What can pay for polls, or what a host accepts: `saved` at once, and `rate` more per µs."""
 
     saved: float
     rate: float
 
     def by(self, time: float) -> float:
-        """Return how much there is within a time (µs)."""
+        """Return the supply within a time (µs)."""
         return self.saved + (self.rate * time if time > 0 else 0.0)
 
 
@@ -125,9 +130,10 @@ UNLIMITED = Supply(math.inf, 0.0)
 
 
 def load(looks: Iterable[tuple[Instant, float]], now: Instant, supply: Supply) -> float:
-    """Return the most that polls, as (until when, cost), ask for of what there is by the end of any of them: above 1 some must be missed.
+    """Return the largest ratio of demand to supply of polls, as (deadline, cost), over all
+    deadlines: above 1 some must be missed.
 
-    Who is late already has to be served before others and is not missed once more.
+    A poll that is already late has to be served first and cannot be missed again.
     """
     most = asked = 0.0
     for end, cost in sorted(looks):
@@ -138,7 +144,7 @@ def load(looks: Iterable[tuple[Instant, float]], now: Instant, supply: Supply) -
     return most
 
 
-def _by_residual(sought: Sought, now: Instant) -> float:  # noqa: ARG001 - it sees no time
+def _by_residual(sought: Sought, now: Instant) -> float:  # noqa: ARG001 - independent of time
     return float(sought.left)
 
 
@@ -159,8 +165,10 @@ RANKINGS: Final[Registry[Score | None]] = Registry(
         "s_edf": lambda sought, now: float(sought.end - now),
     },
 )
-"""How pages that are sought are ranked: by the demand bound, as above; always by what serves most; or by the papers' S-EDF, MRSF and M-EDF (001 §4.2),
-of which the least score comes first, of a page the least of its waits."""
+"""Rankings of wanted pages: by the demand bound, as above; always by aggregate value; or the
+papers' S-EDF, MRSF and M-EDF (001 §4.2), where the least score is first and a page has the least
+score of its waits.
+"""
 
 
 def ranks(
@@ -173,19 +181,20 @@ def ranks(
     hosts: Mapping[int, str] | None = None,
     supplies: Mapping[str, Supply] | None = None,
 ) -> dict[int, float]:
-    """Return for each page that is sought its rank, above 0 and at most 1: the highest is polled first. Raises `UsageError` for a name not in `RANKINGS`.
+    """Return the rank of each wanted page, above 0 and at most 1: the highest is polled first.
+    Raise `UsageError` for a name not in `RANKINGS`.
 
-    `budget` pays `costs` (1 for a page that is not there), `supplies` are what the `hosts` of pages take. By demand, pages that can all be served in
-    time come before those of a host that is asked for too much, by the earliest deadline. Ties go to it, then to the lower number.
+    By demand, pages that can all be served in time come before those of an overloaded host, by the
+    earliest deadline. Ties go to it, then to the lower number.
 
     Args:
-        sought: The needs and their waits.
+        sought: The wanted polls.
         now: The present (µs).
         by: A name of `RANKINGS`.
         budget: What all polls may cost.
-        costs: What a poll of a page costs; 1 where it is not there.
+        costs: The cost of a poll of each page, by default 1.
         hosts: The host of each page.
-        supplies: What each host takes.
+        supplies: What each host accepts.
     """
     score = RANKINGS[by]
     waits: dict[int, list[Sought]] = {}
@@ -220,7 +229,7 @@ def _short(
     hosts: Mapping[int, str],
     supplies: Mapping[str, Supply],
 ) -> dict[int, Supply]:
-    """Return what is asked for too much, for each page that has to do with it: the budget before a host."""
+    """Return the overloaded supply of each page that depends on one: the budget before a host."""
     if load(((ends[page], costs[page]) for page in ends), now, budget) > 1:
         return dict.fromkeys(ends, budget)
     by_host: dict[str, list[int]] = {}
@@ -236,5 +245,7 @@ def _short(
 
 
 def _worth(waits: Iterable[Sought], now: Instant, rate: float) -> float:
-    """Return what a poll would serve altogether; slack is counted in polls that can be made until then."""
+    """Return the aggregate value of a poll; slack is counted in polls that can be made until
+    then.
+    """
     return sum(w.weight / (max(w.left, 1) ** 2 * (1.0 + max(w.end - now, 0) * rate)) for w in waits)

@@ -1,4 +1,6 @@
-"""The policies that the service can choose by, under the names of `schedule.policy`. Each row makes one from the pace (µs)."""
+"""The policies that the service can use, under the names of `schedule.policy`. Each row makes one
+from the pace (µs).
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,14 @@ from tidings.scheduling.price.wic import Wic
 Maker = Callable[[Duration], Policy[Any]]
 
 FADING: Final = 0.7
-"""What an interval weighs beside the next newer one, so that ten of them are nearly all (`bench/best_effort.py`, W-125)."""
+"""The weight of an interval relative to the next newer one, so that ten of them are nearly all
+(`bench/best_effort.py`, W-125).
+"""
 
 TO_COMPARE: Final = "azar cam ebr index lambda_crawl lambda_crawl_polite medd nutch olston_pandey periodic random sbr stormcrawler".split()
-"""The names of the laboratory's policies, which the service refuses: earlier versions took them (docs/decisions/0052)."""
+"""The names of the laboratory's policies, which the service refuses: earlier versions accepted them
+(docs/decisions/0052).
+"""
 
 POLICIES: Final[Registry[Maker]] = Registry(
     "policy",
@@ -41,5 +47,7 @@ POLICIES: Final[Registry[Maker]] = Registry(
 
 
 def reads_of(name: str) -> frozenset[str]:
-    """Return the columns of the population that the bids of a policy depend on. Raises `UsageError` for a name that is not there."""
+    """Return the columns of the population that the bids of a policy depend on. Raise `UsageError`
+    for an unknown name.
+    """
     return POLICIES[name](HOUR).reads

@@ -1,7 +1,9 @@
-"""The contract of all policies: see the whole population, bid for each page, learn from polls (contracts §5).
+"""The contract of all policies: read the whole population, bid for each page, learn from polls
+(contracts §5).
 
-A policy is a frozen value without state of its own; what it knows is in the state that each call takes and returns.
-The inputs are never changed. The same object serves the live planner, the simulator and the laboratory.
+A policy is an immutable value without state of its own; its knowledge is in the state that each
+call takes and returns. Inputs are never changed. The same object serves the live planner, the
+simulator and the laboratory.
 """
 
 from __future__ import annotations
@@ -58,14 +60,15 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What successful polls showed, one value a poll: `at` the instant (µs), `changed` whether the masked text differs.
+    """The results of successful polls, one value per poll: `at` the instant (µs), `changed` whether
+    the masked text differs.
 
-    Failures and quarantine are no observation (contracts §5); tell them by `on_update` of `not_before`.
-    `modified_at` is the trusted instant of the last change, `UNPOLLED` where there is none; None: nobody knows any.
-    `interrupted` is True where nobody could look for some of the time since the last poll, because the service did not run
-    or the page failed: such time is not an interval of the page's. None: nowhere.
-    `changes` is how many changes are to be expected since the last poll, where hints say more of that than whether there were any; nan:
-    nobody knows. None: nowhere.
+    Failures and quarantine are no observation (contracts §5); pass them by `on_update` of
+    `not_before`. `modified_at` is the trusted instant of the last change, `UNPOLLED` if there is
+    none; None: none is known. `interrupted` is True if the page could not be polled for some of the
+    time since the last poll, because the service did not run or the page failed: such time is no
+    interval of the page. None: never. `changes` is the expected number of changes since the last
+    poll, if hints say more than whether there were any; nan: unknown. None: none is known.
     """
 
     at: Instants
@@ -103,9 +106,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Hints from outside that pages may have changed, of a `kind` (websub, sitemap, api): `age` is by how much they make each page older (µs).
+    """External hints that pages may have changed, of a `kind` (websub, sitemap, api): `age` is by
+    how much they make each page older (µs).
 
-    Who knows what the source is worth says so (`estimation.evidence`): a hint is weighed, never obeyed.
+    `estimation.evidence` computes it from the trust in the source: a hint is weighed, never obeyed.
     """
 
     kind: str
@@ -113,7 +117,7 @@ class Signal:
 
 
 class State(Protocol):
-    """What a policy knows: at least the population."""
+    """The knowledge of a policy: at least the population."""
 
     @property
     def population(self) -> Population:
@@ -126,13 +130,16 @@ S_contra = TypeVar("S_contra", bound=State, contravariant=True)
 
 
 class Policy(Protocol[S]):
-    """A way to choose. Every method is pure and returns a new state; ties go to the lower place in the population."""
+    """A way to choose pages. Every method is pure and returns a new state; ties go to the lower
+    place in the population.
+    """
 
     @property
     def reads(self) -> frozenset[str]:
-        """Return the columns of the population that bids and dues depend on: no other column changes any of them.
+        """Return the columns of the population that bids and dues depend on: no other column
+        changes any of them.
 
-        So the service can tell users which clauses of theirs have no effect under this policy.
+        With them the service can warn about clauses without effect under this policy.
         """
         ...
 
@@ -141,16 +148,17 @@ class Policy(Protocol[S]):
         ...
 
     def advance(self, state: S, dt: Duration) -> S:
-        """Return the state a duration (µs, 0 or more) later, when nothing was polled or told."""
+        """Return the state a duration (µs, 0 or more) later, without polls or updates."""
         ...
 
     def bid(self, state: S, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:
-        """Return the value of polling each page now per unit of its cost; 0 or less: not at this price.
+        """Return the value of polling each page now per unit of its cost; 0 or less: not at this
+        price.
 
-        `rows` asks for some pages only; the answer is then as long as `rows`.
+        The result is as long as `rows`.
 
         Args:
-            state: What the policy knows.
+            state: The policy's state.
             now: The present (µs).
             price: The price per unit of cost, 0 for the floor.
             rows: Places in the population; None for all.
@@ -158,11 +166,14 @@ class Policy(Protocol[S]):
         ...
 
     def on_update(self, state: S, ids: ArrayLike, columns: Columns) -> S:
-        """Return the state with other values for the pages `ids`; unknown pages come in, `present` False takes them out."""
+        """Return the state with other values for the pages `ids`; unknown pages are added,
+        `present` False removes them.
+        """
         ...
 
     def on_poll(self, state: S, ids: ArrayLike, observation: Observation) -> S:
-        """Return the state after successful polls of `ids`, each page once; pages that have left meanwhile are passed over.
+        """Return the state after successful polls of `ids`, each page once; pages that have left
+        are skipped.
 
         `last_polled` of the population follows.
         """
@@ -173,12 +184,14 @@ class Policy(Protocol[S]):
         ...
 
     def next_due(self, state: S, ids: ArrayLike, now: Instant, price: float) -> Instants:
-        """Return for each of `ids` the first instant from `now` on at which its bid must be polled again if nothing happens.
+        """Return for each of `ids` the first instant from `now` on at which its bid must be asked
+        again if nothing happens.
 
-        `now` itself where it bids already, `NEVER` where it never will. Before that instant the bid is 0 or less.
+        `now` if it bids already, `NEVER` if it never will. Before that instant the bid is 0 or
+        less.
 
         Args:
-            state: What the policy knows.
+            state: The policy's state.
             ids: The pages.
             now: The present (µs).
             price: The price per unit of cost, 0 for the floor.
@@ -188,10 +201,11 @@ class Policy(Protocol[S]):
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """The `price` of a poll per unit of cost, the `spend` per µs that it leads to, and the `floor` below which no price falls.
+    """The `price` of a poll per unit of cost, the resulting `spend` per µs, and the `floor` of
+    prices.
 
-    `load` is the part of the budget that they cost if all wait their longest: above 1 no price is high enough. `wished` is what they would
-    spend at the floor.
+    `load` is the part of the budget that the pages cost if all wait their longest: above 1 no price
+    is high enough. `wished` is their spend at the floor price.
     """
 
     price: float
@@ -202,58 +216,70 @@ class Market:
 
     @property
     def binds(self) -> bool:
-        """Say whether the budget makes the price, not the floor."""
+        """Return whether the budget sets the price, not the floor."""
         return self.price > self.floor
 
 
 @runtime_checkable
 class Prices(Protocol[S_contra]):
-    """What a policy can do beside that bids against a price: say what the price of a poll is under a budget."""
+    """The optional interface of a policy that bids against a price: the price of a poll under a
+    budget.
+    """
 
     def market(self, state: S_contra, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the price at which the pages cost `budget` per µs (bid §2).
 
-        `open_share` is the part of the time in which each page may be asked.
+        `open_share` is the part of the time in which each page may be polled.
         """
         ...
 
     def stretch(self, factor: float) -> Policy[Any]:
-        """Return the policy under which pages may wait so many times as long as it lets them, for a budget that cannot keep that."""
+        """Return the policy under which pages may wait `factor` times as long, for a budget that is
+        otherwise too small.
+        """
         ...
 
 
 @runtime_checkable
 class HeedsHours(Protocol[S]):
-    """What a policy can do beside that plans over the hours of the week."""
+    """The optional interface of a policy that plans over the hours of the week."""
 
     def on_hours(self, state: S, weights: Floats, which: Ids) -> S:
-        """Return the state with other profiles: 168 weights of mean 1 a row, from Thursday 00:00 UTC on; `which` is that of each page, −1 for none."""
+        """Return the state with other profiles: 168 weights of mean 1 per row, from Thursday 00:00
+        UTC on; `which` is the profile of each page, −1 for none.
+        """
         ...
 
 
 @runtime_checkable
 class HeedsHosts(Protocol[S]):
-    """What a policy can do beside that knows how much hosts take. Dues may be others afterwards, of all pages."""
+    """The optional interface of a policy that uses the limits of hosts. The dues of all pages may
+    change.
+    """
 
     def on_hosts(self, state: S, gaps: Mapping[int, Duration]) -> S:
-        """Return the state with the least time between two polls of a host (µs, 0: any), by its number; who is left out takes any."""
+        """Return the state with the least time between two polls of a host (µs, 0: no limit), by
+        its number; hosts left out have no limit.
+        """
         ...
 
 
 @runtime_checkable
 class Remembers(Protocol[S]):
-    """What a policy can do beside that learns of each page something worth keeping over a restart (`estimate` rows).
+    """The optional interface of a policy whose knowledge of pages is stored across a restart
+    (`estimate` rows).
 
-    `isinstance(policy, Remembers)` says whether it does. What it tells is plain JSON and never needs the order of pages.
+    Test for it with `isinstance(policy, Remembers)`. A memory is plain JSON and does not depend on
+    the order of pages.
     """
 
     def remember(self, state: S, page: int) -> dict[str, Any]:
-        """Return what was learned of a page. Raises `KeyError` for a page that is not here."""
+        """Return the knowledge of a page. Raise `KeyError` for an unknown page."""
         ...
 
     def recall(self, state: S, memories: Mapping[int, Mapping[str, Any]]) -> S:
-        """Return the state in which pages know again what `remember` told of them, by page.
+        """Return the state with the knowledge that `remember` returned, by page.
 
-        Pages that are not here are passed over, and so is a memory that cannot be read: its page learns anew.
+        Unknown pages are skipped, and so are unreadable memories: their pages learn anew.
         """
         ...

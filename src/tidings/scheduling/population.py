@@ -1,4 +1,4 @@
-"""All pages that one policy sees, as arrays of equal length under the names of their columns."""
+"""All pages of one policy, as arrays of equal length by column name."""
 
 from __future__ import annotations
 
@@ -23,20 +23,26 @@ Columns = Mapping[str, ArrayLike]
 
 NEVER: Final = interval.NEVER
 UNPOLLED: Final = int(np.iinfo(np.int64).min)
-"""`last_polled` of a page that nobody has polled yet; `not_before` of a page that may be asked at any time."""
+"""`last_polled` of a page that was never polled; `not_before` of a page that may be polled at any
+time.
+"""
 PRESENT: Final = "present"
-"""A column of `on_update` only: False takes the page out."""
+"""A column of `on_update` only: False removes the page."""
 HALF_LIFE: Final[interval.Duration] = interval.DAY
-"""Half-life of a change where nobody named one, µs (bid §3)."""
+"""The default half-life of a change, µs (bid §3)."""
 RATE: Final = (0.1 + 0.1**0.5) / 0.2
-"""Changes a day of a page of which nothing is known: mean and one deviation of a Gamma(0.1) prior of mean ½ (docs/why/schedules.md)."""
+"""Changes a day of an unknown page: mean and one deviation of a Gamma(0.1) prior of mean ½
+(docs/why/schedules.md).
+"""
 
 
 class UrgencyKind(IntEnum):
-    """What a change is worth by the delay t of its capture (000 §2.3), and what `urgency_scale` is then."""
+    """The worth of a change by the delay t of its capture (000 §2.3), and the meaning of
+    `urgency_scale`.
+    """
 
     UNIFORM = 0
-    """1 whatever t is; the scale is 0"""
+    """1 for all t; the scale is 0"""
     EXPONENTIAL = 1
     """½^(t/scale): the scale is the half-life, µs"""
     WINDOW = 2
@@ -44,14 +50,14 @@ class UrgencyKind(IntEnum):
 
 
 class LifeKind(IntEnum):
-    """How long a change can be captured (000 §2.3), and what `life_scale` is then."""
+    """How long a change can be captured (000 §2.3), and the meaning of `life_scale`."""
 
     FOREVER = 0
-    """until it is (Unbounded-Append); the scale is 0"""
+    """until it is captured (Unbounded-Append); the scale is 0"""
     WINDOW = 1
     """for t ≤ scale, µs (Time-window-Append)"""
     CHANGES = 2
-    """until that many further changes: a number, no time (Change-window-Append)"""
+    """until that many further changes: a count, not a time (Change-window-Append)"""
     OVERWRITE = 3
     """until the next change (Overwrite); the scale is 0"""
 
@@ -88,22 +94,25 @@ KNOWN: Final[Mapping[str, _KnownPages]] = {
         np.float64, 1.0, "part of the page's changes of which no source tells; above 0, 1 where none has proved itself"
     ),
 }
-"""Columns that every population has. A policy may ask for more; those must be given for every page."""
+"""The columns that every population has. Further columns that a policy needs must be given for
+every page.
+"""
 
 
 class Population(Mapping[str, Column]):
-    """A frozen table of pages. Arrays cannot be written to; every change makes a new table.
+    """A frozen table of pages. Arrays are read-only; every change makes a new table.
 
-    The order of the pages is that of the constructor; pages added later come last; ties everywhere go to the lower
-    place. A column in which all pages have the same value has the room of one: its array has a stride of 0.
+    The order of the pages is that of the constructor; later pages are appended; ties go to the
+    lower place. A column with one value for all pages takes the memory of one: its array has a
+    stride of 0.
     """
 
     __slots__ = ("_columns", "_order")
 
     def __init__(self, columns: Columns) -> None:
-        """Copy the columns, fill in those that are left out and check them.
+        """Copy the columns, fill in defaults and check them.
 
-        Raises `ValueError` that names the column and the first page at fault.
+        Raises `ValueError` that names the column and the first faulty page.
         """
         given = dict(columns)
         if "id" not in given:
@@ -142,11 +151,11 @@ class Population(Mapping[str, Column]):
 
     @property
     def ids(self) -> Ids:
-        """Return the pages in their order."""
+        """Return the ids of the pages, in order."""
         return self._columns["id"]
 
     def rows(self, ids: ArrayLike) -> Rows:
-        """Return the place of each page. Raises `KeyError` that names the first page that is not here."""
+        """Return the place of each page. Raise `KeyError` that names the first unknown page."""
         wanted = np.asarray(ids, dtype=np.int64)
         rows, found = self._find(wanted)
         if not found.all():
@@ -155,11 +164,13 @@ class Population(Mapping[str, Column]):
         return rows
 
     def has(self, ids: ArrayLike) -> Mask:
-        """Return for each page whether it is here."""
+        """Return for each page whether it is in the population."""
         return self._find(np.asarray(ids, dtype=np.int64))[1]
 
     def present(self, ids: ArrayLike) -> tuple[Rows, Mask]:
-        """Return the places of those pages that are here, and for each page whether it is."""
+        """Return the places of those pages that are in the population, and for each page whether it
+        is.
+        """
         rows, found = self._find(np.asarray(ids, dtype=np.int64))
         return rows[found], found
 
@@ -184,9 +195,10 @@ class Population(Mapping[str, Column]):
         return Population._make(after, self._order)
 
     def update(self, ids: ArrayLike, columns: Columns) -> Population:
-        """Return a population in which the pages `ids` have the values of `columns`; unknown pages are added at the end.
+        """Return a population in which the pages `ids` have the values of `columns`; unknown pages
+        are appended.
 
-        `columns["present"]` False takes a page out (a page that is not here is then passed over). Raises `ValueError`.
+        `columns["present"]` False removes a page (an unknown page is skipped). Raises `ValueError`.
         """
         pages = np.array(ids, dtype=np.int64)
         ordered = np.sort(pages)
@@ -222,7 +234,7 @@ class Population(Mapping[str, Column]):
         return rows, own[rows] == ids
 
     def _join(self, gone: Rows, ids: Ids, added: Mapping[str, Column]) -> Population:
-        """Return the population without the pages at `gone` and with others, which are not here yet, at its end."""
+        """Return the population without the pages at `gone` and with new ones appended."""
         if extra := set(added) - set(self._columns):
             message = f"there is no column {min(extra)!r}; there are: {', '.join(self._columns)}"
             raise ValueError(message)
@@ -239,7 +251,7 @@ class Population(Mapping[str, Column]):
 
     @staticmethod
     def _make(columns: dict[str, Column], order: Rows | None) -> Population:
-        """Return a population of columns that are known to be right."""
+        """Return a population of valid columns, unchecked."""
         made = Population.__new__(Population)
         made._columns = columns  # noqa: SLF001 - one of our own
         made._order = order  # noqa: SLF001 - one of our own
@@ -247,12 +259,12 @@ class Population(Mapping[str, Column]):
 
 
 def is_repeated(column: Column) -> bool:
-    """Return whether an array repeats one value, and has the room of one."""
+    """Return whether an array repeats one value with a stride of 0."""
     return len(column) > 0 and column.strides == (0,)
 
 
 def compact(column: Column) -> Column:
-    """Return the column, unwritable; where all its values are the same, as an array that repeats one."""
+    """Return the column, read-only; if all its values are equal, as an array that repeats one."""
     if len(column) and column[0] == column[-1] and (column == column[0]).all():
         repeated: Column = np.broadcast_to(column[0], column.shape)
         return repeated
@@ -312,7 +324,9 @@ def _check_ids(ids: Ids, order: Rows | None) -> None:
 
 
 def _check(columns: Mapping[str, Column], changed: Iterable[str], rows: Rows | slice) -> None:
-    """Refuse values at `rows` that make no sense in the columns that changed, alone or beside the others."""
+    """Raise `ValueError` for invalid values at `rows` in the changed columns, alone or combined
+    with the others.
+    """
     for name in changed:
         for rule in _RULES_OF.get(name, ()):
             wrong = rule.is_wrong(*(columns[each][rows] for each in rule.columns))
@@ -326,7 +340,7 @@ class _Rule(NamedTuple):
 
 
 def _is_too_short(least: tuple[int, ...]) -> Callable[[Column, Column], Mask]:
-    """Return what says whether a scale is below the least of its kind."""
+    """Return a check whether a scale is below the least of its kind."""
     return lambda kind, scale: scale < np.array(least)[np.clip(kind, 0, len(least) - 1)]
 
 

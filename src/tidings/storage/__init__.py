@@ -1,1 +1,1 @@
-"""The database: the only truth. Every table belongs to this room (contracts §1, §4)."""
+"""The database, the only source of truth. Every table belongs to this room (contracts §1, §4)."""

@@ -1,1 +1,3 @@
-"""The operators of Snoop, one module each or two that are alike, with their contract and their table. What waits in them can be saved."""
+"""The operators of Snoop, one module per operator or similar pair, with their contract and their
+table. Their waiting state can be saved.
+"""

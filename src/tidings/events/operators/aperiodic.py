@@ -1,7 +1,8 @@
 """A and A*: what occurs in a window that one event opens and another closes (sentinels §3.2).
 
-A window is open from the end of its initiator on, that instant included, for whatever arrives after it: a change at the
-very instant at which a digest's window is opened again belongs to that window and is not lost between two.
+A window is open from the end of its initiator, that instant included, for whatever arrives after
+it: a change at the very instant at which a digest's window reopens belongs to that window and is
+not lost between two.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ class AperiodicNode(WaitingNode):
 
 
 class AperiodicStarNode(Node):
-    """A*: what occurs in a window is gathered and told when it is closed.
+    """A*: what occurs in a window is collected and reported when it closes.
 
-    What is gathered stands once, numbered, for all open windows; a window is its initiator and the number that was the
-    next when it was opened.
+    Collected occurrences are stored once, numbered, for all open windows; a window is its initiator
+    and the next number when it opened.
     """
 
     __slots__ = ("_first", "_gathered", "_open")
@@ -56,7 +57,7 @@ class AperiodicStarNode(Node):
         self._open: deque[tuple[Occurrence, int]] = deque()
         self._gathered: deque[Occurrence] = deque()
         self._first = 0
-        """the number of the first that is gathered"""
+        """the number of the first collected occurrence"""
 
     @property
     def is_idle(self) -> bool:
@@ -64,7 +65,7 @@ class AperiodicStarNode(Node):
         return not self._open
 
     def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:
-        """Return what was gathered in the windows that a terminator closes."""
+        """Return what was collected in the windows that a terminator closes."""
         if self.lifetime is not None:
             self._expire(occurrence.end - self.lifetime)
         if role == INITIATOR:
@@ -83,27 +84,29 @@ class AperiodicStarNode(Node):
         return self._close(occurrence)
 
     def save(self) -> Any:
-        """Return a copy of the windows and of what was gathered."""
+        """Return a copy of the windows and of the collected occurrences."""
         return self._open.copy(), self._gathered.copy(), self._first
 
     def restore(self, saved: Any) -> None:
-        """Bring it back."""
+        """Restore a saved copy."""
         self._open, self._gathered, self._first = saved
 
     def clear(self) -> None:
-        """Close all windows without telling."""
+        """Close all windows without a detection."""
         self._open.clear()
         self._tidy()
 
     def dump(self) -> Any:
-        """Return the windows, each with how many had been gathered before it, and what was gathered."""
+        """Return the windows, each with the count collected before it, and the collected
+        occurrences.
+        """
         if not self._open:
             return None
         windows = [[initiator.to_json(), since - self._first] for initiator, since in self._open]
         return [windows, [occurrence.to_json() for occurrence in self._gathered]]
 
     def load(self, data: Any) -> None:
-        """Open them again."""
+        """Restore dumped windows."""
         windows, gathered = data or ((), ())
         self._open = deque((Occurrence.from_json(initiator), since) for initiator, since in windows)
         self._gathered = deque(map(Occurrence.from_json, gathered))
@@ -149,7 +152,7 @@ class AperiodicStarNode(Node):
             self._tidy()
 
     def _tidy(self) -> None:
-        """Forget what no open window holds; the oldest window was opened first and holds the most."""
+        """Drop what no open window needs; the oldest window was opened first and needs the most."""
         if not self._open:
             self._gathered.clear()
             self._first = 0

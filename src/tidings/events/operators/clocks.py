@@ -1,7 +1,7 @@
-"""P, P* and PLUS: clocks that an event sets going (sentinels §3.2).
+"""P, P* and PLUS: timers that an event starts (sentinels §3.2).
 
-A clock goes off as time passes its due instant; what it makes is a point at that instant. What occurs at the very
-instant comes first: a terminator at t suppresses the tick at t.
+A timer fires when time passes its due instant; the result is a point at that instant. Occurrences
+at the same instant come first: a terminator at t suppresses the tick at t.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from tidings.model.interval import Duration, Instant
 
 
 class RunningClock(NamedTuple):
-    """A running clock: what set it going, its last tick (or its beginning), when it is due, and the ticks so far (P*).
+    """A running timer: its initiators, its last tick (or its beginning), its due instant, and the
+    ticks so far (P*).
 
-    `place` is where it stands among clocks of one instant, over copies and restarts (`Timer`); `depth` is how deep a
-    chain of events is in which it goes off at once (`Timers.depth`).
+    `place` is its order among timers of one instant, across copies and restarts (`Timer`); `depth`
+    is the depth of the chain of events in which it fires at once (`Timers.depth`).
     """
 
     initiators: tuple[Occurrence, ...]
@@ -32,7 +33,7 @@ class RunningClock(NamedTuple):
 
 
 class ClockNode(Node):
-    """What P, P* and PLUS have in common. Clocks stand in the order in which they were set going."""
+    """The common part of P, P* and PLUS. Timers are in the order in which they were started."""
 
     __slots__ = ("_clocks", "period")
 
@@ -43,29 +44,29 @@ class ClockNode(Node):
 
     @property
     def is_idle(self) -> bool:
-        """Return whether no clock runs, and the next would run as the expression says."""
+        """Return whether no timer runs, and the period is that of the expression."""
         return not self._clocks and self.period == _period(self.expression)
 
     def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:
-        """Set a clock going, or stop those that a terminator stops."""
+        """Start a timer, or stop those that a terminator stops."""
         if role == INITIATOR:
             self._begin(occurrence)
             return NONE
         return self._stop(occurrence)
 
     def next_due(self) -> Instant | None:
-        """Return when the next clock goes off."""
+        """Return when the next timer fires."""
         return min((clock.due for clock in self._clocks.values()), default=None)
 
     def catch_up(self, now: Instant) -> None:
-        """Do nothing: what is due once is due, however late."""
+        """Do nothing: a single due timer stays due, however late."""
 
     def save(self) -> Any:
-        """Return a copy of the clocks."""
+        """Return a copy of the timers."""
         return self._clocks.copy(), self.period
 
     def restore(self, saved: Any) -> None:
-        """Set them as they were; where another node has them running, too, they get numbers of their own."""
+        """Restore the timers; if another node runs them, too, they get numbers of their own."""
         for number in self._clocks:
             self.timers.cancel(number)
         clocks, self.period = saved
@@ -73,13 +74,13 @@ class ClockNode(Node):
         self._run(clocks.items())
 
     def clear(self) -> None:
-        """Stop all clocks."""
+        """Stop all timers."""
         for number in self._clocks:
             self.timers.cancel(number)
         self._clocks.clear()
 
     def dump(self) -> Any:
-        """Return the clocks, and the period if it was changed."""
+        """Return the timers, and the period if it was changed."""
         if self.is_idle:
             return None
         clocks = [
@@ -96,7 +97,7 @@ class ClockNode(Node):
         return [self.period, clocks]
 
     def load(self, data: Any) -> None:
-        """Set them going again."""
+        """Restore dumped timers."""
         self.period, clocks = data or (_period(self.expression), ())
         self._run((place, self._from_json(place, *rest)) for place, *rest in clocks)
 
@@ -116,11 +117,11 @@ class ClockNode(Node):
         self._set(number, RunningClock((initiator,), initiator.end, due, number, depth))
 
     def _due(self, initiator: Occurrence) -> Instant:
-        """Return when a clock that this sets going goes off first."""
+        """Return when a timer with this initiator fires first."""
         return initiator.end + self.period
 
     def _join(self, initiator: Occurrence) -> None:
-        """Let the one clock of the cumulative context carry a further initiator."""
+        """Add an initiator to the one timer of the cumulative context."""
         ((number, clock),) = self._clocks.items()
         initiators = (*clock.initiators, initiator)
         if len(initiators) > self.bounds.max_waiting:
@@ -129,7 +130,9 @@ class ClockNode(Node):
         self._clocks[number] = clock._replace(initiators=initiators)
 
     def _stop(self, last: Occurrence) -> Sequence[Occurrence]:
-        """Stop the clocks whose first initiator had ended when the terminator started; in the chronicle context one."""
+        """Stop the timers whose first initiator had ended when the terminator started; in the
+        chronicle context one.
+        """
         stopped = [number for number, clock in self._clocks.items() if clock.initiators[0].end <= last.start]
         if self.context is Context.CHRONICLE:
             stopped = stopped[:1]
@@ -139,7 +142,9 @@ class ClockNode(Node):
         return NONE
 
     def _tick(self, clock: RunningClock) -> Occurrence:
-        """Return what occurs as a clock goes off: at its due instant, or now if that passed while nobody was there."""
+        """Return the occurrence of a firing timer: at its due instant, or now if that passed during
+        a pause.
+        """
         at = max(clock.due, self.timers.now)
         return Occurrence(self.type, at, at, NO_PARAMS, clock.initiators)
 
@@ -163,24 +168,26 @@ class ClockNode(Node):
 
 
 class PeriodicNode(ClockNode):
-    """P: each tick is an occurrence, made of the initiators of its clock."""
+    """P: each tick is an occurrence, made of the initiators of its timer."""
 
     __slots__ = ()
 
     def fire(self, clock: int) -> Sequence[Occurrence]:
-        """Return the tick, and set the clock to the next."""
+        """Return the tick, and set the timer to the next."""
         running = self._clocks[clock]
         self._set(clock, running._replace(last=running.due, due=running.due + self.period))
         return (self._tick(running),)
 
     def set_period(self, period: Duration) -> None:
-        """Let the clocks tick at another pace, from their last tick on; a tick that is overdue then is due now."""
+        """Change the period of the timers, from their last tick on; a tick that is then overdue is
+        due now.
+        """
         self.period = period
         for number, clock in self._clocks.items():
             self._set(number, clock._replace(due=max(clock.last + period, self.timers.now)))
 
     def catch_up(self, now: Instant) -> None:
-        """Let each clock, of the ticks that it owes, owe only the newest: it keeps its phase."""
+        """Skip all owed ticks of each timer but the newest: it keeps its phase."""
         for number, clock in self._clocks.items():
             missed = max(0, now - clock.due) // self.period
             if missed:
@@ -189,12 +196,12 @@ class PeriodicNode(ClockNode):
 
 
 class PeriodicStarNode(PeriodicNode):
-    """P*: ticks are gathered and told when the clock is stopped."""
+    """P*: ticks are collected and reported when the timer is stopped."""
 
     __slots__ = ()
 
     def fire(self, clock: int) -> Sequence[Occurrence]:
-        """Gather the tick."""
+        """Collect the tick."""
         (tick,) = super().fire(clock)
         running = self._clocks[clock]
         ticks = (*running.ticks, Occurrence.at(self.type, tick.end))
@@ -210,17 +217,21 @@ class PeriodicStarNode(PeriodicNode):
 
 
 class PlusNode(ClockNode):
-    """PLUS: the clock goes off once. Recent: a later event sets it anew (debounce); cumulative: it joins (batch)."""
+    """PLUS: the timer fires once. Recent: a later event restarts it (debounce); cumulative: it
+    joins (batch).
+    """
 
     __slots__ = ()
 
     def fire(self, clock: int) -> Sequence[Occurrence]:
-        """Return the occurrence, made of what it was waited from."""
+        """Return the occurrence, made of its initiators."""
         running = self._cancel(clock)
         return (self._tick(running),)
 
     def _due(self, initiator: Occurrence) -> Instant:
-        """Return the instant that the initiator says, if the expression asks it; else after the delay."""
+        """Return the instant given by the initiator, if the expression asks for it; else the end of
+        the delay.
+        """
         said = initiator.params.get(getattr(self.expression, "until", None) or "")
         return max(said, initiator.end) if isinstance(said, int) else super()._due(initiator)
 

@@ -1,4 +1,6 @@
-"""AND and ANY: so many different parts have occurred, in any order (sentinels §3.2). AND is both of two."""
+"""AND and ANY: so many different parts have occurred, in any order (sentinels §3.2). AND is both of
+two.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,11 @@ class ConjunctionNode(Node):
 
     @property
     def is_idle(self) -> bool:
-        """Return whether nothing waits on any side."""
+        """Return whether no side has a waiting occurrence."""
         return not any(self._sides)
 
     def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:
-        """Return what an occurrence of the side `role` completes."""
+        """Return the detections that an occurrence of the side `role` completes."""
         if self.lifetime is not None:
             self._expire(occurrence.end)
             if self.within is not None and occurrence.end - occurrence.start > self.within:
@@ -64,24 +66,24 @@ class ConjunctionNode(Node):
         return found
 
     def save(self) -> Any:
-        """Return a copy of what waits."""
+        """Return a copy of the waiting occurrences."""
         return tuple(side.copy() for side in self._sides)
 
     def restore(self, saved: Any) -> None:
-        """Bring it back."""
+        """Restore a saved copy."""
         self._sides = saved
 
     def clear(self) -> None:
-        """Let nothing wait on any side."""
+        """Drop all waiting occurrences."""
         for side in self._sides:
             side.clear()
 
     def dump(self) -> Any:
-        """Return what waits, side by side."""
+        """Return the waiting occurrences, by side."""
         return None if self.is_idle else [[part.to_json() for part in side] for side in self._sides]
 
     def load(self, data: Any) -> None:
-        """Let it wait again."""
+        """Restore dumped occurrences."""
         self._sides = tuple(deque(map(Occurrence.from_json, side)) for side in data or ((),) * len(self._sides))
 
     def _recent(
@@ -99,7 +101,8 @@ class ConjunctionNode(Node):
         return (found,)
 
     def _windows(self, role: int) -> Iterator[list[Occurrence]]:
-        """Yield for each waiting occurrence what it and the first later ones of other sides make, where they are enough.
+        """Yield, for each waiting occurrence, its combination with the first later ones of other
+        sides, if they are enough.
 
         The arrival, of the side `role`, comes last in each.
         """
@@ -122,7 +125,9 @@ class ConjunctionNode(Node):
         mine.append(occurrence)
 
     def _expire(self, now: Instant) -> None:
-        """Let go what is too old, and what began too early to fit into a whole that ends now or later."""
+        """Drop what is too old, and what began too early to fit into a whole that ends now or
+        later.
+        """
         oldest = now - self.lifetime if self.lifetime is not None else now
         for side in self._sides:
             while side and side[0].end < oldest:

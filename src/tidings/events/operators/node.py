@@ -1,7 +1,8 @@
-"""The contract of operator nodes: occurrences come in by role, detections go out, what waits can be saved and dumped.
+"""The contract of operator nodes: occurrences come in by role, detections go out, waiting state can
+be saved and dumped.
 
-A node stands for one expression in one context. It is fed by the nodes of its parts and feeds the nodes above it and
-its listeners; when it has neither it is taken away. Nodes never look at rules.
+A node stands for one expression in one context. It is fed by the nodes of its parts and feeds the
+nodes above it and its listeners; without either it is removed. Nodes never access rules.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ NONE: Final[tuple[Occurrence, ...]] = ()
 class Context(StrEnum):
     """Which of several waiting occurrences a detection takes (Snoop's parameter contexts).
 
-    Recent: the latest, which stays. Chronicle: the oldest, which is consumed. Continuous: each of them, a detection each,
-    all consumed. Cumulative: all of them in one detection, all consumed. Unrestricted: every combination, nothing is
-    consumed; it grows without bound, so that no rule may ask for it, and it is there to test the others against.
+    Recent: the latest, which stays. Chronicle: the oldest, which is consumed. Continuous: each of
+    them, a detection each, all consumed. Cumulative: all of them in one detection, all consumed.
+    Unrestricted: every combination, nothing is consumed; it grows without bound, so rules may not
+    use it; it exists to test the others against.
     """
 
     RECENT = "recent"
@@ -37,10 +39,12 @@ class Context(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much may wait in a node: `max_waiting` occurrences of a role, for `max_age` (µs; None: for ever).
+    """How much may wait in a node: `max_waiting` occurrences of a role, for `max_age` (µs; None:
+    for ever).
 
-    Of more than that the oldest are dropped and counted. Age bounds how long an occurrence waits for its partners
-    (AND, ANY, SEQ, NOT) and how long a window stays open (A, A*); clocks (P, P*, PLUS) run as long as they are told to.
+    Beyond that the oldest are dropped and counted. Age bounds how long an occurrence waits for its
+    partners (AND, ANY, SEQ, NOT) and how long a window stays open (A, A*); timers (P, P*, PLUS) run
+    as long as the expression says.
     """
 
     max_waiting: int = 1_000
@@ -56,29 +60,30 @@ class Bounds:
 
 
 class DetectionListener(Protocol):
-    """Who hears of the detections of a node: a rule."""
+    """A receiver of the detections of a node: a rule."""
 
     @property
     def id(self) -> Any:
-        """Return what tells it from all others."""
+        """Return its unique key."""
         ...
 
     @property
     def group(self) -> str:
-        """Return the group that it is dumped with."""
+        """Return the group with which it is dumped."""
         ...
 
     @property
     def acts(self) -> bool:
-        """Return whether it does something in the step that could fail."""
+        """Return whether it runs an action in the step that could fail."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What an occurrence of a node can lead to. `groups` have something waiting there; `acts`: a listener above acts.
+    """What an occurrence of a node can lead to. `groups` have waiting state there; `acts`: a
+    listener above acts.
 
-    `branches`: some node above is reached on two ways, so that the order in which nodes are asked matters.
+    `branches`: some node above is reached by two paths, so that the order of visits matters.
     """
 
     branches: bool
@@ -87,11 +92,12 @@ class Reach:
 
 
 class Node:
-    """One expression in one context. Subclasses are the rows of `operators.OPERATORS`, made with the same arguments.
+    """One expression in one context. Subclasses are the rows of `operators.OPERATORS`, made with
+    the same arguments.
 
-    `parts` are the nodes below, in the order of `expression.roles`; `above` those that are fed, with the role that this
-    one has there; `rank` is 0 for a primitive, else one more than the highest part's. `dropped` counts what overflowed. What
-    ended more than `lifetime` ago waits no longer.
+    `parts` are the nodes below, in the order of `expression.roles`; `above` are the nodes that it
+    feeds, with its role there; `rank` is 0 for a primitive, else one more than the highest part's.
+    `dropped` counts overflowed occurrences. What ended more than `lifetime` ago is dropped.
     """
 
     type: str
@@ -139,7 +145,7 @@ class Node:
         self.reach: Reach | None = None
 
     def __getattr__(self, name: str) -> str:
-        """Return the type of what this node detects, spelled out when it is first asked for: most never are."""
+        """Return the type of this node's detections, computed on first use: most never need it."""
         if name != "type":
             raise AttributeError(name)
         self.type = spell(self.expression)
@@ -147,58 +153,60 @@ class Node:
 
     @property
     def subscribers(self) -> int:
-        """Return how many uses the node has: it lives as long as there is one."""
+        """Return the reference count: the node lives while it is above 0."""
         return len(self.above) + len(self.listeners)
 
     @property
     def is_idle(self) -> bool:
-        """Return whether nothing waits: the node is as good as a new one."""
+        """Return whether nothing waits: the node equals a new one."""
         return True
 
     def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:
-        """Return what an occurrence in a role completes. Occurrences come in the order of their ends."""
+        """Return the detections that an occurrence in a role completes. Occurrences come in the
+        order of their ends.
+        """
         raise NotImplementedError
 
     def fire(self, clock: int) -> Sequence[Occurrence]:
-        """Return what occurs as a clock of this node goes off."""
+        """Return the occurrences of a firing timer of this node."""
         raise NotImplementedError
 
     def next_due(self) -> Instant | None:
-        """Return when the next clock of this node goes off, None if it has none."""
+        """Return when the next timer of this node fires, None if it has none."""
         return None
 
     def save(self) -> Any:
-        """Return what `restore` needs to bring the present state back; it is not touched by what happens later."""
+        """Return the state for `restore`; later events do not modify it."""
         return None
 
     def restore(self, saved: Any) -> None:
-        """Bring a saved state back, of this node or of another of the same expression and context."""
+        """Restore a saved state, of this node or of another of the same expression and context."""
 
     def clear(self) -> None:
-        """Let nothing wait any longer; no clock of this node goes off."""
+        """Drop all waiting state and timers."""
 
     def dump(self) -> Any:
-        """Return what waits as plain JSON, None if nothing does."""
+        """Return the waiting state as plain JSON, None if there is none."""
         return None
 
     def load(self, data: Any) -> None:
-        """Let wait what `dump` wrote; the node is idle before."""
+        """Restore what `dump` wrote into an idle node."""
 
 
 def join(node: Node, parts: Sequence[Occurrence], last: Occurrence) -> Occurrence:
-    """Return the composite of `parts` and of `last`, with which it ends."""
+    """Return the composite of `parts` and `last`, with which it ends."""
     start = min(last.start, *(part.start for part in parts))
     return Occurrence(node.type, start, last.end, NO_PARAMS, (*parts, last))
 
 
 class PrimitiveNode(Node):
-    """A primitive event: what is told from outside goes on as it is."""
+    """A primitive event: occurrences from outside pass through unchanged."""
 
     __slots__ = ()
 
 
 class DisjunctionNode(Node):
-    """OR: each occurrence of each part goes on as it is."""
+    """OR: each occurrence of each part passes through unchanged."""
 
     __slots__ = ()
 
@@ -208,7 +216,9 @@ class DisjunctionNode(Node):
 
 
 class WaitingNode(Node):
-    """A node whose initiators wait in the order of their ends, for what they open to be completed or closed."""
+    """A node whose initiators wait in the order of their ends, until they are completed or
+    closed.
+    """
 
     __slots__ = ("_open",)
 
@@ -222,27 +232,29 @@ class WaitingNode(Node):
         return not self._open
 
     def save(self) -> Any:
-        """Return a copy of what waits."""
+        """Return a copy of the waiting occurrences."""
         return self._open.copy()
 
     def restore(self, saved: Any) -> None:
-        """Bring it back."""
+        """Restore a saved copy."""
         self._open = saved
 
     def clear(self) -> None:
-        """Let no initiator wait."""
+        """Drop all initiators."""
         self._open.clear()
 
     def dump(self) -> Any:
-        """Return the initiators that wait."""
+        """Return the waiting initiators."""
         return [initiator.to_json() for initiator in self._open] or None
 
     def load(self, data: Any) -> None:
-        """Let them wait again."""
+        """Restore dumped initiators."""
         self._open = deque(map(Occurrence.from_json, data or ()))
 
     def _let_wait(self, initiator: Occurrence) -> None:
-        """Let an initiator wait: alone in the recent context, else behind the others, of which the oldest goes if there are too many."""
+        """Add a waiting initiator: the only one in the recent context, else the last, dropping the
+        oldest if there are too many.
+        """
         if self.context is Context.RECENT:
             self._open.clear()
         elif len(self._open) >= self.bounds.max_waiting:

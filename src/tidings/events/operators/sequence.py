@@ -1,6 +1,7 @@
 """SEQ and NOT: an initiator that ended before the terminator started (sentinels §3.2).
 
-Initiators arrive, and wait, in the order of their ends: those that came before a terminator are the first ones.
+Initiators arrive, and wait, in the order of their ends: those before a terminator are the first
+ones.
 """
 
 from __future__ import annotations
@@ -64,11 +65,13 @@ class SequenceNode(WaitingNode):
 
 
 class NegationNode(SequenceNode):
-    """NOT(unless)[first, last]: SEQ, but an `unless` blocks the initiators that had ended when it started.
+    """NOT(unless)[first, last]: SEQ, but an `unless` blocks the initiators that had ended when it
+    started.
 
-    A terminator that started before the `unless` ended is not blocked by it, though it arrives later. Where terminators
-    can last, blocked initiators are therefore kept beside the open ones, each with the end of what blocked it first;
-    they are the older ones, and those that may still be taken are the youngest of them.
+    A terminator that started before the `unless` ended is not blocked by it, though it arrives
+    later. If terminators can last, blocked initiators are therefore stored beside the open ones,
+    each with the end of its first blocker; they are the older ones, and those that may still be
+    taken are the youngest of them.
     """
 
     __slots__ = ("_blocked", "_keeps_blocked")
@@ -95,26 +98,26 @@ class NegationNode(SequenceNode):
         return super().receive(role, occurrence)
 
     def save(self) -> Any:
-        """Return a copy of what waits."""
+        """Return a copy of the waiting occurrences."""
         return self._open.copy(), self._blocked.copy()
 
     def restore(self, saved: Any) -> None:
-        """Bring it back."""
+        """Restore a saved copy."""
         self._open, self._blocked = saved
 
     def clear(self) -> None:
-        """Let no initiator wait."""
+        """Drop all initiators."""
         self._open.clear()
         self._blocked.clear()
 
     def dump(self) -> Any:
-        """Return the initiators that wait, open and blocked."""
+        """Return the waiting initiators, open and blocked."""
         if self.is_idle:
             return None
         return [super().dump(), [[initiator.to_json(), end] for initiator, end in self._blocked]]
 
     def load(self, data: Any) -> None:
-        """Let them wait again."""
+        """Restore dumped initiators."""
         waiting, blocked = data or (None, ())
         super().load(waiting)
         self._blocked.clear()
@@ -128,7 +131,9 @@ class NegationNode(SequenceNode):
                 self._blocked.append((initiator, unless.end))
 
     def _receive_early(self, last: Occurrence) -> Sequence[Occurrence]:
-        """Return what a terminator completes that started before something blocked those that wait."""
+        """Return the detections of a terminator that started before the waiting initiators were
+        blocked.
+        """
         free: list[tuple[Occurrence, Instant]] = []
         while self._blocked and self._blocked[-1][1] > last.start:
             free.append(self._blocked.pop())

@@ -1,1 +1,3 @@
-"""What no schedule can beat, so that one can say how near it comes (bid §6; scheduling §9)."""
+"""Upper bounds that no schedule can beat, to measure how near a schedule comes (bid §6; scheduling
+§9).
+"""

@@ -1,9 +1,10 @@
-"""A certificate: how near the polls of the last days came to the best that any could have, in the model (bid §6).
+"""A certificate: how near the polls of the last days came to the optimum in the model (bid §6).
 
-The model is what is believed of the pages at the end of the window, on both sides; the polls start from the true ages, and what is left at
-the end is worth the same to both. No schedule that costs as much beats the bound, by Lagrange: OPT ≤ λ·C + Σ V_i(λ) for every price λ. It says
-nothing of the model: so it names its belief, stands beside what the found changes say (`lookback`), and has no percentage where the number of
-found changes, or their times, contradict the model.
+The model is the estimate of the pages at the end of the window, for both sides; both start from the
+true ages, and the backlog left at the end is worth the same to both. No schedule of equal cost
+beats the bound, by Lagrange: OPT ≤ λ·C + Σ V_i(λ) for every price λ. It does not validate the
+model: so it states its estimate, is shown beside what the found changes say (`lookback`), and has
+no percentage if the number of found changes, or their times, contradict the model.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ from tidings.scheduling.population import Floats, Mask, Rows
 LEAST_WINDOW: Final[Duration] = 7 * DAY
 LEAST_GAPS: Final = 5
 FITS: Final = (0.8, 1.25)
-"""Between these, what was foretold over what was found, the model fits."""
+"""The model fits while the ratio of predicted to found changes is between these."""
 _HALVINGS: Final = 40
 _PRECISION: Final = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Backlogs:
-    """Of each page of `steady`: how old its backlog was at the start, and how long it was there until the end (µs)."""
+    """For each page of `steady`: the age of its backlog at the start, and the time from its start
+    to the end (µs).
+    """
 
     steady: Steady
     age: Floats
@@ -39,7 +42,9 @@ class Backlogs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looks:
-    """The polls of a window: at which page, how long after the start (µs), whether they found a change, and how likely the model took that."""
+    """The polls of a window: the page, the time after the start (µs), whether a change was found,
+    and its probability in the model.
+    """
 
     page: Rows
     at: Floats
@@ -47,17 +52,19 @@ class Looks:
     chance: Floats
 
     def in_order(self) -> Looks:
-        """Return the polls page by page, each one's in time."""
+        """Return the polls page by page, each page's in order of time."""
         order = np.lexsort((self.at, self.page))
         return Looks(self.page[order], self.at[order], self.changed[order], self.chance[order])
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What looks at so many pages earned, and the most that any could have earned which `cost` as much: `bound`, proved by `price`.
+    """The value earned by the polls of these pages, and the upper bound at equal `cost`, proved by
+    `price`.
 
-    `predicted` and `found` are the polls that were to find changes by the model, and those that did; `misfits` where the times of these
-    contradict the model, `kept` what hindsight says of them.
+    `predicted` and `found` are the numbers of polls that find changes, in the model and in fact;
+    `misfits` say where the times of changes contradict the model, `kept` is the estimate of
+    hindsight.
     """
 
     pages: int
@@ -73,19 +80,21 @@ class Certificate:
 
     @property
     def fit(self) -> float:
-        """Return what was foretold over what was found; 1 if both are nothing."""
+        """Return predicted over found changes; 1 if both are 0."""
         if not self.found:
             return np.inf if self.predicted >= 1 else 1.0
         return self.predicted / self.found
 
     @property
     def is_off(self) -> bool:
-        """Return whether the model is off, in numbers or in times, so that the bound says nothing of the world."""
+        """Return whether the model is off, in numbers or in times, so that the bound says nothing
+        about the world.
+        """
         return not FITS[0] <= self.fit <= FITS[1] or any(each.host is None for each in self.misfits)
 
     @property
     def share(self) -> float | None:
-        """Return value over bound; None where the model is off."""
+        """Return value over bound; None if the model is off."""
         if self.is_off:
             return None
         return min(self.value / self.bound, 1.0) if self.bound > 0 else 1.0
@@ -99,8 +108,8 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CertifiedPages:
-    """Pages of a certificate with their polls: what these earned and cost, and what could have been had: `buy` returns the most that the pages
-    earn net of a price per unit of cost, and what that costs.
+    """Pages of a certificate with their polls: the value earned and its cost. `buy` returns the
+    most that the pages can earn net of a price per unit of cost, and what that costs.
     """
 
     pages: int
@@ -113,7 +122,9 @@ class CertifiedPages:
 
 
 def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
-    """Return the part of pages that change at steady rates. Raises ValueError for a poll outside the window of its page."""
+    """Return the part of pages that change at steady rates. Raise ValueError for a poll outside the
+    window of its page.
+    """
     looks = looks.in_order()
     if len(looks.at) and ((looks.at < 0) | (looks.at > window.length[looks.page])).any():
         message = "a check lies outside the window of its page"
@@ -135,8 +146,8 @@ def steadily(window: Backlogs, looks: Looks) -> CertifiedPages:
 
 
 def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, looks: Looks) -> CertifiedPages:
-    """Return the part of pages whose changes gather as they may (`bounds.dual`), over instants 1 … `instants`; polls are `at` such, and several at
-    one instant are one.
+    """Return the part of pages whose changes arrive at any rate (`bounds.dual`), over instants 1 …
+    `instants`; `at` of a poll is an instant, and several polls at one instant count as one.
     """
     program = Program(backlog, cost, instants, credit=credit)
     last = np.zeros(len(cost), np.int64)
@@ -160,7 +171,9 @@ def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, 
 
 
 def certify(*parts: CertifiedPages, polls: WindowPolls | None = None) -> Certificate:
-    """Return the certificate of all polls together: one price for all of them. `polls` are the same for looking back."""
+    """Return the certificate of all parts together, with one price. `polls` are the same polls, for
+    `lookback`.
+    """
     cost = sum(part.cost for part in parts)
     bound, price = _find_least_bound(parts, cost)
     return Certificate(
@@ -178,11 +191,13 @@ def certify(*parts: CertifiedPages, polls: WindowPolls | None = None) -> Certifi
 
 
 def measure_earnings(window: Backlogs, page: Rows, at: Floats) -> Floats:
-    """Return what each page earned by polls `at` so many µs after the start, page by page in time, with what is left at the end."""
+    """Return the value that each page earned by polls `at` (µs after the start; page by page, in
+    time), with the backlog left at the end.
+    """
     last = -window.age
     begins = np.where(np.diff(page, prepend=-1) != 0, last[page], np.concatenate([[0.0], at[:-1]])) if len(at) else at
     gains = np.bincount(page, window.steady.gather(at - begins, page), minlength=window.steady.size)
-    last[page] = at  # of several the last, since they are in order
+    last[page] = at  # the last of several wins, since they are in order
     return gains + window.steady.appraise_age(window.length - last)
 
 
@@ -192,7 +207,9 @@ def measure_window(gaps: Floats) -> Duration:
 
 
 def _find_least_bound(parts: Sequence[CertifiedPages], cost: float) -> tuple[float, float]:
-    """Return the least bound for polls of that cost, and the price that proves it: where the pages would buy as much, or less."""
+    """Return the least bound for polls of that cost, and the price that proves it: where the pages
+    would buy as much, or less.
+    """
     low, high = 0.0, max(part.dearest for part in parts)
     least, proof = np.inf, 0.0
     for _ in range(_HALVINGS):

@@ -1,7 +1,8 @@
 """The Lagrangian bound: OPT ≤ Σ_j C_j·λ_j + Σ_i V_i(λ) for any prices λ_j ≥ 0 (scheduling §9).
 
-V_i is what page i earns if it buys its polls alone at those prices: a dynamic program over the instants of its polls. The bound holds for
-any prices; `tighten` looks for good ones, one for all instants or one for each place in a cycle, by subgradients.
+V_i is what page i earns if it buys its polls alone at those prices: a dynamic program over the
+instants of its polls. The bound holds for any prices; `tighten` searches for good ones by
+subgradients, one for all instants or one per position in a cycle.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from tidings.scheduling.population import Floats
 
 Ticks: TypeAlias = NDArray[np.int64]
 Backlog: TypeAlias = Callable[[Ticks, int], Floats]
-"""What pages have gathered at the end of instant `end` since the ends of the instants `begins`, 0 being the start: shape (begins, pages).
+"""The backlog of pages at the end of instant `end` since the ends of the instants `begins` (0 is
+the start): shape (begins, pages).
 
-In the column of a page whose last poll was before the start, 0 stands for that poll.
+For a page whose last poll was before the start, 0 stands for that poll.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dual:
-    """A bound, the prices of instants 1 … N that prove it, and how much the pages would spend at each of them."""
+    """A bound, the prices of instants 1 … N that prove it, and how much the pages would spend at
+    each of them.
+    """
 
     bound: float
     prices: Floats
@@ -33,10 +37,11 @@ class Dual:
 
 
 class Program:
-    """The pages' own programs over instants 1 … `instants`, whatever the prices.
+    """The pages' own programs over instants 1 … `instants`, independent of prices.
 
-    `cost` is of each page. `credit` gives what is left at the end a value: credit(begins, N), shaped like `backlog`. `most` leaves out polls
-    that are further apart (instants): then it bounds schedules without such gaps only. Memory: instants² · pages / 2 numbers of 4 bytes.
+    `cost` is per page. `credit` is the value of the backlog left at the end: credit(begins, N),
+    shaped like `backlog`. `most` excludes polls further apart (instants): the bound then covers
+    only schedules without such gaps. Memory: instants² · pages / 2 numbers of 4 bytes.
     """
 
     def __init__(
@@ -53,7 +58,7 @@ class Program:
             self._left = credit(np.arange(instants + 1), instants)
 
     def compute_bound(self, budget: Floats, prices: Floats) -> Dual:
-        """Return the bound where instant j + 1 may spend `budget[j]` and charges `prices[j]`."""
+        """Return the bound if instant j + 1 may spend `budget[j]` and charges `prices[j]`."""
         pages = len(self._cost)
         best = np.zeros((self._instants + 1, pages))
         before = np.zeros((self._instants + 1, pages), dtype=np.int64)
@@ -76,13 +81,13 @@ class Program:
         return spend
 
     def tighten(self, budget: Floats, *, price: float, rounds: int = 60, cycle: int | None = None) -> Dual:
-        """Return the least bound found in so many rounds from one `price` on; with `cycle` each place in the cycle has a price of its own.
+        """Return the least bound found in `rounds` steps from `price` on.
 
         Args:
             budget: What each instant may cost.
-            price: The price to begin with.
-            rounds: How often prices are moved.
-            cycle: The length of a cycle, each place of which has its price; None for one price for all.
+            price: The initial price.
+            rounds: How often prices are adjusted.
+            cycle: The length of a cycle with one price per position; None for one price for all.
         """
         places = np.zeros(len(budget), dtype=np.int64) if cycle is None else np.arange(len(budget)) % cycle
         given = np.bincount(places, weights=budget)

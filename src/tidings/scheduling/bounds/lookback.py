@@ -1,13 +1,15 @@
-"""Looking back: what became of the changes that were found, and whether their times are those that the model expects.
+"""What became of the changes that were found, and whether their times fit the model.
 
-A certificate believes the model; this does not. Two questions are answered from polls alone:
+A certificate relies on the model; this does not. It answers two questions from polls alone:
 
-* **Value kept.** A found change happened somewhere between the poll that found it and the one before. With as many polls, hindsight
-  would have polled each page at its changes and kept all of their value. The share that was kept, each change anywhere in its gap alike,
-  is Σ v·(1 − e^−κg)/(κg) over Σ v.
-* **Times.** If the model is right, the time from one found change of a page to the next is exponential in units of its own hazard, and no
-  hour of the day finds more than it expects. A page that changes daily at nine, one that changes in bursts, and one that sleeps at night
-  each fail one of the two tests; a total that fits says nothing of them.
+* **Value kept.** A found change happened between the poll that found it and the one before. With as
+many polls, hindsight would have
+  polled each page at its changes and kept all of their value. The share that was kept, with each change uniform in its gap, is
+  Σ v·(1 − e^−κg)/(κg) over Σ v.
+* **Times.** In a correct model, the time from one found change of a page to the next is exponential
+in units of its hazard, and no
+  hour of the day finds more than expected. A page that changes daily at nine, one that changes in bursts, and one that sleeps at
+  night each fail one of the two tests; a total that fits does not show this.
 """
 
 from __future__ import annotations
@@ -24,23 +26,24 @@ from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.population import Floats, Ids, Instants, Mask, Rows
 
 SIGNIFICANT: Final = 1e-3
-"""A model is off by chance in so many windows at most, all hosts taken together."""
+"""The probability that a correct model fails a test in a window, over all hosts together."""
 LEAST: Final = 20
-"""Fewer changes than that, expected or found, are not tested."""
+"""Fewer expected or found changes than this are not tested."""
 BINS: Final = 5
 CLOCK: Final = 3 * HOUR
-"""Hours of the day are tested by as many at a time."""
+"""The hours of the day are tested in groups of this length."""
 MATTERS: Final = 0.1
-"""The model of all pages is off where it is off of hosts with so great a share of the found changes."""
+"""The model of all pages is off if it is off for hosts with this share of the found changes."""
 CERTAINTY: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowPolls:
-    """Polls of a window, each page's in time.
+    """The polls of a window, each page's in order of time.
 
-    Of each: the `page` and its `host` (numbers), `at` (µs UTC), the `gap` since the page's poll before (µs), whether it `changed`, the
-    `hazard` that the model gives the gap (the expected number of changes), and of its page the `value` of a change and its `decay` (per µs).
+    For each: the `page` and its `host` (numbers), `at` (µs UTC), the `gap` since the page's
+    previous poll (µs), whether it `changed`, the `hazard` of the gap in the model (the expected
+    number of changes), and the page's `value` of a change and its `decay` (per µs).
     """
 
     page: Rows
@@ -59,7 +62,9 @@ class WindowPolls:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The share of the value of `found` changes that was kept, with the bounds within which it lies (95 %, a jackknife over hosts or pages)."""
+    """The share of the value of `found` changes that was kept, with its 95 % interval (a jackknife
+    over hosts or pages).
+    """
 
     share: float
     low: float
@@ -72,7 +77,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Where the times of found changes contradict the model: `host` (None: all together) and the test that failed, in words."""
+    """A contradiction between the times of found changes and the model: `host` (None: all together)
+    and the failed test, in words.
+    """
 
     host: int | None
     why: str
@@ -102,9 +109,8 @@ def measure_kept(polls: WindowPolls) -> Kept | None:
 
 
 def misfits(polls: WindowPolls) -> tuple[Misfit, ...]:
-    """Return where the times of found changes contradict the model: of all pages together, and of hosts by themselves.
-
-    All together count as off too where hosts that are off have a tenth of the found changes.
+    """Return where the times of found changes contradict the model: for all pages together, and for
+    each host.
     """
     hosts, found = np.unique(polls.host[polls.changed], return_counts=True)
     tested = [(int(host), int(number)) for host, number in zip(hosts, found, strict=True) if number >= LEAST]
@@ -144,10 +150,11 @@ def _reasons(polls: WindowPolls, level: float) -> Iterator[str]:
 
 
 def _spells(polls: WindowPolls) -> Floats:
-    """Return how the times between found changes of a page lie in `BINS` equal parts of what the model expects of them.
+    """Return the distribution of the times between found changes of a page, over `BINS` equal parts
+    of their expected distribution.
 
-    Each time is known up to the gap of the poll that found its end: it is spread over that part evenly. The last one of a page has not
-    ended: it is spread over all that is left.
+    Each time is known up to the gap of the poll that found its end: it is spread evenly over that
+    range. The last one of a page has not ended: it is spread over the rest.
     """
     if not len(polls.at):
         return np.zeros(BINS)
@@ -167,7 +174,9 @@ def _spells(polls: WindowPolls) -> Floats:
 
 
 def _spread(low: Floats, high: Floats) -> Floats:
-    """Return a mass of 1 for each pair, evenly from `low` to `high`, summed in `BINS` equal bins of 0 to 1."""
+    """Return a mass of 1 for each pair, evenly from `low` to `high`, summed in `BINS` equal bins of
+    0 to 1.
+    """
     edges = np.linspace(0, 1, BINS + 1)
     width = np.maximum(high - low, 1e-12)
     inside = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
@@ -175,7 +184,9 @@ def _spread(low: Floats, high: Floats) -> Floats:
 
 
 def _chi_square(degrees: int, level: float) -> float:
-    """Return the value that a χ² of so many degrees passes with the chance `level` (Wilson and Hilferty, 1931)."""
+    """Return the value that a χ² of so many degrees exceeds with probability `level` (Wilson and
+    Hilferty, 1931).
+    """
     deviation = NormalDist().inv_cdf(1 - level)
     share = 2 / (9 * degrees)
     return degrees * (1 - share + deviation * math.sqrt(share)) ** 3

@@ -1,8 +1,10 @@
-"""What pages that change at a steady rate can earn: the program of each alone at a price, exact and in closed form.
+"""The most that pages of steady rate can earn: the program of each page at a price, exact and in
+closed form.
 
-Since the last poll a page has gathered G(t) = A(1 − e^{−κt}). G is concave, and so is what the backlog left at the end is worth (h of
-bid §1, as a function of its age: ρ·t up to T*, G(t) − cL beyond). So of all schedules of a page with n polls the best has equal
-gaps, but for a first poll at once where the backlog at the start is older than that, and n lies beside the number that the price asks for.
+Since the last poll a page has gathered G(t) = A(1 − e^{−κt}). G is concave, and so is the value of
+the backlog left at the end (h of bid §1, as a function of its age: ρ·t up to T*, G(t) − cL beyond).
+So of all schedules of a page with n polls the best has equal gaps, except for a first poll at once
+if the initial backlog is older than that, and n is next to the number that the price implies.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from tidings.scheduling.population import Floats, Rows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steady:
-    """Pages: A, κ (per µs) and the cost of a poll, above 0; `level` is the price L at which what is left at the end is valued."""
+    """Pages: A, κ (per µs) and the cost of a poll, all above 0; `level` is the price L that values
+    the backlog left at the end.
+    """
 
     most: Floats
     kappa: Floats
@@ -30,18 +34,20 @@ class Steady:
         return len(self.most)
 
     def gather(self, age: Floats, rows: Rows | slice = slice(None)) -> Floats:
-        """Return G of some pages (rows may come again) at an age (µs)."""
+        """Return G of some pages (rows may repeat) at an age (µs)."""
         return np.asarray(self.most[rows] * -np.expm1(-self.kappa[rows] * age))
 
     def appraise_age(self, age: Floats) -> Floats:
-        """Return h: what a backlog of that age (µs) is worth at the end."""
+        """Return h: the value at the end of a backlog of that age (µs)."""
         due = self.waits(self.level)
         with np.errstate(invalid="ignore"):
             reward = np.where(np.isfinite(due), self.most * self.kappa * np.exp(-self.kappa * due), 0.0)
         return np.where(age < due, reward * age, self.gather(age) - self.cost * self.level)
 
     def appraise_backlog(self, backlog: Floats) -> Floats:
-        """Return h of a backlog, however it gathered: one that is ripe is worth a poll, another one the time that it saves."""
+        """Return h of a backlog, however it gathered: a ripe one is worth a poll, another one the
+        time that it saves.
+        """
         due = self.waits(self.level)
         share = np.minimum(backlog / np.maximum(self.most, 1e-300), 1 - 1e-12)
         age = np.minimum(-np.log1p(-share) / self.kappa, np.where(np.isfinite(due), due, 0.0))
@@ -57,9 +63,10 @@ class Steady:
         return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / self.kappa, np.inf)
 
     def best(self, price: float, age: Floats, length: Floats) -> tuple[Floats, Floats]:
-        """Return the most that each page earns in `length` µs, net of `price` per unit of cost, and with how many polls.
+        """Return the most that each page earns in `length` µs, net of `price` per unit of cost, and
+        with how many polls.
 
-        `age` is that of its backlog at the start.
+        `age` is the age of its backlog at the start (µs).
         """
         value, looks = self.appraise_age(age + length), np.zeros(self.size)
         for due in (self.waits(price), self.waits(self.level)):
@@ -72,13 +79,17 @@ class Steady:
         return value, looks
 
     def _with(self, looks: Floats, age: Floats, length: Floats) -> Floats:
-        """Return the most that each page gathers with so many polls, at least one, and what is then left."""
+        """Return the most that each page gathers with so many polls, at least one, and what is then
+        left.
+        """
         whole, gap = self._evenly(looks, age + length)
         rest, _ = self._evenly(looks - 1, length)
         return np.where(gap >= age, whole, self.gather(age) + rest)
 
     def _evenly(self, looks: Floats, length: Floats) -> tuple[Floats, Floats]:
-        """Return what even gaps in so long a time bring, with what is left after the last of them, and the gap."""
+        """Return the value of equal gaps over that time, with what is left after the last of them,
+        and the gap.
+        """
         due = self.waits(self.level)
         gap = np.clip(due, length / (looks + 1), length / np.maximum(looks, 1))
         return looks * self.gather(gap) + self.appraise_age(np.maximum(length - looks * gap, 0.0)), gap

@@ -1,1 +1,3 @@
-"""Policies by pace: a page is due some time after its last poll, and bids how late it is. Peers and crawlers choose like this."""
+"""Policies by pace: a page is due some time after its last poll, and bids its lateness. Papers'
+baselines and crawlers choose so.
+"""

@@ -1,7 +1,7 @@
 """Best Effort Algorithm: each page's interval follows the intervals at which it was seen to change.
 
-Paper: 004 §4.7, figure 4.5; read as scheduling §5 mends it (eleven corrections). Per page there is a period P and the
-last H observed intervals h:
+Paper: 004 §4.7, figure 4.5; with the corrections of scheduling §5 (eleven). Per page there is a
+period P and the last H observed intervals h:
 
 ```
 no change, alpha cycles in a row       P ← 2·P
@@ -9,24 +9,27 @@ change, h_n = h_(n−1) (constant)       P ← h_n, and every beta-th time as fo
 change otherwise (random)              P ← mean(h), or weight·mean(h) where mean(h) > P
 ```
 
-always within [Pmin, Pmax]. Symbols: P → `period`, H → `history`, w → `weight`, Pmin and Pmax → the population's
-`shortest` and `longest`, where it names none the policy's own.
+always within [Pmin, Pmax]. Symbols: P → `period`, H → `history`, w → `weight`, Pmin and Pmax → the
+population's `shortest` and `longest`, by default the policy's own.
 
-The observed interval is the difference of the instants of change where the server tells both, else the time since the
-poll that began the cycle (004 §4.7.2). A poll well before its time that shows nothing (somebody asked, or another
-sentinel has a fixed interval) ends no cycle: else looks for others' sake would double the period.
+The observed interval is the difference of the instants of change if the server gives both, else the
+time since the poll that began the cycle (004 §4.7.2). A poll well before its time that finds
+nothing (on request, or for another sentinel's fixed interval) ends no cycle: otherwise polls for
+others would double the period.
 
-Beyond the paper: a page that differs at each of `saturation` polls in a row, all hardly more than Pmin apart, is
-*saturated*. Looking closer shows no more of it, so it waits the pace, but for one poll after Pmin in seven; two polls
-without a change set it free (bid §4, guard 6).
+Beyond the paper: a page that differs at each of `saturation` polls in a row, all hardly more than
+Pmin apart, is *saturated*. Polling faster shows no more of it, so it waits the pace, except for one
+poll after Pmin in seven; two polls without a change end the state (bid §4, guard 6).
 
-Beyond the paper, too, mean(h) may be one in which every interval weighs `fading` times as much as the next newer one (W-125). With the plain
-mean (1, the paper's) a page that was quick for H changes is polled too often for as many more after it has become slow.
+Also beyond the paper, mean(h) may weigh every interval `fading` times as much as the next newer one
+(W-125). With the plain mean (1, the paper's) a page that was quick for H changes is polled too
+often for as many more after it has become slow.
 
-Two more guards beyond the paper. A poll of a page that nobody could look at for a while (`Observation.interrupted`), and
-that comes more than half a period too late, shows no interval: that time was not the page's. And where `trial` polls in
-a row found a change, the intervals that are remembered are those of our own polls, whatever the page's are: they are
-forgotten, and weight·P is tried. Without it a period that once was too long stays so while every poll finds a change.
+Two more guards beyond the paper. A poll after an outage (`Observation.interrupted`) that comes more
+than half a period too late shows no interval: that time was not the page's. And if `trial` polls in
+a row found a change, the remembered intervals are those of our own polls: they are forgotten, and
+weight·P is tried. Otherwise a period that was once too long stays so while every poll finds a
+change.
 """
 
 from __future__ import annotations
@@ -55,15 +58,21 @@ from tidings.scheduling.policy import (
 )
 
 WHOLE: Final = 0.9
-"""Share of the period after which a poll ends its cycle: a tenth is the slack that fixed intervals have, too."""
+"""The share of the period after which a poll ends its cycle: a tenth is the slack of fixed
+intervals, too.
+"""
 NEAR: Final = 1.5
-"""Multiple of Pmin up to which polls are so near that a page which differs at all of them may be saturated."""
+"""The multiple of Pmin below which polls are close, so that a page that differs at all of them may
+be saturated.
+"""
 ROUND: Final = 7
-"""Polls of a saturated page of which one comes after Pmin: with a pace of an hour about every 6 h."""
+"""One of so many polls of a saturated page comes after Pmin: with a pace of an hour about every 6
+h.
+"""
 QUIET_ROUNDS: Final = 2
-"""Polls without a change that set a saturated page free."""
+"""Polls without a change that end a saturation."""
 LATE: Final = 1.5
-"""Multiple of the period after which a poll that was kept from its time shows no interval of the page's."""
+"""The multiple of the period beyond which a poll after an outage shows no interval of the page."""
 FURTHEST: Final = float(2**62)
 """A gap (µs) beyond all use that still fits an integer."""
 
@@ -72,13 +81,14 @@ Counts = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class BestEffortState:
-    """What is known of each page, in the order of the population.
+    """The knowledge of each page, in the order of the population.
 
-    `due` and `looked` (the poll that began the running cycle) and `modified` (the instant of the last change if the
-    server told it) are instants, `UNPOLLED` where there is none. `period` is in seconds. `misses` counts cycles
-    without a change, `steady` changes at a constant interval, `streak` changes in a row at polls near each other, `unbroken`
-    changes in a row at any; of a saturated page `steady` counts the polls of its round, `misses` those without a change.
-    `intervals[page]` (seconds) has the newest last and 0 where none was seen yet.
+    `due`, `looked` (the poll that began the running cycle) and `modified` (the instant of the last
+    change if the server gave it) are instants, `UNPOLLED` if there is none. `period` is in seconds.
+    `misses` counts cycles without a change, `steady` changes at a constant interval, `streak`
+    changes in a row at close polls, `unbroken` changes in a row at any; of a saturated page
+    `steady` counts the polls of its round, `misses` those without a change. `intervals[page]`
+    (seconds) has the newest last and 0 if none was seen yet.
     """
 
     population: Population
@@ -95,12 +105,14 @@ class BestEffortState:
 
 @dataclass(frozen=True, slots=True)
 class BestEffort:
-    """The policy of 004 §4.7. Durations in µs; `alpha`, `beta`, `weight` and `history` are those that 004 §4.8 settles on.
+    """The policy of 004 §4.7. Durations in µs; `alpha`, `beta`, `weight` and `history` have the
+    values of 004 §4.8.
 
-    A page starts at the interval `pace`. `shortest` and `longest` hold for pages that name none, widened to hold `pace`.
-    Two intervals are equal if they differ by at most `tolerance` (Last-Modified has whole seconds). `fading`, above 0 and at most 1, is what
-    an interval weighs beside the next newer one. A `saturation` or a
-    `trial` of 0 leaves that guard out, as the paper does.
+    A page starts at the interval `pace`. `shortest` and `longest` are the defaults of pages without
+    their own, widened to include `pace`. Two intervals are equal if they differ by at most
+    `tolerance` (Last-Modified has whole seconds). `fading`, above 0 and at most 1, is the weight of
+    an interval relative to the next newer one. A `saturation` or `trial` of 0 turns that guard off,
+    as in the paper.
     """
 
     reads: ClassVar[frozenset[str]] = TURNS
@@ -149,11 +161,13 @@ class BestEffort:
         )
 
     def advance(self, state: BestEffortState, dt: Duration) -> BestEffortState:  # noqa: ARG002 - dues are instants
-        """Return the same periods: time alone changes none."""
+        """Return the same periods: they do not depend on time."""
         return replace(state)
 
     def bid(self, state: BestEffortState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:  # noqa: ARG002 - a period has no price
-        """Return the seconds that each page is overdue, at least one µs once it is due, else 0 (scheduling §8)."""
+        """Return the seconds that each page is overdue, at least one µs once it is due, else 0
+        (scheduling §8).
+        """
         return lateness(state.population, state.due, now, rows)
 
     def next_due(self, state: BestEffortState, ids: ArrayLike, now: Instant, price: float) -> Instants:  # noqa: ARG002 - a period has no price
@@ -162,11 +176,13 @@ class BestEffort:
         return due
 
     def on_update(self, state: BestEffortState, ids: ArrayLike, columns: Columns) -> BestEffortState:
-        """Return the state with other pages or other bounds; what was learned of a page that stays is kept."""
+        """Return the state with other pages or other bounds; the knowledge of pages that stay is
+        kept.
+        """
         population = state.population.update(ids, columns)
         if population.ids is state.population.ids:
             return self._due_again(replace(state, population=population), population.present(ids)[0])
-        rows, _ = state.population.present(population.ids)  # those that stay keep their order, new ones come last
+        rows, _ = state.population.present(population.ids)  # pages that stay keep their order, new ones come last
         unknown = self._unknown(population["last_polled"][len(rows) :])
         kept = slice(None) if len(rows) == state.population.size else rows
         learned = {name: _freeze(np.concatenate([getattr(state, name)[kept], unknown[name]])) for name in unknown}
@@ -180,7 +196,8 @@ class BestEffort:
     def on_poll(self, state: BestEffortState, ids: ArrayLike, observation: Observation) -> BestEffortState:
         """Return the state after polls: one step of the algorithm for each page.
 
-        The first poll of a page is its baseline and teaches nothing; one that is not after the last is passed over.
+        The first poll of a page is its baseline and teaches nothing; a poll that is not after the
+        last is skipped.
         """
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
@@ -211,7 +228,9 @@ class BestEffort:
         return self._due_again(page.put(state, population, learned=learned), rows)
 
     def remember(self, state: BestEffortState, page: int) -> dict[str, Any]:
-        """Return what was learned of a page as plain JSON, for `recall`. Raises `KeyError` for a page that is not here."""
+        """Return the knowledge of a page as plain JSON, for `recall`. Raises `KeyError` for an
+        unknown page.
+        """
         row = int(state.population.rows([page])[0])
         intervals, looked, modified = state.intervals[row], int(state.looked[row]), int(state.modified[row])
         return {
@@ -226,9 +245,9 @@ class BestEffort:
         }
 
     def recall(self, state: BestEffortState, memories: Mapping[int, Mapping[str, Any]]) -> BestEffortState:
-        """Return the state in which pages know again what `remember` told of them.
+        """Return the state with the knowledge that `remember` returned.
 
-        Pages that are not here are passed over, and so is a memory that cannot be read: its page learns anew.
+        Unknown pages are skipped, and so are unreadable memories: their pages learn anew.
         """
         rows, here = state.population.present(np.fromiter(memories, dtype=np.int64, count=len(memories)))
         known = [memory for memory, is_here in zip(memories.values(), here.tolist(), strict=True) if is_here]
@@ -257,7 +276,9 @@ class BestEffort:
         ]
 
     def _learn_quiet(self, page: _Pages, quiet: Rows) -> None:
-        """Count a cycle without a change; double the period after `alpha` of them (corrections a, g)."""
+        """Count a cycle without a change; double the period after `alpha` of them (corrections a,
+        g).
+        """
         page.streak[quiet] = page.unbroken[quiet] = 0
         page.misses[quiet] += 1
         tired = quiet[page.misses[quiet] >= self.alpha]
@@ -265,7 +286,9 @@ class BestEffort:
         page.period[tired] *= 2
 
     def _learn_change(self, page: _Pages, found: Rows, observed: NDArray[np.float32]) -> None:
-        """Keep the observed interval; take it as the period if it is that of last time, else estimate (corrections b to f)."""
+        """Store the observed interval; use it as the period if it equals the previous one, else
+        estimate (corrections b to f).
+        """
         new = observed[found]
         before = page.intervals[found, -1]
         constant = (before > 0) & (np.abs(new - before) <= self.tolerance / SECOND)
@@ -280,7 +303,7 @@ class BestEffort:
         page.period[found] = np.where(constant & ~doubted, new, estimate)
 
     def _mean(self, known: NDArray[np.float32]) -> Floats:
-        """Return the mean of the intervals that were seen, the newer ones weighing more if old ones fade."""
+        """Return the mean of the observed intervals, weighted by `fading`."""
         if self.fading == 1:
             mean: Floats = known.sum(axis=1, dtype=np.float64) / np.maximum((known > 0).sum(axis=1), 1)
             return mean
@@ -290,7 +313,9 @@ class BestEffort:
         return faded
 
     def _try_sooner(self, page: _Pages, found: Rows) -> None:
-        """Count changes in a row; after `trial` of them forget their intervals, which are our own, and try a shorter period."""
+        """Count changes in a row; after `trial` of them forget their intervals, which are our own,
+        and try a shorter period.
+        """
         if not self.trial:
             return
         page.unbroken[found] += 1
@@ -303,14 +328,18 @@ class BestEffort:
         return (page.streak >= self.saturation) & (self.saturation > 0)
 
     def _saturate(self, page: _Pages, found: Rows, near: Mask) -> None:
-        """Count changes in a row at polls near each other; who has enough of them is saturated and waits the pace."""
+        """Count changes in a row at close polls; a page with enough of them is saturated and waits
+        the pace.
+        """
         page.streak[found] = np.where(near[found], np.minimum(page.streak[found] + 1, self.saturation), 0)
         now = found[self._find_saturated(page)[found]]
         page.steady[now] = 0
         page.period[now] = self.pace / SECOND
 
     def _watch(self, page: _Pages, rows: Rows, changed: Mask, low: Floats) -> None:
-        """Count the polls of saturated pages; the last of each round comes after Pmin, and quiet ones set a page free."""
+        """Count the polls of saturated pages; the last of each round comes after Pmin, and quiet
+        ones end the saturation.
+        """
         page.steady[rows] = (page.steady[rows] + 1) % ROUND
         page.misses[rows] += ~changed[rows]
         page.period[rows] = np.where(page.steady[rows] == ROUND - 1, low[rows], self.pace / SECOND)
@@ -327,7 +356,7 @@ class BestEffort:
         return low / SECOND, high / SECOND
 
     def _unknown(self, last_polled: Instants) -> dict[str, Column]:
-        """Return the columns of pages of which nothing was learned."""
+        """Return the columns of unknown pages."""
         size = len(last_polled)
         columns: dict[str, Column] = {
             "period": np.full(size, self.pace / SECOND),
@@ -339,20 +368,22 @@ class BestEffort:
         return {name: _freeze(column) for name, column in columns.items()}
 
     def _due_again(self, state: BestEffortState, rows: Rows) -> BestEffortState:
-        """Return the state in which the pages at `rows` are due anew."""
+        """Return the state with new dues for the pages at `rows`."""
         due = state.due.copy()
         due[rows] = self._due(state.population, rows, state.period[rows])
         return replace(state, due=_freeze(due))
 
     def _due(self, population: Population, rows: Rows | slice, period: Floats) -> Instants:
-        """Return when the pages at `rows` are due: their period, within its bounds, after their last poll."""
+        """Return when the pages at `rows` are due: their period, within its bounds, after their
+        last poll.
+        """
         low, high = self._bounds(population, rows)
         gap = np.ceil(np.minimum(_within(low, period, high) * SECOND, FURTHEST)).astype(np.int64)
         return due_after(population, gap, rows)
 
 
 class _Pages:
-    """Own copies of what is known of some pages, to be written to within one call."""
+    """Copies of the knowledge of some pages, writable within one call."""
 
     __slots__ = ("_rows", "intervals", "looked", "misses", "modified", "period", "steady", "streak", "unbroken")
 
@@ -368,7 +399,9 @@ class _Pages:
         self.intervals = state.intervals[rows]
 
     def put(self, state: BestEffortState, population: Population, *, learned: bool) -> BestEffortState:
-        """Return the state with these pages' values; histories are copied only if something was `learned`."""
+        """Return the state with these pages' values; histories are copied only if something was
+        `learned`.
+        """
         names = _QUIET + _CHANGED if learned else _QUIET
         joined: dict[str, Any] = {name: self._join(getattr(state, name), getattr(self, name)) for name in names}
         return replace(state, population=population, **joined)
@@ -384,9 +417,10 @@ _CHANGED: Final = ("modified", "steady", "intervals")
 
 
 def _observe(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDArray[np.float32]:
-    """Return the interval (seconds) that a change shows: from the last change to this one if both are told, else `since`.
+    """Return the interval (seconds) that a change shows: from the last change to this one if both
+    are known, else `since`.
 
-    An instant is believed if it is after the last poll, and never beyond this one (sentinels §4.2).
+    An instant is trusted if it is after the last poll, and not after this one (sentinels §4.2).
     """
     both = (told > page.looked) & (page.modified != UNPOLLED)
     between = (np.minimum(told, at) - np.where(both, page.modified, 0)) / SECOND
@@ -395,7 +429,9 @@ def _observe(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDArr
 
 
 def _is_lost(interrupted: Mask | None, here: Mask, waited: Instants, period: Floats) -> Mask:
-    """Say which polls came so late, after `waited` (µs), because nobody could look, that they show no interval."""
+    """Return which polls came so late, after `waited` (µs), because of an outage, that they show no
+    interval.
+    """
     if interrupted is None:
         return np.zeros(len(waited), dtype=np.bool_)
     late: Mask = interrupted[here] & (waited > LATE * SECOND * period)
@@ -403,7 +439,7 @@ def _is_lost(interrupted: Mask | None, here: Mask, waited: Instants, period: Flo
 
 
 def _is_memory(memory: Mapping[str, Any]) -> bool:
-    """Say whether a page can be told this: made by `remember`, whatever the parameters were."""
+    """Return whether this is a valid result of `remember`, whatever the parameters were."""
     counts = [*(memory.get(name) for name in ("misses", "steady", "streak")), memory.get("unbroken", 0)]
     instants = [at for name in ("looked", "modified") if (at := memory.get(name, "")) is not None]
     return (
@@ -415,17 +451,17 @@ def _is_memory(memory: Mapping[str, Any]) -> bool:
 
 
 def _is_positive(numbers: Any) -> bool:
-    """Say whether this is a list of numbers above 0 that an array can hold."""
+    """Return whether this is a list of positive numbers that an array can hold."""
     if not isinstance(numbers, list):
         return False
     try:
-        return min(numbers) > 0 and sum(numbers) < FURTHEST  # a sum with nan is below nothing
+        return min(numbers) > 0 and sum(numbers) < FURTHEST  # a sum with nan is not below anything
     except TypeError:
         return False
 
 
 def _within(low: Floats, values: Floats, high: Floats) -> Floats:
-    """Return what `numpy.clip` does, in a fraction of its time for few pages."""
+    """Return the result of `numpy.clip`, faster for few pages."""
     inside: Floats = np.minimum(np.maximum(values, low), high)
     return inside
 

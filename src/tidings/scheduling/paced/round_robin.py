@@ -1,6 +1,6 @@
-"""Round robin: every page in its turn, a fixed time after its last poll.
+"""Round robin: every page is polled a fixed time after its last poll.
 
-What a page did before says nothing here. All other policies are measured against this one, and it needs no estimate.
+It ignores history. It is the baseline for all other policies, and needs no estimate.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ class RoundRobinState:
 
 @dataclass(frozen=True, slots=True)
 class RoundRobin:
-    """A page is due `pace` (µs) after its last poll, within its own shortest and longest interval; a new page at once.
+    """A page is due `pace` (µs) after its last poll, within its own shortest and longest interval;
+    a new page at once.
 
-    The bid is the time overdue in seconds, whatever the page costs: turns are not sold.
+    The bid is the time overdue in seconds, independent of the cost.
     """
 
     reads: ClassVar[frozenset[str]] = TURNS
@@ -44,7 +45,7 @@ class RoundRobin:
         return RoundRobinState(population, self._due(population, slice(None)))
 
     def advance(self, state: RoundRobinState, dt: Duration) -> RoundRobinState:  # noqa: ARG002 - dues are instants
-        """Return the same turns: time alone changes none."""
+        """Return the same dues: they do not depend on time."""
         return replace(state)
 
     def bid(self, state: RoundRobinState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:  # noqa: ARG002 - turns have no price
@@ -52,20 +53,20 @@ class RoundRobin:
         return lateness(state.population, state.due, now, rows)
 
     def on_update(self, state: RoundRobinState, ids: ArrayLike, columns: Columns) -> RoundRobinState:
-        """Return the turns with other pages or other bounds."""
+        """Return the dues with other pages or other bounds."""
         population = state.population.update(ids, columns)
         if population.ids is not state.population.ids:
             return RoundRobinState(population, self._due(population, slice(None)))
         return self._again(state, population, population.present(ids)[0])
 
     def on_poll(self, state: RoundRobinState, ids: ArrayLike, observation: Observation) -> RoundRobinState:
-        """Return the turns in which the polled pages wait again."""
+        """Return the dues in which the polled pages wait again."""
         rows, here = state.population.present(ids)
         population = state.population.set(rows, {"last_polled": observation.at[here]})
         return self._again(state, population, rows)
 
     def on_signal(self, state: RoundRobinState, ids: ArrayLike, signal: Signal) -> RoundRobinState:  # noqa: ARG002 - hints move no turn
-        """Return the same turns."""
+        """Return the same dues."""
         return replace(state)
 
     def next_due(self, state: RoundRobinState, ids: ArrayLike, now: Instant, price: float) -> Instants:  # noqa: ARG002 - turns have no price
@@ -74,7 +75,7 @@ class RoundRobin:
         return due
 
     def _again(self, state: RoundRobinState, population: Population, rows: Rows) -> RoundRobinState:
-        """Return the turns in which the pages at `rows` are due anew."""
+        """Return the dues with new ones for the pages at `rows`."""
         due = state.due.copy()
         due[rows] = self._due(population, rows)
         due.setflags(write=False)

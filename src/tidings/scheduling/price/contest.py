@@ -1,7 +1,9 @@
-"""WIC beside price: which of the two earns more in the model, from the state that the pages are in (guard 7 of bid §4).
+"""WIC against the price policy: which of the two earns more in the model, from the current state of
+the pages (guard 7 of bid §4).
 
-Both spend as much a day on the same pages, and both take rare urgent pages for as urgent as guard 5 makes them at the price: so like is compared
-with like. What is left at the end counts on both sides: WIC harvests what has gathered, and in an epoch that ends there it would win wrongly.
+Both spend as much a day on the same pages, and both treat rare urgent pages as guard 5 does at the
+price, so that the comparison is fair. The backlog left at the end counts on both sides: WIC
+harvests what has gathered, and would win wrongly if the epoch ended there.
 """
 
 from __future__ import annotations
@@ -21,28 +23,28 @@ from tidings.scheduling.price.value import Values
 from tidings.scheduling.price.wic import Wic
 
 GAPS: Final = 3
-"""An epoch is so many median waits, an hour at least."""
+"""The length of an epoch in median waits; an hour at least."""
 STEPS: Final = 96
 MOST: Final = 1024
-"""So many pages are compared, evenly out of all."""
+"""The number of pages compared, sampled evenly."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedWic(Wic):
-    """WIC with guard 5: urgency decays as it is heeded at the price `level`."""
+    """WIC with guard 5: urgency decays with the effective decay at the price `level`."""
 
     spares_rare: ClassVar[bool] = True
     level: float = 0.0
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:
-        """Return what changes of some pages are worth, rare urgent ones taken for less urgent."""
+        """Return the values of some pages, with less urgency for rare urgent ones."""
         own = Wic.worth(self, state, price, rows)
         return replace(own, decay=own.compute_effective_price(self.level))
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What both earn in an `epoch` (µs) net of the price of their polls, and the policy that WIC is then."""
+    """What both earn in an `epoch` (µs) net of the price of their polls, and the WIC policy."""
 
     price: float
     wic: float
@@ -51,18 +53,20 @@ class Contest:
 
     @property
     def wic_wins(self) -> bool:
-        """Say whether WIC earns more by more than rounding."""
+        """Return whether WIC earns more by more than rounding."""
         return self.wic > self.price * (1 + 1e-6)
 
 
 def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Contest:
-    """Return what `policy` at a price and WIC with the same budget earn from now on; pages that nobody has polled yet are left out.
+    """Return what `policy` at a price and WIC with the same budget earn from now on; pages that
+    were never polled are left out.
 
-    Hints that wait make pages older at the start; how often they are polled later they do not say.
+    Pending hints make pages older at the start; they do not say how often pages will be polled
+    later.
 
     Args:
-        policy: The policy that is compared.
-        state: What it knows.
+        policy: The policy to compare.
+        state: Its state.
         now: The present (µs).
         price: The price per unit of cost.
     """
@@ -81,7 +85,9 @@ def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Con
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What polls gathered, and that with what is left at the end, net of the price of the polls."""
+    """The value gathered by polls, and the same with the backlog left at the end, net of the price
+    of the polls.
+    """
 
     gathered: float
     net: float
@@ -89,7 +95,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """Pages on which policies are run in the model: their values, their waits at the price, and the least and most of those (µs)."""
+    """Pages on which policies are run in the model: their values, their waits at the price, and the
+    bounds of those (µs).
+    """
 
     steady: Steady
     gaps: Floats
@@ -98,7 +106,7 @@ class Field:
 
     @classmethod
     def of(cls, policy: Price, state: PriceState, rows: Rows, price: float) -> Field:
-        """Return some pages as they are worth a poll at a price."""
+        """Return some pages with their values at a price."""
         worth = policy.worth(state, price, rows)
         kappa = worth.compute_effective_price(price) + worth.overwritten
         population = state.population
@@ -108,19 +116,20 @@ class Field:
         return cls(Steady(worth.inflow / kappa, kappa, worth.cost, price), gaps, least, most)
 
     def index(self, age: Floats) -> Floats:
-        """Return what `price` bids for pages of an age."""
+        """Return the bids of `price` for pages of an age."""
         return self.steady.most / self.steady.cost * worth_of(self.steady.kappa * age)
 
     def backlog(self, age: Floats) -> Floats:
-        """Return what WIC bids."""
+        """Return the bids of WIC."""
         return self.steady.gather(age) / self.steady.cost
 
     def run(
         self, bids: Callable[[Floats], Floats], price: float, age: Floats, length: Duration, *, steps: int = STEPS
     ) -> Run:
-        """Return what comes of looking, for `length` µs in so many steps, at those that bid most, and the price at least, or have waited their most.
+        """Return the result of polling, for `length` µs in `steps` steps, the pages with the
+        highest bids, at least the price, or with the longest wait reached.
 
-        A step may spend what the waits of these pages cost in its time; what it does not spend is saved.
+        A step may spend what the waits of these pages cost in its time; the rest is saved.
         """
         cost, step = self.steady.cost, length / steps
         flow = float((cost / self.gaps).sum()) * step

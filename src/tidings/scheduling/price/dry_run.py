@@ -1,4 +1,6 @@
-"""When in the day a policy spends: its polls of the coming day, run dry at one price (bid §2, the trim's z)."""
+"""When in the day a policy spends: its polls of the coming day, simulated at one price (bid §2, the
+trim's z).
+"""
 
 from __future__ import annotations
 
@@ -13,29 +15,30 @@ from tidings.scheduling.policy import PRESENT, UNPOLLED, Floats, Ids, Instants, 
 STEP: Final[Duration] = 10 * MINUTE
 STEPS: Final = DAY // STEP
 EVEN: Final = 0.25
-"""Polls of mean cost that are added to each step: what few polls a day say of its hours is chance."""
+"""Polls of mean cost added to each step: the hours of few polls a day are chance."""
 MOST: Final = 256
-"""So many pages are run, evenly out of all, since only the shape of their spend is asked for."""
+"""The number of pages simulated, sampled evenly, since only the shape of their spend matters."""
 
 Opens = Callable[[Ids, Instants], Instants]
-"""For pages and instants: when each may first be asked from then on."""
+"""For pages and instants: when each may first be polled from then on."""
 
 
 def hourly_spend(
     policy: Policy[Any], state: State, now: Instant, price: float, *, opens: Opens | None = None, most: int = MOST
 ) -> Floats:
-    """Return how spend is spread over the day from `now` on, 144 steps of ten minutes with a mean of 1.
+    """Return how spend is spread over the day from `now` on, 144 steps of ten minutes with a mean
+    of 1.
 
-    Step 0 is the one of the UTC day that begins at midnight; estimates stay as they are, and pages that nobody has polled yet are left out.
-    Of more than `most` pages as many are run.
+    Step 0 begins at midnight UTC; estimates stay as they are, and pages that were never polled are
+    left out.
 
     Args:
         policy: The policy.
-        state: What it knows.
+        state: Its state.
         now: The present (µs).
         price: The price per unit of cost.
         opens: When closed pages open.
-        most: How many pages are run at most.
+        most: How many pages are simulated at most.
     """
     state = _sample(policy, state, most)
     ids, cost = state.population.ids, state.population["cost"]
@@ -53,7 +56,7 @@ def hourly_spend(
 
 
 def _sample(policy: Policy[Any], state: State, most: int) -> State:
-    """Return the state with at most so many pages, of which all have been polled."""
+    """Return the state with at most `most` pages, all of which have been polled."""
     population = state.population
     known = np.flatnonzero(population["last_polled"] != UNPOLLED)
     kept = known[np.linspace(0, len(known) - 1, min(most, len(known))).astype(np.intp)] if len(known) else known

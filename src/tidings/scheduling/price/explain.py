@@ -1,4 +1,4 @@
-"""Of what a page's bid is made, and which rule says when it is due (for `plan --expert`)."""
+"""The parts of a page's bid, and the rule that determines when it is due (for `plan --expert`)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from tidings.scheduling.policy import UNPOLLED
 from tidings.scheduling.price.policy import Price, PriceState
 
 Rule = Literal["new", "saturated", "shortest", "longest", "price"]
-"""Why a page waits as long as it does: it was never polled; each poll differs; its least or most time between polls; its price."""
+"""Why a page waits as long as it does: never polled; saturated; its least or longest time between
+polls; its price.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class BidParts:
-    """The parts of a page's bid: importance W, `rate` μ (changes a day), the `half_life` (µs) that its urgency is taken to have at this
-    price, what a poll costs; its `age` (µs, None: never polled), the backlog `gathered` since, and the `index`, per unit of cost.
+    """The parts of a page's bid: importance W, `rate` μ (changes a day), the effective `half_life`
+    (µs) of its urgency at this price, the cost of a poll; its `age` (µs, None: never polled), the
+    backlog `gathered` since, and the `index`, per unit of cost.
 
-    The index reaches the price after `wait` µs (T*, None: never); with its bounds the page waits `gap`, by `rule`.
+    The index reaches the price after `wait` µs (T*, None: never); with its bounds the page waits
+    `gap`, by `rule`.
     """
 
     importance: float
@@ -41,7 +45,7 @@ def explain(policy: Price, state: PriceState, now: Instant, price: float) -> lis
 
     Args:
         policy: The policy.
-        state: What it knows.
+        state: Its state.
         now: The present (µs).
         price: The price per unit of cost.
     """

@@ -1,8 +1,9 @@
-"""`price_hours`: the price policy where the hours of the week matter (bid §1; scheduling §9).
+"""`price_hours`: the price policy with hours of the week (bid §1; scheduling §9).
 
-Pages are told a profile, 168 weights of an hour each, by whoever learns it (`on_hours`); a poll then waits for the hour in which it brings
-most. When the next poll is due is found once, in a batch, for the pages that are asked about, and kept as long as nothing that it hangs on is
-another. Pages without a profile, saturated ones, those of which hints tell and those of unknown rate are those of `price`, to the letter.
+Profiles of pages, 168 hourly weights each, come from their learner (`on_hours`); a poll then waits
+for the hour in which it is worth most. The next due instant is computed once, in a batch, for the
+pages asked for, and cached while none of its inputs changes. Pages without a profile, saturated
+ones, those with hints and those of unknown rate are handled exactly as by `price`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ HOURS: Final = 168
 _HOUR: Final = 60
 _WEEK: Final = HOURS * _HOUR
 _NEAR: Final = 16
-"""A planned poll is believed when no more than this part of the whole wait is left to it: plans see far instants coarsely."""
+"""A planned poll is accepted when at most this part of the whole wait is left: plans see far
+instants coarsely.
+"""
 _STEPS: Final = tuple(1 << step for step in range(HOURS.bit_length()))
 _ROUNDS: Final = 24
 _ENTRIES_A_PAGE: Final = 4
@@ -46,9 +49,11 @@ _BATCH: Final = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeekGathering:
-    """How changes gather over a week of hours; time in ticks of a minute since 1970 UTC. Within an hour all is exponential.
+    """How changes gather over a week of hours; time in ticks of a minute since 1970 UTC. Within an
+    hour all is exponential.
 
-    Pages that differ in W·μ alone gather alike: they share a `week`, a row of the tables, which are of an inflow of 1.
+    Pages that differ in W·μ only gather alike: they share a `week`, a row of the tables, computed
+    for an inflow of 1.
     """
 
     inflow: Floats
@@ -64,9 +69,10 @@ class WeekGathering:
     def of(
         cls, weights: Floats, inflow: Floats, decay: Floats, overwritten: Floats, *, which: Ids | None = None
     ) -> WeekGathering:
-        """Return how W·μ, θ and what is overwritten (all a tick, one a page) gather under `weights`, shape (profiles, 168), of mean 1.
+        """Return how W·μ, θ and overwriting (all per tick, one per page) gather under `weights`,
+        shape (profiles, 168), of mean 1.
 
-        `which` is the profile of each page; left out, they are in the order of the pages.
+        `which` is the profile of each page; by default they are in the order of the pages.
         """
         profile = np.arange(len(inflow)) if which is None else which
         first, week = _alike(profile, decay, overwritten)
@@ -88,7 +94,7 @@ class WeekGathering:
         return cls(inflow, decay, overwritten, week, own, kappa, level, faded)
 
     def at(self, rows: Rows) -> WeekGathering:
-        """Return that of some pages."""
+        """Return the tables of some pages."""
         return WeekGathering(
             self.inflow[rows],
             self.decay[rows],
@@ -101,7 +107,7 @@ class WeekGathering:
         )
 
     def read(self, at: Ticks) -> tuple[Floats, Floats]:
-        """Return F and S at ticks, one a page or rows of them."""
+        """Return F and S at ticks, one per page or rows of them."""
         turns, tick = np.divmod(at, _WEEK)
         hour, rest = np.divmod(tick, _HOUR)
         kappa = self._kappa[self._week, hour]
@@ -112,7 +118,7 @@ class WeekGathering:
 
 
 def _alike(*columns: Column) -> tuple[Rows, Rows]:
-    """Return one row of each kind, and of which kind each row is: rows that have the same values in all columns are alike."""
+    """Return one row of each group of equal rows, and the group of each row."""
     order = np.lexsort(columns)
     begins = np.ones(len(order), dtype=np.bool_)
     begins[1:] = np.any([column[order[1:]] != column[order[:-1]] for column in columns], axis=0)
@@ -124,9 +130,11 @@ def _alike(*columns: Column) -> tuple[Rows, Rows]:
 def first_look(
     gathering: WeekGathering, cost: Floats, price: float, last: Ticks, *, shortest: Ticks, longest: Ticks
 ) -> Ticks:
-    """Return at which tick each page is to be polled next, after its last poll: from `shortest` to `longest` ticks later.
+    """Return the tick of each page's next poll: from `shortest` to `longest` ticks after its last
+    poll.
 
-    The plan that waits is made anew three quarters of the way to the poll that it names, until that is near; where it names none, at its review.
+    A waiting plan is recomputed three quarters of the way to its poll, until that is near; if it
+    has none, at its review.
     """
     due, now = last + longest, last + shortest
     open_rows = np.flatnonzero(now < due)
@@ -157,7 +165,9 @@ def first_look(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HoursState(PriceState):
-    """What `price` knows; the profiles, which of them each page has (−1: none), and the waits that were found, by all that they hang on."""
+    """The state of `price`; the profiles, the profile of each page (−1: none), and the cached
+    waits, by all their inputs.
+    """
 
     weights: Floats
     which: Ids
@@ -166,23 +176,29 @@ class HoursState(PriceState):
 
 @dataclass(frozen=True, slots=True)
 class PriceHours(Price):
-    """`Price`, with the hours of the week. `profile` is that of every page until other ones are told (None: none)."""
+    """`Price`, with the hours of the week. `profile` is the default profile of every page (None:
+    none).
+    """
 
     index_tells: ClassVar[bool] = False
     profile: tuple[float, ...] | None = None
 
     def begin(self, population: Population, rng: np.random.Generator) -> HoursState:
-        """Return the state in which each page has the policy's own profile, if there is one."""
+        """Return the state in which each page has the policy's default profile, if there is one."""
         weights = np.empty((0, HOURS)) if self.profile is None else np.array([self.profile], dtype=np.float64)
         state = _add_profiles(Price.begin(self, population, rng), weights, np.empty(0, dtype=np.int64), {})
         return _add_profiles(state, weights, self._unknown(population.size), {})
 
     def on_hours(self, state: HoursState, weights: Floats, which: Ids) -> HoursState:
-        """Return the state with other profiles, each of mean 1, shape (profiles, 168); `which` is that of each page, −1 for none."""
+        """Return the state with other profiles, each of mean 1, shape (profiles, 168); `which` is
+        that of each page, −1 for none.
+        """
         return _add_profiles(state, weights, which, state._known)  # noqa: SLF001 - one of our own
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> HoursState:
-        """Return the state with other pages or values; a new page has the policy's own profile until it is told another one."""
+        """Return the state with other pages or values; a new page has the policy's default
+        profile.
+        """
         before = _own(state)
         after = Price.on_update(self, state, ids, columns)
         if after.population.ids is state.population.ids:
@@ -200,7 +216,9 @@ class PriceHours(Price):
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after its last poll at this price (µs): until the hour that the best plan names."""
+        """Return how long each page waits after its last poll at this price (µs): until the hour of
+        the best plan.
+        """
         flat = Price.gaps(self, state, price, rows, worth=worth)
         hours = _own(state)
         last = state.population["last_polled"][rows]
@@ -221,7 +239,7 @@ class PriceHours(Price):
         return np.full(size, -1 if self.profile is None else 0, dtype=np.int64)
 
     def _plan(self, state: HoursState, level: float, rows: Rows) -> Instants:
-        """Return the waits of pages that have a profile, those that are not known yet found in one batch."""
+        """Return the waits of pages with a profile, computing missing ones in one batch."""
         known = state._known  # noqa: SLF001 - one of our own
         columns = self._columns(state, level, rows)
         marks = {number: hash(state.weights[number].tobytes()) for number in np.unique(state.which[rows]).tolist()}
@@ -239,7 +257,7 @@ class PriceHours(Price):
         return np.array([known[key] for key in keys], dtype=np.int64)
 
     def _columns(self, state: HoursState, level: float, rows: Rows) -> dict[str, Any]:
-        """Return all that waits hang on, beside price and profile."""
+        """Return all inputs of waits, beside price and profile."""
         population = state.population
         worth = self.worth(state, level, rows)
         least = population["shortest"][rows]
@@ -269,7 +287,9 @@ class PriceHours(Price):
 
 
 def _find_announced(population: Population, rows: Rows | slice) -> Mask:
-    """Return of which pages a hint waits or a source tells: these are polled by their effective age."""
+    """Return which pages have a pending hint or a source: these are polled by their effective
+    age.
+    """
     return np.asarray((population["hinted"][rows] > 0) | (population["unheard"][rows] < 1))
 
 

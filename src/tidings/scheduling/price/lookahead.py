@@ -1,8 +1,10 @@
-"""The bid where the hours of the week matter: what a poll is worth now, against the best plan that waits (bid §1).
+"""The bid with hours of the week: the value of a poll now, against the best plan that waits (bid
+§1).
 
-Time is in ticks. A profile m of mean 1 repeats; F gathers over it, F[t] = e^−κ_t·F[t−1] + gain_t, so that the backlog between any two ticks is
-g(a, b) = W(F[b] − e^−(S[b]−S[a])·F[a]). A plan looks at a few ticks ahead and ends at a horizon with what is then gathered. Pages are handled
-in batches of one profile; arrays are in the order of the batch.
+Time is in ticks. A profile m of mean 1 repeats; F gathers over it, F[t] = e^−κ_t·F[t−1] + gain_t,
+so that the backlog between any two ticks is g(a, b) = W(F[b] − e^−(S[b]−S[a])·F[a]). A plan
+considers a few ticks ahead and ends at a horizon with what is then gathered. Pages are handled in
+batches of one profile; arrays are in the order of the batch.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from tidings.scheduling.index import wait
 from tidings.scheduling.population import Floats, Mask
 
 OFFSETS: Final = 24
-"""Instants ahead that a plan may look at, geometrically spaced."""
+"""Instants ahead that a plan considers, geometrically spaced."""
 _FEW: Final = 32
 Ticks = NDArray[np.int64]
 
 
 class Gathers(Protocol):
-    """How the changes of a batch of pages gather: W·μ, θ and what is overwritten, per tick."""
+    """How the changes of a batch of pages gather: W·μ, θ and overwriting, per tick."""
 
     @property
     def inflow(self) -> Floats:
@@ -42,18 +44,22 @@ class Gathers(Protocol):
         ...
 
     def read(self, at: Ticks) -> tuple[Floats, Floats]:
-        """Return F and S at the end of ticks, one a page or rows of them."""
+        """Return F and S at the end of ticks, one per page or rows of them."""
         ...
 
 
 def backlog(begin: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> Floats:
-    """Return what has gathered between two instants, of which F and S are given: F[b] − e^−(S[b]−S[a])·F[a]; e^S is never formed."""
+    """Return the backlog between two instants, given F and S: F[b] − e^−(S[b]−S[a])·F[a]; e^S is
+    never formed.
+    """
     return np.asarray(end[0] - np.exp(-np.maximum(end[1] - begin[1], 0.0)) * begin[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gathering:
-    """How the changes of pages with one profile gather: prefix sums over two periods and more, shape (pages, ticks)."""
+    """How the changes of pages with one profile gather: prefix sums over two periods and more,
+    shape (pages, ticks).
+    """
 
     profile: Floats
     inflow: Floats
@@ -64,9 +70,11 @@ class Gathering:
 
     @classmethod
     def of(cls, profile: Floats, inflow: Floats, decay: Floats, overwritten: Floats) -> Gathering:
-        """Return how W·μ (`inflow`), θ (`decay`) and what is overwritten (all per tick, one a page) gather over a profile of mean 1.
+        """Return how W·μ (`inflow`), θ (`decay`) and what is `overwritten` (all per tick, one per
+        page) gather over a profile of mean 1.
 
-        F starts at its fixed point, so that it is periodic. A page without decay and overwriting has none: its θ must be above 0.
+        F starts at its fixed point, so that it is periodic. A page without decay and overwriting
+        has none: its θ must be above 0.
         """
         if not (decay + overwritten > 0).all():
             message = "a backlog that never fades has no value at a horizon; give it a slow decay"
@@ -89,19 +97,23 @@ class Gathering:
         return self.profile.size
 
     def read(self, at: Ticks) -> tuple[Floats, Floats]:
-        """Return F and S at the end of ticks, one a page or rows of them."""
+        """Return F and S at the end of ticks, one per page or rows of them."""
         rows = np.arange(len(self.inflow))
         turns, tick = np.divmod(at, self.period)
         return self._first[rows, tick], turns * self._kappa[:, -1] + self._kappa[rows, tick]
 
     def backlog(self, begin: Ticks, end: Ticks) -> Floats:
-        """Return g(begin, end): what has gathered at the end of tick `end` since the end of tick `begin`, one a page."""
+        """Return g(begin, end): the backlog at the end of tick `end` since the end of tick `begin`,
+        one per page.
+        """
         return backlog(self.read(begin), self.read(end))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What a batch of pages should do: the bid per unit of cost, whether each is to be polled if it waits, and when: else when to ask again."""
+    """The plan of a batch of pages: the bid per unit of cost, whether each is to be polled if it
+    waits, and when: else when to ask again.
+    """
 
     bids: Floats
     looks: Mask
@@ -122,19 +134,19 @@ def plan(
 ) -> Plan:
     """Return bids and dues of pages last polled in tick `last`, at a price per unit of cost.
 
-    bid = (g(last, now) + V[0] − R)/c: what a poll brings, and what the best plan after it brings, less the best plan that waits. A page is
-    to be polled if it bids the price, or is `longest` ticks old. `review` is after how many ticks it is asked again if no poll
-    is planned (six hours of 5 minutes unless told); `day` is one day in ticks.
+    bid = (g(last, now) + V[0] − R)/c: the value of a poll and of the best plan after it, less that
+    of the best plan that waits. A page is to be polled if it bids the price, or is `longest` ticks
+    old.
 
     Args:
-        gathering: What gathers at each page.
-        cost: What a poll of each costs.
+        gathering: How changes of each page gather.
+        cost: The cost of a poll of each.
         price: The price per unit of cost.
         last: The tick of each page's last poll.
         now: The present tick.
         longest: The most ticks between two polls.
         shortest: The least ticks between two polls.
-        review: After how many ticks a page without a plan is asked again.
+        review: After how many ticks a page without a planned poll is asked again.
         day: One day in ticks.
     """
     mean = _Mean(gathering, cost, price, longest)
@@ -156,7 +168,9 @@ def plan(
 
 
 class _Mean:
-    """The stationary solution at the mean rate: T*, the rate of reward ρ, and what a backlog is worth at the horizon."""
+    """The stationary solution at the mean rate: T*, the rate of reward ρ, and the value of a
+    backlog at the horizon.
+    """
 
     def __init__(self, gathering: Gathers, cost: Floats, price: float, longest: int | Ticks) -> None:
         self._kappa = gathering.decay + gathering.overwritten
@@ -173,7 +187,7 @@ class _Mean:
         )
 
     def appraise(self, backlog: Floats) -> Floats:
-        """Return h(g): a backlog that is ripe is worth a poll, another one the time that it saves."""
+        """Return h(g): a ripe backlog is worth a poll, another one the time that it saves."""
         with np.errstate(divide="ignore", invalid="ignore"):
             age = -np.log1p(-np.minimum(backlog / self._most, 1 - 1e-12)) / self._kappa
         unripe = self._reward * np.minimum(np.where(np.isfinite(self.wait), self.wait, 0.0), age)
@@ -186,7 +200,9 @@ class _Mean:
 def _values(
     mean: _Mean, offsets: Ticks, then: tuple[Floats, Floats], end: tuple[Floats, Floats], shortest: int | Ticks
 ) -> Floats:
-    """Return V[x] for each instant of the plan: the best of waiting to the horizon after a poll at x, or of the next poll at a y > x."""
+    """Return V[x] for each instant of the plan: the best of waiting to the horizon after a poll at
+    x, or of the next poll at a y > x.
+    """
     values = mean.appraise(backlog(then, end))
     for place, earned in _sum_earned(offsets, then, shortest):
         np.maximum(values[place], (earned + values[place + 1 :]).max(axis=0) - mean.due, out=values[place])
@@ -194,10 +210,12 @@ def _values(
 
 
 def _sum_earned(offsets: Ticks, then: tuple[Floats, Floats], shortest: int | Ticks) -> Iterator[tuple[int, Floats]]:
-    """Yield, from the last instant of the plan to the first, what a poll at each later one finds that has gathered since; −inf where that is too soon."""
+    """Yield, from the last instant of the plan to the first, what a poll at each later one gathers
+    since; −inf if it is too soon.
+    """
     level, faded = then
     places = range(len(offsets) - 2, -1, -1)
-    if offsets.shape[1] <= _FEW:  # all at once is fewer steps, one by one is less memory
+    if offsets.shape[1] <= _FEW:  # all at once takes fewer steps, one by one less memory
         table = backlog((level[:, None], faded[:, None]), then)
         table[offsets - offsets[:, None] < shortest] = -np.inf
         yield from ((place, table[place, place + 1 :]) for place in places)
@@ -210,8 +228,8 @@ def _sum_earned(offsets: Ticks, then: tuple[Floats, Floats], shortest: int | Tic
 
 
 def _offsets(horizon: Ticks, waits: Floats, age: Ticks) -> Ticks:
-    """Return the instants of a plan, shape (instants, pages), each page's ascending: now, geometric ones up to its horizon, and T* after now
-    and after its last poll.
+    """Return the instants of a plan, shape (instants, pages), ascending per page: now, geometric
+    ones up to its horizon, and T* after now and after its last poll.
     """
     offsets = np.zeros((OFFSETS + 3, len(horizon)), dtype=np.int64)
     offsets[1 : OFFSETS + 1] = np.round(horizon ** (np.arange(OFFSETS) / (OFFSETS - 1))[:, None])
@@ -224,7 +242,9 @@ def _offsets(horizon: Ticks, waits: Floats, age: Ticks) -> Ticks:
 
 
 def _gain(profile: Floats, inflow: Floats, kappa: Floats, overwritten: Floats) -> Floats:
-    """Return what a tick adds: W·μ·m where changes pile up, (W·μ·m/κ)(1 − e^−κ) where they overwrite each other within the tick."""
+    """Return the gain of a tick: W·μ·m if changes accumulate, (W·μ·m/κ)(1 − e^−κ) if they overwrite
+    each other within the tick.
+    """
     arrives = inflow[:, None] * profile[None, :]
     within = np.where(kappa > 0, -np.expm1(-kappa) / np.where(kappa > 0, kappa, 1.0), 1.0)
     return np.where(overwritten[:, None] > 0, arrives * within, arrives)

@@ -1,4 +1,4 @@
-"""One price for all: what the budget can pay for (bid §2)."""
+"""One price for all pages: what the budget can pay for (bid §2)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from tidings.scheduling.policy import Floats, Instants, Market
 
 _HALVINGS: Final = 60
 PRECISION: Final = 1e-4
-"""To what part of itself the price is found."""
+"""The relative precision of the price."""
 TRIMMED: Final = 0.05
-"""How strongly spend beside the plan moves the trim."""
+"""How strongly spend off the plan moves the trim."""
 REMEMBERED: Final = 36
-"""Steps of ten minutes that the trim looks back on: six hours."""
+"""Steps of ten minutes that the trim remembers: six hours."""
 CALM: Final = 20.0
-"""Polls that count as spent and as planned beside those that are: where six hours have but a few, chance does not move the price."""
+"""Polls added to both the spent and the planned ones: with only a few in six hours, chance does not
+move the price.
+"""
 
 
 def clear(
@@ -30,10 +32,12 @@ def clear(
     *,
     open_share: Floats | float = 1.0,
 ) -> Market:
-    """Return the price at which polls cost `budget` per µs, the `floor` if they cost less there. `gaps` are the waits (µs) at a price.
+    """Return the price at which polls cost `budget` per µs, the `floor` if they cost less there.
+    `gaps` are the waits (µs) at a price.
 
-    `open_share` is the part of the time in which pages may be asked (During). A page that nobody polled yet counts with the rate that
-    it is taken to have. If even looks at the longest wait cost more no price is high enough: then it is the least at which all wait so long.
+    `open_share` is the part of the time in which pages may be polled (During). A page that was
+    never polled counts with its assumed rate. If even polls at the longest wait cost more, no price
+    is high enough: then it is the least at which all wait so long.
     """
     if not len(cost):
         return Market(floor, 0.0, floor)
@@ -61,17 +65,19 @@ def clear(
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """A factor on the price that keeps real spend at the plan: ×(spent/planned)^0.05 every ten minutes, from ½ to 2 (bid §2).
+    """A factor on the price that keeps real spend at the plan: ×(spent/planned)^0.05 every ten
+    minutes, from ½ to 2 (bid §2).
 
-    `steps` are what the last six hours have cost and were planned to cost, ten minutes a pair, oldest first; of the time before nothing is
-    known, and it counts as planned. What is planned must be modelled for the hour: against a flat plan the factor swings with day and night.
+    `steps` are spent and planned costs of the last six hours, ten minutes a pair, oldest first;
+    earlier time counts as planned. The plan must be modelled for the hour: against a flat plan the
+    factor would swing with day and night.
     """
 
     factor: float = 1.0
     steps: tuple[tuple[float, float], ...] = ()
 
     def after(self, spent: float, planned: float) -> Trim:
-        """Return the trim after ten minutes more."""
+        """Return the trim after another ten minutes."""
         steps = (*self.steps, (spent, planned))[-REMEMBERED:]
         made, wished = (sum(column) for column in zip(*steps, strict=True))
         even = CALM + wished / len(steps) * (REMEMBERED - len(steps))

@@ -1,7 +1,9 @@
-"""`price`: poll a page when its index reaches the price of a poll, within what people and manners allow (bid §1, §4).
+"""`price`: poll a page when its index reaches the price of a poll, within the limits of users and
+politeness (bid §1, §4).
 
-For a page whose changes come at a steady rate this is exact: poll iff age ≥ T*. One human number fixes the price at which polls are worth
-it when the budget does not bind, the pace; a budget only raises it.
+For a page whose changes come at a steady rate this is exact: poll iff age ≥ T*. One human number,
+the pace, fixes the price at which polls are worth it when the budget does not bind; a budget only
+raises it.
 """
 
 from __future__ import annotations
@@ -33,23 +35,27 @@ from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.value import COLUMNS, Values, floor_price, values
 
 SATURATED_AFTER: Final = 20
-"""Polls in a row that found a change, all as soon as may be, after which a page is taken for one that never looks the same (guard 6)."""
+"""Consecutive polls that found a change, all as soon as allowed, after which a page counts as
+saturated (guard 6).
+"""
 RELOOK_EVERY: Final[Duration] = 6 * HOUR
 QUIET_RELOOKS: Final = 2
-"""Re-polls that found nothing new after which it is believed again."""
+"""Re-polls without a change that end a saturation."""
 _SATURATED, _RELOOKS = 64, 8
 _PLAINLY: Final = 1 + 1e-6
-"""By so much what has gathered is above the price when the wait is over however it is rounded."""
+"""The factor by which the backlog exceeds the price when the wait is over, against rounding."""
 _CENTURY: Final[Duration] = 36_525 * DAY
 _MOST: Final = RELOOK_EVERY // SECOND
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceState(Beside):
-    """The pages, and what guard 6 knows of each.
+    """The pages, and the saturation state of each (guard 6).
 
-    `suspicion` is the polls in a row that found a change soon after the last; of a saturated page 64, the re-polls that found none, and 8
-    if the next poll is one. `steady` is of a saturated page how long its last poll was after the last re-look, in seconds up to six hours.
+    `suspicion` is the number of consecutive polls that found a change soon after the last; of a
+    saturated page 64, plus the re-polls that found none, plus 8 if the next poll is one. `steady`
+    is, of a saturated page, the time of its last poll after the last re-poll, in seconds up to six
+    hours.
     """
 
     suspicion: NDArray[np.uint8]
@@ -57,12 +63,12 @@ class PriceState(Beside):
 
     @property
     def saturated(self) -> Mask:
-        """Return which pages look different each time."""
+        """Return which pages are saturated."""
         return np.asarray(self.suspicion >= _SATURATED)
 
     @property
     def relooks(self) -> Mask:
-        """Return of which of them the next poll is a re-look."""
+        """Return which of them are re-polled next."""
         return np.asarray(self.suspicion >= _SATURATED + _RELOOKS)
 
 
@@ -71,19 +77,21 @@ P = TypeVar("P", bound=PriceState)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`pace` (µs): a page of default importance that changes once a day is polled so often. `longest`: no page waits longer.
+    """`pace` (µs): a page of default importance that changes once a day is polled so often.
+    `longest`: no page waits longer.
 
-    `shortest` is the least time between polls where a page has none of its own. Prices below the floor are the floor. In the laboratory it may be
-    not `guarded`: then an urgent rare page may starve, and nobody's wait has an end but the page's own `longest` (guard 5 is off).
+    `shortest` is the default least time between polls. Prices below the floor are raised to it.
+    Without `guarded` (laboratory only) an urgent rare page may starve, and waits have no end but
+    the page's own `longest` (guard 5 is off).
     """
 
     reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | effective.HINTS
     weighs_hints: ClassVar[bool] = True
-    """Whether ages are effective ages; hints move no instants that are fixed."""
+    """Whether ages are effective ages; hints do not move fixed instants."""
     index_tells: ClassVar[bool] = True
-    """Whether a wait is over when what has gathered is worth the price, and hangs on nothing else."""
+    """Whether the wait ends when the backlog is worth the price, and depends on nothing else."""
     spares_rare: ClassVar[bool] = True
-    """Whether guard 5 is this policy's: urgent rare pages do not starve where it is `guarded`."""
+    """Whether this policy has guard 5: urgent rare pages do not starve if it is `guarded`."""
     pace: Duration = HOUR
     longest: Duration = DAY
     shortest: Duration = MINUTE
@@ -98,43 +106,47 @@ class Price:
 
     @property
     def floor(self) -> float:
-        """Return the price at which polls are made if the budget does not bind."""
+        """Return the price of polls if the budget does not bind."""
         return floor_price(self.pace)
 
     @property
     def oldest(self) -> Duration:
-        """Return the longest that any page waits: in the laboratory a hundred years."""
+        """Return the longest wait of any page: in the laboratory a hundred years."""
         return self.longest if self.guarded else _CENTURY
 
     def waits(self, worth: Values, price: float) -> Floats:
-        """Return how long after a poll the next one is worth its price (µs), inf if it never is."""
+        """Return the time after a poll at which the next one is worth its price (µs), inf if it
+        never is.
+        """
         return worth.gaps(price)
 
     def gather(self, worth: Values, age: Floats, price: float) -> Floats:
-        """Return what a poll after `age` (µs) is worth per unit of cost: the price when the wait is over."""
+        """Return the value per unit of cost of a poll after `age` (µs): the price when the wait is
+        over.
+        """
         return worth.bids(age, price)
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:  # noqa: ARG002 - what is worth the same at each price
-        """Return what changes of some pages are worth, and what looks at them cost."""
+        """Return the values of some pages' changes, and the cost of their polls."""
         return values(state.population, rows, guarded=self.guarded and self.spares_rare)
 
     def age(self, population: Population, now: Instant | Instants, rows: Rows | slice) -> Floats:
-        """Return how old what is known of each page is, or polls by the hints that wait (µs); `now` is an instant, or one a row."""
+        """Return the age of each page, effective if hints are weighed (µs); `now` is an instant, or
+        one per row.
+        """
         age = (now - np.maximum(population["last_polled"][rows], 0)).astype(np.float64)
         return effective.age(population, age, rows) if self.weighs_hints else age
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after a poll at this price (µs), within its bounds: until its effective age is worth one.
-
-        `worth` is what `worth` says of them at this price, if that is known already.
+        """Return how long each page waits after a poll at this price (µs), within its bounds.
 
         Args:
-            state: What the policy knows.
+            state: The policy's state.
             price: The price per unit of cost.
             rows: Places in the population.
-            worth: What the pages are worth at this price, if that is known already.
+            worth: The result of `worth` at this price, if known already.
         """
         population = state.population
         least = population["shortest"][rows]
@@ -150,9 +162,10 @@ class Price:
         return gap
 
     def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return the price at which the pages cost `budget` per µs, and what it leads to.
+        """Return the price at which the pages cost `budget` per µs, and the resulting spend.
 
-        Waits are those at mean rates, where the policy's own go to hours, to fixed instants or to pages that are new: these say nothing of the long run.
+        Waits are those at mean rates: hours, fixed instants and new pages say nothing about the
+        long run.
         """
         calm = without_hints(state)
         return clear(
@@ -164,11 +177,11 @@ class Price:
         )
 
     def price(self, state: PriceState, budget: float) -> float:
-        """Return that price alone."""
+        """Return only the price."""
         return self.market(state, budget).price
 
     def stretch(self, factor: float) -> Price:
-        """Return the policy under which pages may wait so many times as long."""
+        """Return the policy under which pages may wait `factor` times as long."""
         return replace(self, longest=round(self.longest * factor))
 
     def begin(self, population: Population, rng: np.random.Generator) -> PriceState:  # noqa: ARG002 - nothing here is left to chance
@@ -180,7 +193,9 @@ class Price:
         return state
 
     def bid(self, state: PriceState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:
-        """Return the index of each page whose wait is over, the price at least; `FIRST` and more for a new page, the longest asked for first."""
+        """Return the index of each page whose wait is over, at least the price; `FIRST` and more
+        for a new page, the oldest request first.
+        """
         where: Rows | slice = slice(None) if rows is None else rows
         population, level = state.population, max(price, self.floor)
         worth = self.worth(state, level, where)
@@ -190,12 +205,14 @@ class Price:
             waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
             bids = np.where(new, FIRST + waited, bids)
         if self.index_tells and (gathered > level * _PLAINLY).all() and self._may_all(state, now, where):
-            return bids  # who is asked when it is due, as by a queue, needs no wait to be found
+            return bids  # bids of pages taken from a due queue need no waits
         due = due_after(population, self.gaps(state, level, where, worth=worth), where)
         return np.where(due <= now, bids, 0.0)
 
     def _may_all(self, state: PriceState, now: Instant, rows: Rows | slice) -> bool:
-        """Return whether all these pages may be polled as soon as it is worth it: after their least wait, and not saturated."""
+        """Return whether all these pages may be polled as soon as it is worth it: past their least
+        wait, and not saturated.
+        """
         population = state.population
         rested = due_after(population, population["shortest"][rows], rows) <= now
         return bool((rested & (state.suspicion[rows] < _SATURATED)).all())
@@ -208,7 +225,7 @@ class Price:
         return carry_over(state, _fresh(population))
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> PriceState:
-        """Return the state after polls: who always differs is found out, and who differs no more (guard 6)."""
+        """Return the state after polls, with saturation detected or ended (guard 6)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
         answered = {"hinted": 0} if effective.is_heard_of(state.population) else {}
@@ -225,7 +242,9 @@ class Price:
         return freeze(replace(state, population=population, suspicion=suspicion, steady=steady))
 
     def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:
-        """Return the state in which the pages are older by what the hints are worth, until somebody looks at them."""
+        """Return the state in which the pages are older by the weight of the hints, until they are
+        polled.
+        """
         rows, here = state.population.present(ids)
         return replace(state, population=effective.hint(state.population, rows, signal.age[here]))
 
@@ -236,7 +255,9 @@ class Price:
         return due
 
     def remember(self, state: PriceState, page: int) -> dict[str, Any]:
-        """Return what was found out of a page, and its `period` (s) at the floor price, for people. Raises KeyError."""
+        """Return the saturation state of a page, and its `period` (s) at the floor price, for
+        people. Raises KeyError.
+        """
         row = int(state.population.rows([page])[0])
         return {
             "period": float(self.gaps(state, self.floor, np.array([row]))[0]) / SECOND,
@@ -246,19 +267,23 @@ class Price:
         }
 
     def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
-        """Return the state in which pages know this again; unreadable memories are passed over."""
+        """Return the state with restored pages; unreadable memories are skipped."""
         return recall(state, memories, ("suspicion", "steady"), _is_readable)
 
 
 def without_hints(state: P) -> P:
-    """Return the state without the hints that wait: they are gone with the next polls, and say nothing of what polls cost in the long run."""
+    """Return the state without pending hints: the next polls consume them, so they do not affect
+    the long-run cost.
+    """
     return replace(state, population=effective.without_hints(state.population))
 
 
 def _suspect(
     state: PriceState, rows: Rows, changed: Mask, is_soon: Mask, gap: Instants
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
-    """Return suspicion and steadiness of pages after polls that came `gap` after the ones before."""
+    """Return suspicion and steadiness of pages after polls that came `gap` after the ones
+    before.
+    """
     suspicion, steady = state.suspicion[rows], state.steady[rows]
     was_saturated, was_relook = suspicion >= _SATURATED, suspicion >= _SATURATED + _RELOOKS
     streak = np.where(changed & is_soon & ~was_saturated, np.minimum(suspicion + 1, SATURATED_AFTER), 0)

@@ -1,8 +1,10 @@
-"""What changes of a page are worth and how that gathers: W, μ, θ and κ of bid §1, from the columns of a population.
+"""The value of a page's changes and how it gathers: W, μ, θ and κ of bid §1, from the columns of a
+population.
 
-Rates are per µs. An exponential urgency decays as told; the others are taken for the exponential that is worth as much in all (a window of
-length w: 1/w); a uniform one for the slowest (guard 5). A life that ends by further changes is overwritten by each Z-th as much as by each;
-one that ends after a time decays by as much more. The exact forms are `scheduling.wic`.
+Rates are per µs. An exponential urgency decays as given; others are replaced by the exponential of
+equal total value (a window of length w: 1/w), a uniform one by the slowest (guard 5). A life that
+ends by further changes is overwritten by each Z-th as much as by each; one that ends after a time
+decays by as much more. The exact forms are in `scheduling.wic`.
 """
 
 from __future__ import annotations
@@ -19,24 +21,27 @@ from tidings.scheduling.index import wait, worth
 from tidings.scheduling.population import HALF_LIFE, Floats, LifeKind, Population, Rows
 
 SLOWEST: Final = math.log(2) / (30 * DAY)
-"""The slowest decay: a half-life of thirty days; who does not mind when is not put off for ever (guard 5; guard 1)."""
+"""The slowest decay: a half-life of thirty days; so even pages without urgency are polled
+eventually (guard 5; guard 1).
+"""
 STEEPEST: Final = 0.53516
-"""The most of 1 − e^−x(1 + x) at equal slope, at x = 1.7933 (bid §4, guard 5)."""
+"""The maximum of 1 − e^−x(1 + x) at equal slope, at x = 1.7933 (bid §4, guard 5)."""
 _OVERWRITE, _CHANGES, _FADES = int(LifeKind.OVERWRITE), int(LifeKind.CHANGES), int(LifeKind.WINDOW)
 _LOST: Final = np.array([0.0, math.log(2), 1.0])
 _SLOW: Final = np.array([SLOWEST, 0.0, 0.0])
-"""By kind of urgency: what decays within its scale, and what decays whatever that is."""
+"""By kind of urgency: what decays within its scale, and what decays regardless."""
 NOTHING: Final = 1e-200
-"""Instead of 0, to divide by."""
+"""Replaces 0 as a divisor."""
 COLUMNS: Final = frozenset({"cost", "importance", "rate", "urgency_kind", "urgency_scale", "life_kind", "life_scale"})
-"""What values are made of."""
+"""The columns that determine values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """Of each page: importance W, rate of change μ, decay of urgency θ, what further changes overwrite (all three per µs), and cost.
+    """For each page: importance W, rate of change μ, decay of urgency θ, overwriting by further
+    changes (all three per µs), and cost.
 
-    Where they are not `guarded` urgency decays as it was told, however little that leaves of a poll's worth.
+    Unless `guarded`, urgency decays as given, however little that leaves of a poll's value.
     """
 
     importance: Floats
@@ -48,18 +53,22 @@ class Values:
 
     @property
     def inflow(self) -> Floats:
-        """Return W·μ: what comes in per µs."""
+        """Return W·μ: the inflow of value per µs."""
         return self.importance * self.rate
 
     def compute_effective_price(self, price: float) -> Floats:
-        """Return θ_eff: pages that are urgent and rare decay so slowly that they are worth a poll now and then (guard 5)."""
+        """Return θ_eff: urgent, rare pages decay slowly enough to be worth a poll now and then
+        (guard 5).
+        """
         if not self.guarded:
             return self.decay
         needed = STEEPEST * self.inflow / (self.cost * max(price, NOTHING)) - self.overwritten
         return np.minimum(self.decay, np.maximum(needed, SLOWEST))
 
     def gaps(self, price: float) -> Floats:
-        """Return T*(price) in µs: how long after a poll the next one is worth its price, inf if it never is."""
+        """Return T*(price) in µs: the time after a poll at which the next one is worth its price,
+        inf if it never is.
+        """
         kappa = self.compute_effective_price(price) + self.overwritten
         share = self.cost * price * kappa / np.maximum(self.inflow, NOTHING)
         return np.where(share < 1, wait(share) / kappa, np.inf)

@@ -1,7 +1,8 @@
-"""WIC under a price: the myopic bid, beside which `contest` puts `Price`; and what it shares with other answers to the same question.
+"""WIC at a price: the myopic bid that `contest` compares with `Price`; and what it shares with
+other such policies.
 
-Each says how long a page waits at a price and what a poll is then worth; bounds, new pages, pages that never look the same, and the price
-that a budget makes are those of `Price`.
+Each defines how long a page waits at a price and the value of a poll then; bounds, new pages,
+saturation and the price of a budget are those of `Price`.
 """
 
 from __future__ import annotations
@@ -21,17 +22,21 @@ from tidings.scheduling.price.value import NOTHING, Values, values
 
 @dataclass(frozen=True, slots=True)
 class Other(Price):
-    """A policy whose floor is, like that of `Price`, where a page of default importance that changes once a day waits the pace."""
+    """A policy with the floor of `Price`: a page of default importance that changes once a day
+    waits the pace.
+    """
 
     @property
     def floor(self) -> float:
-        """Return the price at which polls are made if the budget does not bind."""
+        """Return the price of polls if the budget does not bind."""
         return _floor(self.waits, self.pace)
 
 
 @dataclass(frozen=True, slots=True)
 class Wic(Other):
-    """What has gathered is what a poll is worth (000 §3): the myopic bid. It looks at what costs nothing to put off as soon as at what does."""
+    """The value of a poll is the backlog (000 §3): the myopic bid. It ignores whether a poll can be
+    delayed at no loss.
+    """
 
     spares_rare: ClassVar[bool] = False
 
@@ -49,7 +54,7 @@ class Wic(Other):
 
 @lru_cache(maxsize=64)
 def _floor(waits: Callable[[Values, float], Floats], pace: int) -> float:
-    """Return the price at which the page that the pace is said of waits so long, by bisection."""
+    """Return the price at which the page that defines the pace waits so long, by bisection."""
     one = values(Population({"id": [0], "rate": [1.0]}))
     low, high = 1e-30, 1e30
     for _ in range(200):

@@ -1,3 +1,3 @@
-"""A policy in a world whose changes are known: `simulator` gives grants, `trace` has the changes, `ledger` says what was found and when. The service runs
-none of it.
+"""Run a policy in a world whose changes are known: `simulator` grants polls, `trace` has the
+changes, `ledger` accounts for what was found and when. The service uses none of it.
 """

@@ -1,8 +1,8 @@
 """The account of a simulation: what was spent, which changes were found and how late.
 
-A poll finds every change since the last one, and knows only the newest: the others are *merged*.
-Changes before the first poll of a page are its baseline and no news. A change after the last poll
-is *missed*.
+A poll finds every change since the last one, and shows only the newest: the others are *merged*.
+Changes before the first poll of a page belong to its baseline. A change after the last poll is
+*missed*.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tidings.scheduling.simulate.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Polls:
-    """Who was polled when, in the order of the polls."""
+    """The polls in order: page, instant and cost."""
 
     at: Instants
     page: Ids
@@ -61,7 +61,9 @@ class Ledger:
         return float(self.delay[order][np.searchsorted(weight, share * weight[-1] * (1 - 1e-12))])
 
     def find_most_spent(self, length: Duration) -> float:
-        """Return the most that was spent in any `length` (µs), both ends included; for tests of a budget."""
+        """Return the most that was spent in any `length` (µs), both ends included; for tests of a
+        budget.
+        """
         if not len(self.polls.at):
             return 0.0
         total = np.concatenate([[0.0], np.cumsum(self.polls.cost)])
@@ -74,14 +76,14 @@ def account(
 ) -> Ledger:
     """Return the ledger of polls over a trace.
 
-    `known_since` holds the pages that somebody had polled before the first poll here; others are
-    known from their first poll on. Changes from `gone_at` on are nobody's.
+    Pages in `known_since` were polled before the first poll here; others are known from their first
+    poll on.
 
     Args:
         trace: The changes.
         polls: The polls.
         known_since: When pages were polled before (µs).
-        gone_at: From when on changes of a page count for nobody (µs).
+        gone_at: From when on changes of a page do not count (µs).
     """
     found = np.zeros(len(polls.at), dtype=np.int64)
     order = np.argsort(polls.page, kind="stable")

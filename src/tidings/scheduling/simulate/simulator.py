@@ -1,10 +1,10 @@
-"""Running a policy over a trace: what would have been polled, found and spent.
+"""Run a policy over a trace: what would have been polled, found and spent.
 
-Time moves in ticks. At each, updates come in, who may bid is asked, the allocator chooses, and the
-policy hears what the polls showed. A poll takes no time here. The policy, the allocator and the
-payment (`budget.pay`) are those of the live service. Who is asked is a driver's matter: every page
-at every instant, or only those whose time has come; both lead to the same polls, and the queue
-costs nothing for pages that wait (scheduling §1.6).
+Time moves in ticks. At each, updates are applied, pages are asked for bids, the allocator chooses,
+and the policy observes the polls. A poll takes no time here. The policy, the allocator and the
+payment (`budget.pay`) are those of the live service. The driver decides which pages are asked:
+every page at every instant, or only due ones; both lead to the same polls, and the queue costs
+nothing for pages that wait (scheduling §1.6).
 """
 
 from __future__ import annotations
@@ -39,18 +39,22 @@ from tidings.scheduling.simulate.trace import Trace
 
 
 class Driver(Protocol):
-    """Who must be asked for a bid, and when the next time is that somebody may have one."""
+    """Decides which pages are asked for a bid, and when the next page may bid."""
 
     def ask(self, state: State, now: Instant) -> tuple[Rows, Floats]:
         """Return the places of the pages that may bid now, ascending, and their bids."""
         ...
 
     def touch(self, state: State, ids: Sequence[int], now: Instant) -> None:
-        """Hear that pages were polled or updated, came or went; `state` is the one after it."""
+        """Update the driver after pages were polled, updated, added or removed; `state` is the one
+        after it.
+        """
         ...
 
     def next_instant(self, now: Instant) -> Instant:
-        """Return an instant before which nobody new bids; `now` if somebody bids already, `NEVER` if nobody will."""
+        """Return an instant before which no further page bids; `now` if one bids already, `NEVER`
+        if none will.
+        """
         ...
 
 
@@ -66,15 +70,15 @@ class DenseScan:
         return np.arange(state.population.size), self._policy.bid(state, now, self._price)
 
     def touch(self, state: State, ids: Sequence[int], now: Instant) -> None:
-        """Do nothing: all are asked anyway."""
+        """Do nothing: all pages are asked anyway."""
 
     def next_instant(self, now: Instant) -> Instant:
-        """Return `now`: somebody might bid."""
+        """Return `now`: any page might bid."""
         return now
 
 
 class DueQueue:
-    """A queue of due instants; a page is asked from then on until it is polled or bids no longer."""
+    """A queue of due instants; a due page is asked until it is polled or stops bidding."""
 
     def __init__(self, policy: Policy[Any], price: float) -> None:
         self._policy = policy
@@ -84,7 +88,7 @@ class DueQueue:
         self._ripe: set[int] = set()
 
     def ask(self, state: State, now: Instant) -> tuple[Rows, Floats]:
-        """Return the pages whose time has come and their bids; those that bid nothing after all are parked again."""
+        """Return the due pages and their bids; pages that do not bid are queued again."""
         while self._heap and self._heap[0][0] <= now:
             due, page = heapq.heappop(self._heap)
             if self._parked.get(page) == due:
@@ -97,7 +101,7 @@ class DueQueue:
         return rows, bids
 
     def touch(self, state: State, ids: Sequence[int], now: Instant) -> None:
-        """Ask the policy anew when these pages are due."""
+        """Ask the policy again when these pages are due."""
         here = state.population.has(ids)
         left = [page for page, is_here in zip(ids, here.tolist(), strict=True) if is_here]
         self._ripe.difference_update(ids)
@@ -109,7 +113,7 @@ class DueQueue:
                 heapq.heappush(self._heap, (due, page))
 
     def next_instant(self, now: Instant) -> Instant:
-        """Return `now` while somebody is ripe, else the first due instant."""
+        """Return `now` while a page is due, else the first due instant."""
         if self._ripe:
             return now
         while self._heap and self._parked.get(self._heap[0][1]) != self._heap[0][0]:
@@ -122,7 +126,7 @@ MakeDriver = Callable[[Policy[Any], float], Driver]
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What `on_update` is told at the first tick at or after `at`."""
+    """The arguments of `on_update` at the first tick at or after `at`."""
 
     at: Instant
     ids: Sequence[int]
@@ -131,7 +135,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """All that a policy is run against: pages, what happens on them, budget and limits (durations in µs)."""
+    """The environment of a policy: pages, their changes, budget and limits (durations in µs)."""
 
     population: Population
     trace: Trace
@@ -147,13 +151,13 @@ class World:
 def simulate(
     policy: Policy[Any], world: World, *, rng: np.random.Generator, make_driver: MakeDriver = DueQueue
 ) -> Ledger:
-    """Return the account of a policy over the whole trace; `rng` is for the policy.
+    """Return the account of a policy over the whole trace.
 
     Args:
         policy: The policy.
         world: Pages, changes, budget and limits of hosts.
-        rng: The policy's chance.
-        make_driver: Makes what asks the policy for bids.
+        rng: The policy's randomness.
+        make_driver: Makes the driver.
     """
     run = _Run(policy, world, rng, make_driver)
     now = world.trace.start
@@ -163,7 +167,7 @@ def simulate(
 
 
 class _Run:
-    """The moving parts of one simulation."""
+    """The mutable state of one simulation."""
 
     def __init__(self, policy: Policy[Any], world: World, rng: np.random.Generator, make_driver: MakeDriver) -> None:
         self._policy = policy
@@ -185,7 +189,7 @@ class _Run:
         self._driver.touch(self._state, self._enter(world.population.ids.tolist()), world.trace.start)
 
     def step(self, now: Instant) -> Instant:
-        """Do all that belongs to `now`; return the next instant at which something may happen."""
+        """Process instant `now`; return the next instant at which something may happen."""
         self._state = self._policy.advance(self._state, now - self._last)
         self._last = now
         while self._updates and self._updates[-1].at <= now:
@@ -239,7 +243,7 @@ class _Run:
         if not len(rows):
             return
         ids, cost = population.ids[rows], population["cost"][rows]
-        self._bucket = left[WHOLE]  # refilled only when it is drawn from, so that both drivers round alike
+        self._bucket = left[WHOLE]  # refilled only when drawn from, so that both drivers round alike
         if world.host_gap:
             self._host_ready_at.update(dict.fromkeys(population["host"][rows].tolist(), now + world.host_gap))
         self._at += [now] * len(ids)
@@ -258,7 +262,9 @@ class _Run:
         self._driver.touch(self._state, touched.tolist(), now)
 
     def _next(self, now: Instant) -> Instant:
-        """Return the first tick at or after the next instant of driver or updates, at least one tick from now."""
+        """Return the first tick at or after the next instant of driver or updates, at least one
+        tick from now.
+        """
         coming = self._driver.next_instant(now)
         if self._updates:
             coming = min(coming, self._updates[-1].at)

@@ -1,4 +1,4 @@
-"""What happened on the pages while somebody did or did not look: the instants of change of each page."""
+"""The changes of pages, whether polled or not: the instants of change of each page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Trace:
     places: Mapping[int, int]
 
     def of(self, page: int) -> Instants:
-        """Return the instants at which a page changed; none for a page that the trace does not have."""
+        """Return the instants at which a page changed; empty for a page that the trace does not
+        have.
+        """
         place = self.places.get(page)
         if place is None:
             return self.times[:0]

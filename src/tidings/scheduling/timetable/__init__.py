@@ -1,1 +1,3 @@
-"""Polls at set times: fixed intervals, hours, predicted updates, and whether all can be made in time. What is left of the budget is the policies'."""
+"""Polls at set times: fixed intervals, hours, predicted updates, and whether all can be made in
+time. Policies use the rest of the budget.
+"""

@@ -1,8 +1,9 @@
-"""Whether polls at fixed intervals can all be made in time: the demand bound (bid §7; 003 §3).
+"""Whether all polls at fixed intervals can be made in time: the demand bound (bid §7; 003 §3).
 
-Each is to be made once in every interval. The demand of any stretch of h is Σ c·⌊h/T⌋, all intervals beginning at once; it and the blocking of
-one dearest poll that has just begun, which is not interrupted, must fit into what h takes. The sum of c/T being below the capacity is
-necessary; with blocking it is not enough. Pinwheels (`gardener.pinwheel`) say more only with a schedule in hand.
+Each poll is due once in every interval. The demand of a stretch h is Σ c·⌊h/T⌋, all intervals
+beginning at once; it and the blocking of one poll of maximal cost, which is not preempted, must fit
+into the supply of h. A sum of c/T below the capacity is necessary; with blocking it is not
+sufficient. Pinwheels (`gardener.pinwheel`) say more only with a schedule in hand.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from numpy.typing import NDArray
 from tidings.scheduling.population import Floats
 
 MOST = 4_096
-"""Stretches that are tried, the shortest first."""
+"""The number of stretches that are tested, the shortest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """`load` is the share of the capacity that the intervals take in the long run; `worst` the most that any stretch asks for of what it takes,
-    blocking included, and `stretch` (µs) which one.
+    """`load` is the share of the capacity that the intervals take in the long run; `worst` the
+    highest ratio of demand (with blocking) to supply of any stretch, and `stretch` (µs) which one.
     """
 
     load: float
@@ -30,15 +31,17 @@ class Admission:
 
     @property
     def holds(self) -> bool:
-        """Say whether all can be kept."""
+        """Return whether all intervals can be kept."""
         return self.worst <= 1 + 1e-9
 
 
 def admit(intervals: NDArray[np.int64], costs: Floats, capacity: float) -> Admission:
-    """Return whether polls of these costs at these intervals (µs) fit a capacity (cost per µs, a host's is 1/gap).
+    """Return whether polls of these costs at these intervals (µs) fit a capacity (cost per µs, a
+    host's is 1/gap).
 
-    A stretch h asks for load·h and the blocking at most, so that none beyond blocking/(capacity − load) asks for too much. Where more than
-    `MOST` stretches would have to be tried until then, the rest is taken to ask for that most: the answer errs towards no.
+    A stretch h demands at most load·h plus blocking, so none beyond blocking/(capacity − load) is
+    overloaded. If more than `MOST` stretches would have to be tested, the rest is assumed to demand
+    that maximum: the answer errs towards no.
     """
     if not intervals.size:
         return Admission(0.0, 0.0, 0)

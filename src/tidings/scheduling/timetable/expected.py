@@ -1,7 +1,8 @@
-"""Predicted updates and their execution intervals: `Fetch on change within W [window|overwrite]` (001 §5.1).
+"""Predicted updates and their execution intervals: `Fetch on change within W [window|overwrite]`
+(001 §5.1).
 
-A page that changed last at `last`, about every `interval`, is expected to change again at `last + k · interval`. Each expected update opens an
-execution interval; a good poll in it captures it.
+A page that changed last at `last`, about every `interval`, is expected to change again at `last + k
+· interval`. Each expected update opens an execution interval; a successful poll in it captures it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import Any, Final, Literal
 from tidings.model.interval import DAY, SECOND, Duration, ExecutionInterval, Instant
 
 RATE: Final = "rate"
-"""The column that tells a policy the rates of its pages, and the name of what is known of one in what is remembered of its page."""
+"""The column of the rates of pages, and the name of the rate in the memory of a page."""
 
 
 def learn_interval(intervals: Sequence[float]) -> Duration | None:
-    """Return how far apart changes are (µs), given the intervals (s) at which they were seen; None while none was.
+    """Return the estimated interval of changes (µs), given the observed intervals (s); None if
+    there are none.
 
     It is the median, which one long silence does not move.
     """
@@ -25,23 +27,25 @@ def learn_interval(intervals: Sequence[float]) -> Duration | None:
 
 
 def rate_interval(posterior: Mapping[str, Any]) -> Duration | None:
-    """Return how far apart changes are (µs), given what is known of their rate: `shape` and `scale` (days) of its Gamma posterior.
+    """Return the estimated interval of changes (µs), given a Gamma posterior of the rate: `shape`
+    and `scale` (days).
 
-    None while that comes from less than one change: then it is what was taken for granted before the first poll.
+    None while it rests on less than one change: then it is only the prior.
     """
     shape, scale = posterior.get("shape", 0.0), posterior.get("scale", 0.0)
     return max(round(scale / shape * DAY), 1) if shape > 1 and scale > 0 else None
 
 
 def next_update(last: Instant, interval: Duration, after: Instant) -> Instant:
-    """Return the first expected update after an instant, when the last one was at `last`."""
+    """Return the first expected update after an instant, if the last one was at `last`."""
     return last + max(1, (after - last) // interval + 1) * interval
 
 
 def execution_interval(
     update: Instant, interval: Duration, within: Duration, until: Literal["window", "overwrite"]
 ) -> ExecutionInterval:
-    """Return when the look for an expected update is to be made: `within` after it, and with `overwrite` before the next one if that is sooner.
+    """Return the execution interval of an expected update: `within` after it, with `overwrite`
+    until the next one if that is sooner.
 
     Args:
         update: When the update is expected (µs).

@@ -1,4 +1,6 @@
-"""Hours: looks at a time of day, and hours in which a page may be polled (sentinels §1.4; W-26, W-136). All instants are µs."""
+"""Polls at a time of day, and hours in which a page may be polled (sentinels §1.4; W-26, W-136).
+All instants are µs.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,16 @@ from tidings.model.watch.timing import DAILY, Clock, Days, Opening
 
 _DAY = timedelta(days=1)
 _WEEK = 8
-"""days after which every opening has come once, whatever the day it is asked on"""
+"""days after which every opening has come once, whatever the day"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockTimes:
-    """Ticks at times of day, on some days of the week, from `start` on; each may be served `slack` late.
+    """Ticks at times of day, on some days of the week, from `start` on; each may be served `slack`
+    late.
 
-    They go by the wall of the zone: a time that a change of clocks leaves out comes right after it, one that comes twice comes once.
+    They follow local time: one that a change of clocks skips comes right after it, one that occurs
+    twice comes once.
     """
 
     start: Instant
@@ -43,31 +47,37 @@ class ClockTimes:
         return self.first_tick(after + 1)
 
     def execution_interval(self, tick: Instant) -> ExecutionInterval:
-        """Return when the poll of a tick is to be made: not before it, at most `slack` late."""
+        """Return the execution interval of a tick: not before it, at most `slack` late."""
         return ExecutionInterval(tick, tick + self.slack)
 
     def is_satisfied(self, tick: Instant, checked_at: Instant | None) -> bool:
-        """Return whether a check at that instant serves the tick: one before it does not, since a time of day was asked for."""
+        """Return whether a check at that instant serves the tick: an earlier one does not, since a
+        time of day was asked for.
+        """
         return checked_at is not None and checked_at >= tick
 
     def after_check(self, tick: Instant, checked_at: Instant) -> Instant:
-        """Return the tick that is owed after a check, when `tick` was before; of those that passed meanwhile none is."""
+        """Return the pending tick after a check, when `tick` was pending before; missed ones are
+        dropped.
+        """
         return max(tick, self.next_tick(checked_at)) if self.is_satisfied(tick, checked_at) else tick
 
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """Hours of the week on the wall of a zone; without any openings it is always open."""
+    """Opening hours in the local time of a zone; without openings it is always open."""
 
     openings: tuple[Opening, ...]
     zone: tzinfo
 
     def first_open(self, at_or_after: Instant) -> Instant:
-        """Return the first open instant at or after an instant; NEVER if there is none in the days that calendars know."""
+        """Return the first open instant at or after an instant; NEVER if there is none within the
+        range of dates.
+        """
         return self._span(at_or_after)[0]
 
     def closes(self, at: Instant) -> Instant:
-        """Return the first instant after an open one that is not open; NEVER if that is far away."""
+        """Return the first closed instant after an open one; NEVER if that is far away."""
         end = at
         for _ in range(_WEEK):
             begin, close = self._span(end)
@@ -77,16 +87,17 @@ class Hours:
         return end
 
     def open_part(self, asked: ExecutionInterval) -> ExecutionInterval:
-        """Return the part of an execution interval that is open, up to where it first closes.
+        """Return the open part of an execution interval, up to where it first closes.
 
-        One that lies outside the hours moves, as long as it is, to where they begin next (sentinels §1.4).
+        One that lies outside the hours moves, with its length, to their next beginning (sentinels
+        §1.4).
         """
         start = self.first_open(asked.start)
         end = asked.end if start <= asked.end else start + asked.end - asked.start
         return ExecutionInterval(start, max(start, min(end, self.closes(start) - 1)))
 
     def _span(self, at_or_after: Instant) -> tuple[Instant, Instant]:
-        """Return the first open instant at or after an instant, and the end of an opening that it lies in."""
+        """Return the first open instant at or after an instant, and the end of its opening."""
         if not self.openings:
             return at_or_after, NEVER
         try:
@@ -103,7 +114,7 @@ class Hours:
         return first, max(end for begin, end in found if begin == first)
 
     def _of(self, day: date) -> Iterator[tuple[Instant, Instant]]:
-        """Yield the openings that begin on a day; one that falls into a change of clocks is none."""
+        """Yield the openings that begin on a day; one that a change of clocks skips is left out."""
         for opening in self.openings:
             if day.weekday() in opening.days:
                 last = day if opening.closes > opening.opens else day + _DAY

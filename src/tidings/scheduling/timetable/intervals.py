@@ -1,8 +1,9 @@
-"""Fixed intervals by arithmetic: tick i is at `start + i · interval`, for ever in phase (004 §4.3; sentinels §1.4, §5.1).
+"""Fixed intervals by arithmetic: tick i is at `start + i · interval`, in phase for ever (004 §4.3;
+sentinels §1.4, §5.1).
 
-A tick is an execution interval of paper 001: the page is polled in `[tick, tick + slack]`. Any check of the page at
-or after `tick − slack` satisfies it. Of the ticks that passed while nobody was there only the newest is caught up
-with.
+A tick is an execution interval of paper 001: the page is polled in `[tick, tick + slack]`. Any
+check of the page at or after `tick − slack` satisfies it. Of the ticks missed during an outage only
+the newest is caught up with.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from tidings.model.interval import Duration, ExecutionInterval, Instant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedInterval:
-    """Ticks every `interval` from `start` on, each allowed to be `slack` late (all µs)."""
+    """Ticks every `interval` from `start` on, each at most `slack` late (all µs)."""
 
     start: Instant
     interval: Duration
@@ -47,23 +48,27 @@ class FixedInterval:
         return range(self.first_tick(first), max(end, self.start), self.interval)
 
     def execution_interval(self, tick: Instant) -> ExecutionInterval:
-        """Return when the poll of a tick is to be made: not before it, at most `slack` late."""
+        """Return the execution interval of a tick: not before it, at most `slack` late."""
         return ExecutionInterval(tick, tick + self.slack)
 
     def is_satisfied(self, tick: Instant, checked_at: Instant | None) -> bool:
-        """Return whether a check at that instant (None: there was none) serves the tick without another request."""
+        """Return whether a check at that instant (None: there was none) serves the tick without
+        another request.
+        """
         return checked_at is not None and checked_at >= tick - self.slack
 
     def get_owed_tick(self, tick: Instant, now: Instant) -> Instant:
-        """Return the tick to be served when `tick` has not been yet: itself, or the newest that has passed since.
+        """Return the tick to be served when `tick` has not been yet: itself, or the newest one
+        since.
 
-        After ten ticks of silence one is owed, not ten.
+        After ten missed ticks one is pending, not ten.
         """
         return max(tick, self.last_tick(now) or tick)
 
     def after_check(self, tick: Instant, checked_at: Instant) -> Instant:
-        """Return the tick that is owed after a check, when `tick` was before.
+        """Return the pending tick after a check, when `tick` was pending before.
 
-        A check too early for `tick` leaves it owed; else the first tick that this check does not satisfy.
+        A check too early for `tick` leaves it pending; else it is the first tick that this check
+        does not satisfy.
         """
         return max(tick, self.next_tick(checked_at + self.slack)) if self.is_satisfied(tick, checked_at) else tick

@@ -1,8 +1,10 @@
-"""How utility gathers from one instant to the next, at a constant cost a page (000 §3.1; scheduling §1.2).
+"""How utility gathers from one instant to the next, at a constant cost per page (000 §3.1;
+scheduling §1.2).
 
-For an urgency r^t Σ c_l C(t, l) and a life of Z changes, the state of a page is M[l, z] = Σ_k W·π_k·r^(j−k)·C(j−k, l)·P[z changes since
-k] over the changes k since its last poll, and its utility Σ c_l M[l, z]. One instant later every change is one older (M_l ← r(M_l +
-M_{l−1})), the page may have changed (z ← z + 1 with chance π), and W·π is new. What leaves a window is taken out again.
+For an urgency r^t Σ c_l C(t, l) and a life of Z changes, the state of a page is M[l, z] = Σ_k
+W·π_k·r^(j−k)·C(j−k, l)·P[z changes since k] over the changes k since its last poll, and its utility
+Σ c_l M[l, z]. One instant later every change is one older (M_l ← r(M_l + M_{l−1})), the page may
+have changed (z ← z + 1 with probability π), and W·π is new. What leaves a window is subtracted.
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ from tidings.scheduling.wic.life import WicLife, few_changes
 from tidings.scheduling.wic.urgency import PolyExponential, UrgencyTable, WicUrgency
 
 EXACT_EVERY = 1_000
-"""Instants after which sums with windows are made anew from what is remembered: differences drift."""
+"""Instants after which sums with windows are recomputed from the stored π: differences drift."""
 
 
 class Accrual:
-    """The utility of pages that share a life and an urgency; all arrays are in the order of the pages.
+    """The utility of pages that share a life and an urgency; all arrays are in the order of the
+    pages.
 
-    With a window the last π's are remembered, as many as it is long.
+    With a window the last π's are stored, as many as it is long.
     """
 
     def __init__(self, weights: Floats, life: WicLife, urgency: WicUrgency) -> None:
@@ -43,14 +46,14 @@ class Accrual:
 
     @property
     def gains(self) -> Floats:
-        """Return what a poll of each page in this instant would bring."""
+        """Return the gain of a poll of each page in this instant."""
         if self._table is not None:
             return self._tabulate(self._table)
         total = np.tensordot(np.asarray(self._worth.coefficients), self._sums.sum(axis=1), axes=1)
         return np.asarray(np.maximum(total, 0.0))
 
     def step(self, chances: Floats) -> None:
-        """Go on by one instant, in which each page changes with its chance."""
+        """Advance by one instant, in which each page changes with its probability."""
         self._instant += 1
         self._ages += 1
         if self._window is not None or self._table is not None:
@@ -66,7 +69,7 @@ class Accrual:
             self._leave(self._window)
 
     def poll(self, rows: Rows) -> None:
-        """Begin anew at the pages that are polled in this instant."""
+        """Reset the pages that are polled in this instant."""
         self._sums[:, :, rows] = 0.0
         self._ages[rows] = 0
 
@@ -81,7 +84,9 @@ class Accrual:
         return aged
 
     def _leave(self, window: int) -> None:
-        """Take out the changes that are one instant too old, where the page was last polled before them."""
+        """Subtract the changes that are one instant too old, if the page was last polled before
+        them.
+        """
         if len(self._recent) < window + 2:
             return
         rows = np.flatnonzero(self._ages > window + 1)
@@ -93,14 +98,14 @@ class Accrual:
             self._sums[power][:, rows] -= left * math.comb(window + 1, power) * since
 
     def _since(self, first: int, rows: Rows) -> Floats:
-        """Return how likely z changes came from the remembered instant `first` on, shape (Z, rows)."""
+        """Return the probability of z changes since the stored instant `first`, shape (Z, rows)."""
         if self._life.changes is None:
             return np.ones((1, rows.size))
         later = np.array([chances[rows] for chances in list(self._recent)[first:]])
         return few_changes(later.reshape(-1, rows.size), self._life.changes)
 
     def _again(self) -> Floats:
-        """Return the sums from what is remembered."""
+        """Return the sums computed from the stored π."""
         recent = list(self._recent)[-(self._window or 0) - 1 :]
         sums = np.zeros_like(self._sums)
         for place, chances in enumerate(recent):
@@ -110,7 +115,7 @@ class Accrual:
         return sums
 
     def _tabulate(self, worth: UrgencyTable) -> Floats:
-        """Return the gains by the sum over what is remembered."""
+        """Return the gains by the sum over the stored π."""
         rows = np.arange(self._weights.size)
         total = np.zeros(self._weights.size)
         recent = list(self._recent)

@@ -1,8 +1,10 @@
-"""Exact WIC over millions of pages with numpy alone: two passes to gather, one to find who may be chosen (scheduling §8).
+"""Exact WIC over millions of pages with numpy alone: two passes to gather, one to find candidates
+(scheduling §8).
 
-For pages whose changes are appended or overwritten and whose urgency is uniform or exponential the recurrence is one product and one
-sum: G ← q·G + W·π with q = r for what is appended and r(1 − π) for what is overwritten. The capacity-th best gain of one instant is
-nearly that of the next, so that candidates are those above a little less than it; the best are chosen among these, exactly.
+For pages whose changes are appended or overwritten and whose urgency is uniform or exponential the
+recurrence is one product and one sum: G ← q·G + W·π with q = r for appended and r(1 − π) for
+overwritten changes. The capacity-th best gain of one instant is close to that of the next, so
+candidates are those slightly below it and above; the best are chosen among these, exactly.
 """
 
 from __future__ import annotations
@@ -13,13 +15,15 @@ from numpy.typing import NDArray
 from tidings.scheduling.population import Rows
 
 LOWERED = 0.97
-"""Candidates gain more than this share of the least that was chosen at the instant before."""
+"""Candidates gain more than this share of the least chosen gain of the previous instant."""
 
 
 class DenseWic:
-    """The gains of all pages in single precision, 4 bytes a page, and the choice of the best `capacity`; ties as they lie in memory.
+    """The gains of all pages in single precision, 4 bytes a page, and the choice of the best
+    `capacity`; ties in memory order.
 
-    `kept` (q) and `new` (W·π) are arrays or numbers, given at each step: a page's chances may change.
+    `kept` (q) and `new` (W·π) are arrays or numbers, given at each step: the probabilities of pages
+    may change.
     """
 
     def __init__(self, pages: int, capacity: int) -> None:
@@ -33,7 +37,7 @@ class DenseWic:
         """Instants at which the floor was too high and all pages were compared."""
 
     def step(self, kept: NDArray[np.float32] | np.float32, new: NDArray[np.float32]) -> Rows:
-        """Go on by one instant, poll the best pages and return them in no order."""
+        """Advance by one instant, poll the best pages and return them in no order."""
         gains = self.gains
         np.multiply(gains, kept, out=gains)
         np.add(gains, new, out=gains)

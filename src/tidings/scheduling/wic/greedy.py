@@ -1,4 +1,6 @@
-"""The algorithm: at every instant poll where a poll brings most (000 §3), over any feasible set; and the best there is, by trying all."""
+"""WIC's algorithm: at every instant poll where the gain is largest (000 §3), over any feasible set;
+and the optimum, by exhaustive search.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ def utility(
 ) -> float:
     """Return g(previous, now) = W Σ_{k = previous+1 … now} u(now − k) · π_k · life_k(now).
 
-    `chances[k − 1]` is π_k, how likely the page changes in instant k = 1, 2, …; `previous` is the instant of the last poll, 0 if there
-    was none. O((now − previous)²).
+    `chances[k − 1]` is π_k, the probability that the page changes in instant k = 1, 2, …. O((now −
+    previous)²).
 
     Args:
-        chances: How likely the page changes in each instant, from the first on.
+        chances: The probability of a change in each instant, from the first on.
         life: How long a change can be captured.
-        urgency: What it is worth by its age.
+        urgency: Its worth by age.
         previous: The instant of the last poll, 0 if there was none.
         now: The instant of the poll.
         weight: The importance of the page.
@@ -39,13 +41,17 @@ def utility(
 
 
 Choose: TypeAlias = Callable[[Floats, int], Rows]
-"""Chooses pages by their gains at an instant 1, 2, … If it finds a best feasible set, and every part of a feasible set is feasible, the
-schedule earns at least 1/(1 + a) of any other (scheduling §1.4)."""
+"""Chooses pages by their gains at an instant 1, 2, … If it finds a best feasible set, and every
+subset of a feasible set is feasible, the schedule earns at least 1/(1 + a) of any other (scheduling
+§1.4).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What WIC knows of a page: how likely it changes in each instant, and what its changes are worth."""
+    """A page as WIC sees it: its probability of change in each instant, and the worth of its
+    changes.
+    """
 
     chances: Floats
     life: WicLife
@@ -62,7 +68,9 @@ class Schedule:
 
 
 def top(capacity: int, *, worthless: bool = True) -> Choose:
-    """Return the paper's choice: the `capacity` pages with most to gain, ties to the lower number; `worthless` fills up with pages that gain nothing."""
+    """Return the paper's choice: the `capacity` pages of largest gain, ties to the lower number;
+    `worthless` fills up with pages of no gain.
+    """
 
     def choose(gains: Floats, _: int) -> Rows:
         order = np.argsort(-gains, kind="stable")[:capacity]
@@ -72,7 +80,9 @@ def top(capacity: int, *, worthless: bool = True) -> Choose:
 
 
 def wic(pages: Sequence[Page], choose: Choose) -> Schedule:
-    """Return WIC's schedule over the instants that the pages' chances cover. Raises ValueError if they cover different ones."""
+    """Return WIC's schedule over the instants of the pages' chances. Raise ValueError if these
+    differ in number.
+    """
     chances = np.array([page.chances for page in pages], dtype=np.float64)
     accruals, places = _accruals(pages)
     polls: list[tuple[int, ...]] = []
@@ -105,7 +115,9 @@ def earn(pages: Sequence[Page], polls: Sequence[Sequence[int]]) -> float:
 def best(
     pages: Sequence[Page], capacity: int, *, is_feasible: Callable[[Sequence[int]], bool] = lambda _: True
 ) -> Schedule:
-    """Return the best schedule of all, by trying every one: for small instances and as a measure of others (memoised over the last polls)."""
+    """Return the optimal schedule by exhaustive search, for small instances and as a reference
+    (memoised over the last polls).
+    """
     instants = len(pages[0].chances)
     sets = [
         s for size in range(capacity + 1) for s in itertools.combinations(range(len(pages)), size) if is_feasible(s)
@@ -133,7 +145,7 @@ def best(
 
 
 def _accruals(pages: Sequence[Page]) -> tuple[list[Accrual], list[Rows]]:
-    """Group pages by what their changes are worth."""
+    """Group pages by the worth of their changes."""
     groups: dict[tuple[WicLife, WicUrgency], list[int]] = {}
     for number, page in enumerate(pages):
         groups.setdefault((page.life, page.urgency), []).append(number)

@@ -1,7 +1,8 @@
 """Life: how long a change can be captured (000 §2.3, with the corrections of scheduling §1.1).
 
-All four are one form: a change can be captured while it is no older than `window` instants and fewer than `changes` others have come
-after it. `at` says how likely that is, for changes that come independently with the chances π.
+All four are one form: a change can be captured while it is no older than `window` instants and
+fewer than `changes` others have followed. `at` is the probability of that, for independent changes
+with the chances π.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from tidings.scheduling.population import Floats
 
 @dataclass(frozen=True, slots=True)
 class WicLife:
-    """While a change can be captured: for `window` instants after it (None: for ever), until `changes` others (None: whatever comes)."""
+    """How long a change can be captured: for `window` instants after it (None: for ever), until
+    `changes` others (None: unlimited).
+    """
 
     window: int | None = None
     changes: int | None = None
@@ -26,7 +29,9 @@ class WicLife:
             raise ValueError(message)
 
     def at(self, chances: Floats, change: int, now: int) -> float:
-        """Return how likely a change at the instant `change` can be captured at `now`; `chances[j]` is π of instant j + 1."""
+        """Return the probability that a change at the instant `change` can be captured at `now`;
+        `chances[j]` is π of instant j + 1.
+        """
         if self.window is not None and now - change > self.window:
             return 0.0
         if self.changes is None:
@@ -35,27 +40,32 @@ class WicLife:
 
 
 def forever() -> WicLife:
-    """Return the life of what is appended and stays (Unbounded-Append)."""
+    """Return the life of content that is appended and stays (Unbounded-Append)."""
     return WicLife()
 
 
 def time_window(width: int) -> WicLife:
-    """Return the life of what stands for `width` instants (Time-window-Append); 0 is the instant of change alone."""
+    """Return the life of content that stays for `width` instants (Time-window-Append); 0 is the
+    instant of change alone.
+    """
     return WicLife(window=width)
 
 
 def change_window(number: int) -> WicLife:
-    """Return the life of what stands until `number` others come (Change-window-Append)."""
+    """Return the life of content that stays until `number` further changes
+    (Change-window-Append).
+    """
     return WicLife(changes=number)
 
 
 def overwrite() -> WicLife:
-    """Return the life of what the next change replaces (Overwrite)."""
+    """Return the life of content that the next change replaces (Overwrite)."""
     return WicLife(changes=1)
 
 
 def few_changes(chances: Floats, most: int) -> Floats:
-    """Return how likely 0, 1, … `most` − 1 changes come in instants with these chances (Poisson-binomial), shape (most, …).
+    """Return the probabilities of 0, 1, … `most` − 1 changes in instants with these chances
+    (Poisson-binomial), shape (most, …).
 
     `chances` has the instants along its first axis; further axes are pages.
     """

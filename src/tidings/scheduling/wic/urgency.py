@@ -1,8 +1,9 @@
-"""Urgency: what a change is worth by the number of instants between it and its capture (000 §2.3).
+"""Urgency: the worth of a change by the number of instants until its capture (000 §2.3).
 
-An urgency is any function u of t = 0, 1, 2 … with u(0) = 1 that never rises. Those of the form r^t · Σ c_l · C(t, l), cut off after a
-window, gather by a recurrence of constant cost an instant (`Accrual`): uniform, exponential, sliding window, the chord (1 − t/D)⁺ and
-polynomials times an exponential. Any other is a table and gathers by its sum.
+An urgency is any function u of t = 0, 1, 2 … with u(0) = 1 that never rises. Those of the form r^t
+· Σ c_l · C(t, l), cut off after a window, gather by a recurrence of constant cost per instant
+(`Accrual`): uniform, exponential, sliding window, the chord (1 − t/D)⁺ and polynomials times an
+exponential. Any other is a table and gathers by its sum.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FOREVER = None
 
 
 class WicUrgency(Protocol):
-    """What a change is worth by its age in instants."""
+    """The worth of a change by its age in instants."""
 
     @property
     def window(self) -> int | None:
@@ -36,7 +37,9 @@ class WicUrgency(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolyExponential:
-    """u(t) = ratio^t · Σ_l coefficients[l] · C(t, l) for t ≤ window. The binomials make growing older a sum of neighbours."""
+    """u(t) = ratio^t · Σ_l coefficients[l] · C(t, l) for t ≤ window. With binomials, ageing is a
+    sum of neighbours.
+    """
 
     ratio: float = 1.0
     coefficients: tuple[float, ...] = (1.0,)
@@ -72,7 +75,7 @@ class UrgencyTable:
 
 
 def uniform() -> PolyExponential:
-    """Return the urgency of those who do not mind when."""
+    """Return the urgency that ignores delay."""
     return PolyExponential()
 
 
@@ -85,7 +88,9 @@ def exponential(ratio: float) -> PolyExponential:
 
 
 def sliding_window(width: int) -> PolyExponential:
-    """Return u(t) = 1 for t ≤ width, else 0; a width of 0 is worth in the instant of the change only. Raises ValueError."""
+    """Return u(t) = 1 for t ≤ width, else 0; with width 0 only the instant of the change counts.
+    Raises ValueError.
+    """
     if width < 0:
         message = f"a window must be 0 instants or more, it is {width}"
         raise ValueError(message)
@@ -101,7 +106,8 @@ def chordal(width: int) -> PolyExponential:
 
 
 def erlang(ratio: float, order: int) -> PolyExponential:
-    """Return u(t) = ratio^t · Σ_{l < order} (−t·ln ratio)^l / l!: hardly falls at first, then as fast as `exponential` does. Raises ValueError.
+    """Return u(t) = ratio^t · Σ_{l < order} (−t·ln ratio)^l / l!: nearly flat at first, then as
+    steep as `exponential`. Raises ValueError.
 
     The polynomial is rewritten in binomials by its finite differences.
     """
@@ -128,7 +134,9 @@ def table(values: Sequence[float]) -> UrgencyTable:
 
 
 def steepness(urgency: WicUrgency, horizon: int) -> float:
-    """Return a = max u(t + 1)/u(t) over ages up to `horizon`, 0/0 taken as 0: WIC earns at least 1/(1 + a) of the best (000 §3.3)."""
+    """Return a = max u(t + 1)/u(t) over ages up to `horizon`, with 0/0 = 0: WIC earns at least 1/(1
+    + a) of the optimum (000 §3.3).
+    """
     worth = urgency.at(np.arange(horizon + 2))
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = np.where(worth[:-1] > 0, worth[1:] / worth[:-1], 0.0)

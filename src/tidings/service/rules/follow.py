@@ -88,7 +88,7 @@ class RuleFollower:
 
     @property
     def sizes(self) -> Sizes:
-        """Return how much the engine holds."""
+        """Return the size of the engine."""
         return self._engine.sizes
 
     def memory(self, sentinel_id: int, behaviour: str) -> Mapping[str, Any]:

@@ -1,3 +1,3 @@
-"""The database as such: connections, dialects, the lock, the schema and how an older one becomes
-the present one. One transaction a call. Nothing here knows what the rows mean.
+"""Database access: connections, dialects, locks, the schema and its migrations. One transaction per
+call. Row contents are opaque here.
 """

@@ -1,6 +1,8 @@
-"""The thin wrapper that every query goes through: constant SQL text with `:name` parameters, the same on both databases.
+"""The thin wrapper around every query: constant SQL text with `:name` parameters, the same on both
+databases.
 
-A statement that has optional conditions is joined from constant pieces by `select`; nothing a user wrote is ever part of the text.
+A statement with optional conditions is joined from constant pieces by `select`; user input is never
+part of the text.
 """
 
 from __future__ import annotations
@@ -11,17 +13,19 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 UNLIMITED = 2**62
-"""`LIMIT :limit` of a listing that has none (SQLite takes -1, PostgreSQL does not)."""
+"""`LIMIT :limit` of a listing without a limit (SQLite takes -1, PostgreSQL does not)."""
 
 
 Rows = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]]
-"""What one statement is run for many times: values by name, or in the order in which the text names them."""
+"""Parameters for repeated runs of one statement: values by name, or in the order in which the text
+names them.
+"""
 
 _TOKENS = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|::|:([a-z_][a-z0-9_]*)|%""")
 
 
 class Cursor(Protocol):
-    """What is used of a DB-API cursor."""
+    """The part of a DB-API cursor that is used."""
 
     @property
     def rowcount(self) -> int:
@@ -33,14 +37,15 @@ class Cursor(Protocol):
         ...
 
     def fetchall(self) -> list[Any]:
-        """Return the rows that are left."""
+        """Return the remaining rows."""
         ...
 
 
 class Connection:
     """An open connection inside a transaction that `Database.read` or `Database.write` began.
 
-    `dialect` is sqlite or postgresql. `run` and `run_many` are the driver's, taking text and parameters by name.
+    `dialect` is sqlite or postgresql. `run` and `run_many` are the driver's functions; they take
+    text and parameters by name.
     """
 
     __slots__ = ("_run", "_run_many", "dialect")
@@ -64,7 +69,9 @@ class Connection:
         return self._run_many(text, rows).rowcount if rows else 0
 
     def batch(self, text: str, rows: Sequence[Sequence[Any]]) -> int:
-        """Like `many`, faster: each row has its values in the order in which the text names them, each name once."""
+        """Run a writing statement for each row; faster than `many`. Values are in the order in
+        which the text names them, each name once.
+        """
         return self._run_many(text, rows).rowcount if rows else 0
 
     def rows(self, text: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
@@ -84,9 +91,10 @@ class Connection:
 
 @lru_cache(maxsize=1024)
 def rewrite(text: str, mark: str, percent: str = "%") -> str:
-    """Return a text with `mark` for each `:name` ("{}" in it stands for the name) and `percent` for each %.
+    """Return a text with `mark` for each `:name` ("{}" in it is replaced by the name) and `percent`
+    for each %.
 
-    Quoted parts keep their colons, and `::` stays.
+    Quoted parts and `::` stay unchanged.
     """
     return _TOKENS.sub(lambda token: mark.format(token[1]) if token[1] else token[0].replace("%", percent), text)
 

@@ -1,4 +1,6 @@
-"""Open the database of a data directory and run functions on it, each in one transaction (contracts §1, §2)."""
+"""Open the database of a data directory and run functions on it, each in one transaction (contracts
+§1, §2).
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
-"""Every schema that this Tidings can read or migrate from, oldest first; the last is the one it works with."""
+"""All schemas that this Tidings can read or migrate from, oldest first; the last is the current
+one.
+"""
 
 
 class Database:
-    """One open connection. It is used by one thread at a time.
+    """One open connection, used by one thread at a time.
 
-    `dialect` is sqlite or postgresql; `single_writer` says that this SQLite allows one writing process only.
+    `dialect` is sqlite or postgresql; `single_writer` says that this SQLite allows only one writing
+    process.
     """
 
     def __init__(self, driver: DatabaseDriver) -> None:
@@ -31,32 +36,40 @@ class Database:
         self.dialect = driver.dialect
         self.single_writer = driver.single_writer
         self.patience = Patience()
-        """how long a server that does not answer is waited for; nothing of it concerns SQLite"""
+        """how long to wait for a server that does not answer; unused with SQLite"""
 
     @property
     def where(self) -> str:
-        """Return the path or address for messages, without any password."""
+        """Return the path or address for messages, without password."""
         return self._driver.where
 
     def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
-        """Return `fn(connection, ...)`, run on one unmoving state of the database; run anew where the connection was lost meanwhile."""
+        """Return `fn(connection, ...)`, run on one snapshot of the database; run again if the
+        connection was lost.
+        """
         return self._persist(lambda: self._read(lambda c: fn(c, *args, **kw)))
 
     def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
-        """Return `fn(connection, ...)` once all it wrote is durable; if it raises, nothing of it stays.
+        """Return `fn(connection, ...)` once all its writes are durable; if it raises, the
+        transaction is rolled back.
 
-        Where the connection is lost `fn` is run anew, unless the server says that its transaction was committed: so `fn` changes nothing but the
-        database. Raises `StoreBusyError` after `store.busy_seconds`, `StoreLostError` when `patience` is over, `SingleWriterError` where only one
-        process may write.
+        If the connection is lost, `fn` is run again, unless the server says that its transaction
+        was committed: so `fn` must change nothing but the database. Raises `StoreBusyError` after
+        `store.busy_seconds`, `StoreLostError` when `patience` is over, `SingleWriterError` if only
+        one process may write.
         """
         return self._persist(lambda: self._write(lambda c: fn(c, *args, **kw)))
 
     def has_changed(self) -> bool:
-        """Return whether another connection has committed since last asked (or since opening)."""
+        """Return whether another connection has committed since the last call (or since
+        opening).
+        """
         return self._persist(self._translate_errors(self._driver.has_changed))
 
     def _persist(self, attempt: Callable[[], T]) -> T:
-        """Return what an attempt does, tried again while the server does not answer and `patience` lasts."""
+        """Return the result of `attempt`, retried while the server does not answer and `patience`
+        lasts.
+        """
         while True:
             try:
                 result = attempt()
@@ -67,7 +80,7 @@ class Database:
                 return result
 
     def _translate_errors(self, call: Callable[[], T]) -> Callable[[], T]:
-        """Return a call that raises errors of our tree."""
+        """Return a call that translates the driver's errors."""
 
         def run() -> T:
             try:
@@ -115,10 +128,11 @@ class Database:
 
 
 def open_database(settings: Settings, *, create: bool = True) -> Database:
-    """Return the open database of `settings.store.url`, else of the data directory; made or migrated where needed.
+    """Return the open database at `settings.store.url`, else in the data directory; create or
+    migrate it if needed.
 
-    Raises `StoreMissingError` (a used directory without its database, or `create` is off), `StoreDamagedError`,
-    `StoreNewerError`, each with the command that mends it.
+    Raises `StoreMissingError` (a used directory without its database, or `create` is off),
+    `StoreDamagedError`, `StoreNewerError`, each with the command that fixes it.
     """
     driver = _driver(settings, create=create)
     try:
@@ -134,14 +148,14 @@ def open_database(settings: Settings, *, create: bool = True) -> Database:
 
 
 def has_been_used(data: Path) -> bool:
-    """Return whether a data directory had a SQLite database once."""
+    """Return whether a data directory has ever had a SQLite database."""
     return (data / MARKER).exists() or (data / FILE).exists()
 
 
 def copy_to(database: Database, path: Path) -> None:
-    """Copy one state of a database into a new file, while others go on writing.
+    """Copy a consistent state of a database into a new file, while others write.
 
-    Raises `StoreError` on PostgreSQL, whose own programs do it.
+    Raises `StoreError` on PostgreSQL, which has its own tools for that.
     """
     driver = database._driver  # noqa: SLF001 - a function of this module
     try:
@@ -156,12 +170,14 @@ def check_is_plain(path: Path) -> None:
 
 
 def interrupt(database: Database) -> None:
-    """End what another thread has under way on this database, with a `StoreError`."""
+    """Interrupt what another thread is running on this database, with a `StoreError`."""
     database._driver.interrupt()  # noqa: SLF001 - a function of this module
 
 
 def quick_check(database: Database, *, deep: bool = False) -> list[str]:
-    """Return what the database product finds wrong with its own pages, if `deep` also with its indexes; empty if all is well."""
+    """Return the faults that the database product finds in its own pages, with `deep` also in its
+    indexes; empty if there are none.
+    """
     try:
         return examine(database, deep=deep)
     except StoreError as error:
@@ -169,7 +185,9 @@ def quick_check(database: Database, *, deep: bool = False) -> list[str]:
 
 
 def examine(database: Database, *, deep: bool = False) -> list[str]:
-    """Return what `quick_check` does; raise `StoreDamagedError` where it cannot even be looked for, other errors where that says nothing of it."""
+    """Return the result of `quick_check`. Raise `StoreDamagedError` if damage prevents the check
+    itself, other errors if nothing can be concluded.
+    """
     driver = database._driver  # noqa: SLF001 - a function of this module
     try:
         return driver.quick_check(deep=deep)
@@ -199,7 +217,7 @@ def _driver(settings: Settings, *, create: bool) -> DatabaseDriver:
 
 
 def _to_newest(driver: DatabaseDriver, *, create: bool) -> None:
-    """Polls of the stored revision; make, migrate or refuse."""
+    """Check the stored revision; create, migrate or refuse."""
     if _revision(driver) == REVISIONS[-1]:
         return
     if not create and _revision(driver) is None:
@@ -211,7 +229,7 @@ def _to_newest(driver: DatabaseDriver, *, create: bool) -> None:
 
     driver.begin_write()
     try:
-        # Another process may have done it while this one waited.
+        # Another process may have done it while this one waited for the lock.
         if _revision(driver) != REVISIONS[-1]:
             migrate(driver, REVISIONS[-1])
         driver.commit()
@@ -221,7 +239,9 @@ def _to_newest(driver: DatabaseDriver, *, create: bool) -> None:
 
 
 def _revision(driver: DatabaseDriver) -> str | None:
-    """Return the revision of the schema, None of an empty database; refuse one that this Tidings does not know."""
+    """Return the revision of the schema, None for an empty database. Raise `StoreNewerError` for
+    one that this Tidings does not know.
+    """
     if not driver.has_table("alembic_version"):
         if driver.has_table("instance"):
             raise StoreError(f"{driver.where} has tables but says no revision; `tidings doctor` says more")
@@ -236,6 +256,8 @@ def _revision(driver: DatabaseDriver) -> str | None:
 
 
 def sqlite_in_use() -> tuple[tuple[int, ...], bool]:
-    """Return the version of SQLite that this process has, and whether it serves one writer at a time only."""
+    """Return the SQLite version of this process, and whether it allows only one writer at a
+    time.
+    """
     version = library_version()
     return version, needs_single_writer(version)

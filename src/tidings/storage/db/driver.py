@@ -10,7 +10,9 @@ from tidings.storage.db.connection import Connection
 
 
 class DatabaseDriver(Protocol):
-    """One open database of one product. All methods raise errors of the tree, made by `translate`."""
+    """One open database of one product. All methods raise errors of the tree, made by
+    `translate`.
+    """
 
     dialect: str
     single_writer: bool
@@ -18,20 +20,20 @@ class DatabaseDriver(Protocol):
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """Return what the driver's library raises, and what the system below it does."""
+        """Return the exception types of the driver's library and of the system below it."""
         ...
 
     @property
     def where(self) -> str:
-        """Return the database's name for messages, without any password."""
+        """Return the database's name for messages, without password."""
         ...
 
     def begin_read(self) -> None:
-        """Begin a transaction that sees one state and can write nothing."""
+        """Begin a read-only transaction on one snapshot."""
         ...
 
     def begin_write(self) -> None:
-        """Begin the one writing transaction; waits for others, then raises `StoreBusyError`."""
+        """Begin the one writing transaction: wait for others, then raise `StoreBusyError`."""
         ...
 
     def commit(self) -> None:
@@ -39,42 +41,48 @@ class DatabaseDriver(Protocol):
         ...
 
     def has_committed(self) -> bool:
-        """Return whether the last write is durable although its `commit` raised `StoreLostError`; connects anew to find out."""
+        """Return whether the last write is durable although its `commit` raised `StoreLostError`;
+        reconnects to find out.
+        """
         ...
 
     def rollback(self) -> None:
-        """Leave nothing of the transaction; a connection that is lost has nothing of it left."""
+        """Roll the transaction back; a lost connection has already been rolled back."""
         ...
 
     def has_changed(self) -> bool:
-        """Return whether another connection has committed since last asked."""
+        """Return whether another connection has committed since the last call."""
         ...
 
     def has_table(self, name: str) -> bool:
-        """Return whether a table of that name is there."""
+        """Return whether a table of that name exists."""
         ...
 
     def copy_before(self, revision: str) -> str:
-        """Keep a copy of the database as it is at `revision`; return where, or "" if this product keeps none."""
+        """Store a copy of the database at `revision`; return its path, or "" if this product makes
+        no copies.
+        """
         ...
 
     def copy_to(self, path: Path) -> None:
-        """Copy one state of the database into a new file, while others go on writing.
+        """Copy a consistent state of the database into a new file, while others write.
 
-        Raise `StoreError` if this product keeps no copies.
+        Raise `StoreError` if this product makes no copies.
         """
         ...
 
     def quick_check(self, *, deep: bool = False) -> list[str]:
-        """Return what the product itself finds wrong with its pages; `deep`: also with its indexes, which takes longer."""
+        """Return the faults that the product finds in its pages; `deep`: also in its indexes, which
+        takes longer.
+        """
         ...
 
     def interrupt(self) -> None:
-        """End what another thread has under way on this connection, with an error."""
+        """Interrupt what another thread is running on this connection, with an error."""
         ...
 
     def translate(self, error: Exception) -> StoreError:
-        """Return the error of our tree that says what happened and what helps."""
+        """Return the error of our tree for a driver error."""
         ...
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which database this is."""
+"""The identity of this database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from tidings.storage.db.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class DatabaseInstance:
-    """The name of this database, the epoch that each restoring from a copy raises (part of every id that leaves it), the seed of gate 0."""
+    """The name of this database, its epoch (raised at each restore, part of every exported id), and
+    the seed of gate 0.
+    """
 
     id: str
     restore_epoch: int
@@ -26,15 +28,19 @@ def load(c: Connection) -> DatabaseInstance:
 
 
 def raise_epoch(c: Connection, by: int) -> None:
-    """Let ids begin anew. `by` is drawn by chance: a copy that is put back twice must not give out the same ids twice."""
+    """Raise the epoch, so that ids start anew. `by` is random: a copy that is restored twice must
+    not assign the same ids twice.
+    """
     c.execute("UPDATE instance SET restore_epoch = restore_epoch + :by", by=by)
 
 
 def place(c: Connection) -> str:
-    """Return what told the directory of this database from its copies, "" before it was first noted."""
+    """Return the mark that tells the directory of this database from its copies, "" before it was
+    first stored.
+    """
     return str(c.value("SELECT place FROM instance"))
 
 
 def set_place(c: Connection, place: str) -> None:
-    """Note what tells the directory of this database from its copies."""
+    """Store the mark that tells the directory of this database from its copies."""
     c.execute("UPDATE instance SET place = :place", place=place)

@@ -13,7 +13,7 @@ POLLER = "poller"
 
 @dataclass(frozen=True, slots=True)
 class LeaseRow:
-    """A lease; `holder` is empty once it was given back."""
+    """A lease; `holder` is empty once it was released."""
 
     name: str
     holder: str
@@ -22,17 +22,18 @@ class LeaseRow:
 
 
 def current(c: Connection, name: str) -> LeaseRow | None:
-    """Return the lease as it stands, or None if nobody ever had it."""
+    """Return the current lease, or None if it was never acquired."""
     row = c.one("SELECT name, holder, epoch, until FROM lease WHERE name = :name", name=name)
     return None if row is None else LeaseRow(*row)
 
 
 def acquire(c: Connection, name: str, holder: str, *, at: Instant, until: Instant) -> int:
-    """Take the lease until `until` and return its new epoch; `PollerBusyError` while another holder's time runs.
+    """Acquire the lease until `until` and return its new epoch. Raise `PollerBusyError` while
+    another holder's lease runs.
 
     Args:
         name: The name of the lease.
-        holder: Who takes it.
+        holder: The process that acquires it.
         at: The present (µs).
         until: When it ends unless it is renewed (µs).
     """
@@ -53,19 +54,21 @@ def acquire(c: Connection, name: str, holder: str, *, at: Instant, until: Instan
 
 
 def shorten(c: Connection, name: str, *, until: Instant) -> None:
-    """Let a lease run until then at the most: one that ends later was written by a clock that is ahead of ours. Who holds it renews it."""
+    """End a lease no later than `until`: a later end was written by a clock that was ahead. The
+    holder renews it.
+    """
     c.execute("UPDATE lease SET until = :until WHERE name = :name AND until > :until", name=name, until=until)
 
 
 def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, until: Instant) -> None:  # noqa: ARG001 - asked as `acquire` is
-    """Prolong the lease; `StaleEpochError` if another has taken it meanwhile.
+    """Prolong the lease. Raise `StaleEpochError` if another process has acquired it.
 
     Args:
         name: The name of the lease.
-        holder: Who has it.
-        epoch: The epoch with which it was taken.
+        holder: The process that holds it.
+        epoch: The epoch with which it was acquired.
         at: The present (µs).
-        until: When it ends then (µs).
+        until: The new end (µs).
     """
     text = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND epoch = :epoch"
     if not c.execute(text, name=name, holder=holder, epoch=epoch, until=until):
@@ -75,7 +78,7 @@ def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, unt
 
 
 def release(c: Connection, name: str, holder: str, epoch: int) -> None:
-    """Give the lease back, if it is still held; its epoch stays, so that the next one is higher."""
+    """Release the lease if it is still held; its epoch stays, so that the next one is higher."""
     text = "UPDATE lease SET holder = '', until = 0 WHERE name = :name AND holder = :holder AND epoch = :epoch"
     c.execute(text, name=name, holder=holder, epoch=epoch)
 

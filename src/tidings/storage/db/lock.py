@@ -1,5 +1,5 @@
-"""The poller's lock: flock on `lock` in the data directory (contracts §2), and what keeps that
-directory from being written.
+"""The poller's lock: flock on `lock` in the data directory (contracts §2), and why the directory
+cannot be written.
 
 The system drops the lock when its process ends.
 """
@@ -16,7 +16,7 @@ from typing import Final
 from tidings.errors import StoreStalledError
 
 LEAST_BYTES: Final = 64 * 1024
-"""With less room than this no version and no transaction of some size can be stored."""
+"""With less free space than this, no version and no large transaction can be stored."""
 _TRIES = 20
 _PAUSE_SECONDS = 0.005
 _ROOM = 1_024
@@ -25,8 +25,9 @@ _ROOM = 1_024
 class PollerLock:
     """The right of one process to poll and deliver for a data directory.
 
-    The file says who has it, and what keeps that process from its work; it is emptied when the lock is given back, so that a process which
-    was cut off leaves a trace. It has its room on the disk from the start: a full one takes what is said there.
+    The file names the holder and what prevents it from working. It is emptied on release, so a
+    crashed process leaves a trace. Its space is allocated from the start, so that it can be written
+    on a full disk.
     """
 
     def __init__(self, data: Path) -> None:
@@ -34,15 +35,19 @@ class PollerLock:
         self._mark = data / "lease"
         self._file: int | None = None
         self.was_cut_off = False
-        """whether the process that had the lock before ended without giving it back; known once it is taken"""
+        """whether the previous holder ended without releasing the lock; known once it is
+        acquired
+        """
         self.left_by = ""
-        """the name that the last process with this lock `mark`ed and never gave back: it has died; empty in a copy of the directory"""
+        """the name that a crashed previous holder set with `mark`; empty in a copy of the
+        directory
+        """
 
     def acquire(self) -> bool:
-        """Take the lock; return False if another process has it. Taking it twice is allowed.
+        """Acquire the lock; return False if another process has it. Acquiring it twice is allowed.
 
-        Somebody who only looks (`holder`) has the file for an instant; so a lock without a living holder is tried again.
-        Raises `StoreStalledError` if the file cannot be made or written.
+        A reader (`holder`) locks the file for an instant, so a lock without a living holder is
+        retried. Raises `StoreStalledError` if the file cannot be created or written.
         """
         if self._file is not None:
             return True
@@ -76,10 +81,10 @@ class PollerLock:
         return False
 
     def take_over(self) -> bool:
-        """Take the lock although a process has it that does nothing any more; return False if another was quicker.
+        """Take the lock from a process that has hung; return False if another was quicker.
 
-        The file is replaced: that process keeps the lock of a file that nobody opens any more. Whoever calls this fences what it may still
-        write, should it go on: `leases.acquire` raises the epoch.
+        The file is replaced: the old process keeps the lock of a file that nobody opens any more.
+        The caller must fence its later writes: `leases.acquire` raises the epoch.
         """
         turn = os.open(self._path.with_name(f"{self._path.name}.turn"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -99,20 +104,24 @@ class PollerLock:
         return True
 
     def _is_current(self, handle: int) -> bool:
-        """Return whether an open file is still the one of that name: another process may have replaced it."""
+        """Return whether an open file is still the one at the path: another process may have
+        replaced it.
+        """
         try:
             return os.path.samestat(os.fstat(handle), self._path.stat())
         except FileNotFoundError:
             return False
 
     def say(self, trouble: str) -> None:
-        """Let others read what keeps this process from its work, "" for nothing; on a disk that takes not even that they read nothing."""
+        """Publish what prevents this process from working, "" for nothing; if the disk is too full
+        even for that, publish nothing.
+        """
         if self._file is not None:
             with contextlib.suppress(OSError):
                 os.pwrite(self._file, _content(trouble), 0)
 
     def trouble(self) -> str:
-        """Return what keeps the process that has the lock from its work, "" if nothing does or nobody has it."""
+        """Return what prevents the holder from working, "" if nothing does or the lock is free."""
         try:
             handle = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -126,7 +135,9 @@ class PollerLock:
         return said if said and self.holder() is not None else ""
 
     def holder(self) -> int | None:
-        """Return the pid of the process that has the lock (0 if it has not said so yet), or None if nobody has."""
+        """Return the pid of the holder (0 if it has not written it yet), or None if the lock is
+        free.
+        """
         if self._file is not None:
             return os.getpid()
         try:
@@ -140,7 +151,9 @@ class PollerLock:
             os.close(handle)
 
     def mark(self, holder: str) -> None:
-        """Note under which name the lease is taken, so that the next process knows whether a lease is that of a process that died here."""
+        """Store the name under which the lease is held, so that the next process can recognize the
+        lease of a process that crashed here.
+        """
         if self._file is not None:
             with contextlib.suppress(OSError):  # without it the next process waits for the lease
                 self._mark.write_text(f"{os.fstat(self._file).st_ino} {holder}\n")
@@ -153,7 +166,9 @@ class PollerLock:
             return ""
 
     def release(self, *, cut_off: bool = False) -> None:
-        """Give the lock back, if it is held; `end_earlier_epochs` leaves the trace of a process that was cut off."""
+        """Release the lock if it is held; with `cut_off`, leave the trace of a crash, for
+        `end_earlier_epochs`.
+        """
         if self._file is None:
             return
         with contextlib.suppress(OSError):
@@ -164,7 +179,9 @@ class PollerLock:
 
 
 def is_stopped(pid: int) -> bool:
-    """Return whether a process of this machine was stopped (SIGSTOP, Ctrl-Z, a debugger); False where the system does not say."""
+    """Return whether a local process is stopped (SIGSTOP, Ctrl-Z, a debugger); False where the
+    system cannot say.
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
     except OSError:
@@ -173,7 +190,7 @@ def is_stopped(pid: int) -> bool:
 
 
 def _content(trouble: str) -> bytes:
-    """Return what the file says, always of one size."""
+    """Return the content of the file, always of one size."""
     return f"{os.getpid()}\n{' '.join(trouble.split())}".encode()[: _ROOM - 1].ljust(_ROOM - 1) + b"\n"
 
 
@@ -202,16 +219,18 @@ def _is_alive(pid: int) -> bool:
 
 
 def hindrance(data: Path) -> str:
-    """Return why nothing can be written to a directory now: no room, no inodes, a read-only file system; "" if nothing shows."""
+    """Return why a directory cannot be written now: no space, no inodes, a read-only file system;
+    "" if no reason is found.
+    """
     try:
         left = os.statvfs(data)
     except FileNotFoundError:
-        return ""  # it is made when it is needed
+        return ""  # it is created on demand
     except OSError as error:
         return error.strerror or str(error)
     if left.f_flag & os.ST_RDONLY:
         return "the file system is read-only"
-    free = left.f_bavail if os.geteuid() else left.f_bfree  # root may use what is reserved
+    free = left.f_bavail if os.geteuid() else left.f_bfree  # root may use the reserved blocks
     if left.f_blocks and free * left.f_frsize < LEAST_BYTES:
         return "no room is left on the disk"
     if left.f_files and not left.f_favail:
@@ -220,7 +239,9 @@ def hindrance(data: Path) -> str:
 
 
 def standstill(data: Path) -> str:
-    """Return what keeps polls of pages from being stored now: what the process that polls says, else what the file system shows; "" for nothing."""
+    """Return what prevents polls from being stored now: as the polling process reports it, else as
+    the file system shows; "" for nothing.
+    """
     if said := PollerLock(data).trouble():
         return said
     shown = hindrance(data)

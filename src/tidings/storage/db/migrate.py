@@ -1,10 +1,12 @@
-"""Bring a database to the newest schema; imported only when the stored revision is another one.
+"""Migrate a database to the newest schema; imported only when the stored revision is another one.
 
-A new database is made of `schema.sql` in one go; the numbered steps are for those that an older Tidings left (tests/unit/storage/db/test_schema.py
-holds both to the same). The revision stands in `alembic_version`, so named by what earlier versions of Tidings migrated with.
+`schema.sql` makes a new database at once; the numbered steps are for databases of older versions
+(tests/unit/storage/db/test_schema.py holds both to the same result). The revision stands in
+`alembic_version`, the name that earlier versions used.
 
-The first three schemas were edited after databases of them had been made, so that two databases can both say 0003 and differ. Before a database
-takes its next step, what the steps up to its own number make is compared with what is there, and added where it is missing (`complete`).
+The first three schemas were edited after databases of them had been made, so two databases can both
+say 0003 and differ. Before the next step, everything that the steps up to its own number make is
+compared with the database, and added where missing (`complete`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from tidings.storage.db.schema import WHOLE, TableText, statements, steps, table
 
 
 def migrate(driver: DatabaseDriver, newest: str) -> None:
-    """Make an empty database, or run the steps that are missing up to `newest`, inside the transaction that the caller began on `driver`."""
+    """Make an empty database, or run the missing steps up to `newest`, inside the caller's
+    transaction on `driver`.
+    """
     c = driver.connection
     if driver.has_table("alembic_version"):
         revision = c.value("SELECT version_num FROM alembic_version")
@@ -32,14 +36,14 @@ def migrate(driver: DatabaseDriver, newest: str) -> None:
 
 
 def make(c: Connection, newest: str) -> None:
-    """Make every table and note the revision."""
+    """Create every table and store the revision."""
     for statement in statements(WHOLE, c.dialect):
         c.execute(statement)
     _note(c, newest)
 
 
 def run_steps(c: Connection, newest: str, *, since: str = "") -> None:
-    """Run the steps after the revision `since` up to `newest`; from nothing if it is empty."""
+    """Run the steps after the revision `since` up to `newest`; from the start if it is empty."""
     for revision, file in steps().items():
         if since < revision <= newest:
             for statement in statements(file, c.dialect):
@@ -57,7 +61,7 @@ def _note(c: Connection, revision: str) -> None:
 
 
 def _seed(c: Connection) -> None:
-    """Give a new database its name, its seed and its one owner."""
+    """Insert the name, the seed and the one owner of a new database."""
     if c.value("SELECT count(*) FROM instance"):
         return
     c.execute(
@@ -70,11 +74,11 @@ def _seed(c: Connection) -> None:
 
 
 _FILLED = {
-    ("owner", "rules_seq"): "last_seq",  # rules have no need to hear what happened before there were rules
+    ("owner", "rules_seq"): "last_seq",  # rules need no events from before there were rules
     ("secret", "owner_id"): "1",
     ("secret", "kind"): "CASE name WHEN 'webhook' THEN 'signing' ELSE 'text' END",
 }
-"""What rows get in a column that is added to them, where that is not the column's default."""
+"""Values for existing rows in an added column, where they differ from the column's default."""
 
 _COLUMNS = {
     "sqlite": "SELECT name FROM pragma_table_info(:name)",
@@ -87,9 +91,11 @@ _INDEXES = {
 
 
 def complete(c: Connection, revision: str) -> list[str]:
-    """Add the tables, columns and indexes that the steps up to `revision` make and that the database lacks; return what was added.
+    """Add the tables, columns and indexes that the steps up to `revision` make and that the
+    database lacks; return what was added.
 
-    What is there stays as it is, but for a table whose primary key lacks a column: that is made anew, with its rows.
+    Everything else stays, except a table whose primary key lacks a column: it is rebuilt with its
+    rows.
     """
     wanted = tables(
         statement for step, file in steps().items() if step <= revision for statement in statements(file, c.dialect)
@@ -106,7 +112,7 @@ def complete(c: Connection, revision: str) -> list[str]:
 
 
 def _complete_table(c: Connection, name: str, table: TableText) -> list[str]:
-    """Make a table that is missing, or add the columns that it lacks."""
+    """Create a missing table, or add its missing columns."""
     known = {row[0] for row in c.rows(_COLUMNS[c.dialect], name=name)}
     if not known:
         _make(c, table)
@@ -126,7 +132,9 @@ def _make(c: Connection, table: TableText) -> None:
 
 
 def _add(c: Connection, table: str, column: str, definition: str) -> None:
-    """Add a column; rows that are there get what `_FILLED` says, else its default, else nothing of its type."""
+    """Add a column; existing rows get the value of `_FILLED`, else its default, else an empty value
+    of its type.
+    """
     if "NOT NULL" in definition and "DEFAULT" not in definition:
         empty = "''" if definition.split()[1] in {"TEXT", "BLOB", "BYTEA"} else "0"
         definition = definition.replace("NOT NULL", f"DEFAULT {empty} NOT NULL")
@@ -136,7 +144,7 @@ def _add(c: Connection, table: str, column: str, definition: str) -> None:
 
 
 def _make_anew(c: Connection, name: str, table: TableText, known: set[str]) -> None:
-    """Put a table as it should be in the place of one whose primary key lacks a column, with its rows."""
+    """Rebuild a table whose primary key lacks a column, with its rows."""
     terms = {column: column for column in table.columns if column in known} | {
         column: term for (owner, column), term in _FILLED.items() if owner == name and column not in known
     }

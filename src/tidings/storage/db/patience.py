@@ -1,4 +1,4 @@
-"""Patience: how long one waits for a database server that does not answer, and what is known of it meanwhile."""
+"""How long to wait for a database server that does not answer, and the state of its outage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidings.errors import StoreLostError
 log = logging.getLogger("tidings.storage")
 
 BRIEF_SECONDS: Final = 5.0
-"""How long a verb waits, and a service that is to stop."""
+"""How long a command waits, and a service that is stopping."""
 FIRST_PAUSE_SECONDS: Final = 0.1
 MOST_PAUSE_SECONDS: Final = 5.0
 """The longest pause between two attempts."""
@@ -21,16 +21,20 @@ MOST_PAUSE_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A time in which the server did not answer: `seconds` so far or in all, `error` as the server or the network put it last."""
+    """A time in which the server did not answer: `seconds` so far or in total, `error` is the
+    latest message of server or network.
+    """
 
     seconds: float
     error: str
 
 
 class Patience:
-    """Waits between attempts to reach the server, twice as long each time. It is used by the thread of the database and read by others.
+    """Waits between attempts to reach the server, doubling each time. Used by the thread of the
+    database and read by others.
 
-    `seconds` is how long an outage may last before its error is raised; None: as long as it takes, until `hurry`.
+    `seconds` is how long an outage may last before its error is raised; None: without limit, until
+    `hurry`.
     """
 
     def __init__(self, seconds: float | None = BRIEF_SECONDS) -> None:
@@ -44,12 +48,14 @@ class Patience:
 
     @property
     def outage(self) -> Outage | None:
-        """Return the outage that goes on now, or None; a connection that was cut and is made anew at once is none."""
+        """Return the current outage, or None; a lost connection that is restored at once is
+        none.
+        """
         begun = self._begun
         return None if begun is None or self._attempts < 2 else Outage(time.monotonic() - begun, self._error)
 
     def wait(self, error: StoreLostError) -> None:
-        """Return when the server is to be asked again. Raise `error` when patience is over."""
+        """Wait until the next attempt. Raise `error` when patience is over."""
         pause = self.pause(error)
         if self._hurried.is_set():
             time.sleep(pause)
@@ -57,7 +63,9 @@ class Patience:
             self._hurried.wait(pause)
 
     def pause(self, error: StoreLostError) -> float:
-        """Return after how many seconds the server is to be asked again, 0 the first time. Raise `error` when patience is over."""
+        """Return the seconds until the next attempt, 0 the first time. Raise `error` when patience
+        is over.
+        """
         if self._begun is None:
             self._begun = time.monotonic()
         self._error = str(error)
@@ -73,7 +81,7 @@ class Patience:
         return float(min(FIRST_PAUSE_SECONDS * 2 ** min(self._attempts - 2, 10), MOST_PAUSE_SECONDS))
 
     def over(self) -> None:
-        """Hear that the server has answered."""
+        """Record that the server has answered."""
         if self._begun is None:
             return
         outage = Outage(time.monotonic() - self._begun, self._error)
@@ -86,10 +94,10 @@ class Patience:
         self._ended.append(outage)
 
     def hurry(self) -> None:
-        """Wait for no outage any longer than a few seconds from now on: the service is to stop."""
+        """Limit all waiting to a few seconds from now on: the service is stopping."""
         self._hurried.set()
 
     def take_ended(self) -> list[Outage]:
-        """Return the outages that have ended since last asked, each once."""
+        """Return the outages that have ended since the last call."""
         ended, self._ended = self._ended, []
         return ended

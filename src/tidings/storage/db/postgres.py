@@ -1,11 +1,12 @@
-"""PostgreSQL through psycopg 3: the same texts, `:name` rewritten once to `%(name)s`.
+"""PostgreSQL through psycopg 3: the same texts, with `:name` rewritten once to `%(name)s`.
 
-Writers take one advisory lock for the length of their transaction, so that there is one writer at a time as on SQLite: commit order
-is the order of event numbers, and a check before a write holds until the commit. NOTIFY in the same statement tells other
-connections.
+Writers take one advisory lock for their transaction, so that there is one writer at a time as on
+SQLite: commit order is the order of event numbers, and a check before a write holds until the
+commit. NOTIFY in the same statement wakes other connections.
 
-A connection that is lost is made anew, and what it left on the server is ended first: it may still hold the lock, or be at its
-COMMIT. Whether a transaction was committed whose answer was lost, the server says by its number (`txid_status`).
+A lost connection is replaced, and its server process is ended first: it may still hold the lock, or
+be committing. Whether a transaction whose answer was lost was committed, the server says by its
+number (`txid_status`).
 """
 
 from __future__ import annotations
@@ -50,15 +51,23 @@ _NETWORK: Final[Mapping[str, Any]] = {
     "tcp_user_timeout": 15_000,
     "application_name": "tidings",
 }
-"""Parameters of a connection where `store.url` does not give them: a server that has gone is missed within some 15 s."""
+"""Connection parameters that `store.url` does not set: a server that has gone is detected within
+some 15 s.
+"""
 _TRANSACTION_SECONDS: Final = 30
-"""How long a transaction may rest before the server ends it: a process that was stopped in it would hold the lock of all writers."""
+"""How long a transaction may be idle before the server ends it: a process stopped inside it would
+hold the writers' lock.
+"""
 _SILENT_WAITS: Final = 100
-"""After so many waits of 0.1 s without a byte from the server it is asked, on another connection, whether it is still at work."""
+"""After so many waits of 0.1 s without a byte from the server, ask on another connection whether it
+is still working.
+"""
 _FINISH_SECONDS: Final = 5.0
-"""How long the server may take to end a connection that was cut while it committed."""
+"""How long the server may take to end a connection that was lost during its commit."""
 _AWAY: Final = ("08", "57", "53", "25006", "25P03")
-"""Beginnings of SQLSTATE: connection, operator intervention, resources, read only, a transaction that rested too long. Each may pass."""
+"""Prefixes of SQLSTATE that may pass: connection, operator intervention, resources, read only, an
+idle transaction.
+"""
 
 
 class _SilenceError(Exception):
@@ -66,15 +75,18 @@ class _SilenceError(Exception):
 
 
 class _Watched(psycopg.Connection[tuple[Any, ...]]):
-    """A connection that is given up when the server says nothing and is not at work on what was asked either.
+    """A connection that is given up when the server is silent and not working on the query.
 
-    Keepalives find a machine that has gone. This finds what they do not: a proxy or server that takes everything and answers nothing.
+    Keepalives find a machine that has gone. This finds a proxy or server that accepts everything
+    and answers nothing.
     """
 
     is_at_work: Callable[[], bool]
 
     def wait(self, gen: Generator[Any, Any, T], *given: Any, **more: Any) -> T:
-        """Return what a generator of psycopg returns; raise `OperationalError` where no answer is to be expected any more."""
+        """Return the result of a generator of psycopg. Raise `OperationalError` if no answer is to
+        be expected any more.
+        """
         try:
             return super().wait(self._collect_notices(gen), *given, **more)
         except _SilenceError as error:
@@ -88,7 +100,7 @@ class _Watched(psycopg.Connection[tuple[Any, ...]]):
                 ready = yield wanted
                 silent = 0 if ready else silent + 1
                 if not silent:
-                    is_given_up = False  # the answer came while the server was asked about it
+                    is_given_up = False  # the answer came while the server was asked
                 elif is_given_up:
                     message = f"no answer for {_SILENT_WAITS // 10} s"
                     raise _SilenceError(message)
@@ -100,17 +112,17 @@ class _Watched(psycopg.Connection[tuple[Any, ...]]):
 
 
 def by_name(text: str) -> bytes:
-    """Return a text as psycopg wants it with values by name."""
+    """Return a text in psycopg's form with values by name."""
     return rewrite(text, "%({})s", "%%").encode()
 
 
 def by_place(text: str) -> bytes:
-    """Return a text as psycopg wants it with values in order."""
+    """Return a text in psycopg's form with values in order."""
     return rewrite(text, "%s", "%%").encode()
 
 
 class PostgresDriver:
-    """The row for PostgreSQL."""
+    """The driver of PostgreSQL."""
 
     dialect = "postgresql"
     single_writer = False
@@ -151,7 +163,9 @@ class PostgresDriver:
         return {name: value for name, value in _NETWORK.items() if name not in given}
 
     def _is_at_work(self) -> bool:
-        """Return whether the server still works on what this connection asked, or cannot say; False if it does not answer at all."""
+        """Return whether the server still works on this connection's query, or cannot say; False if
+        it does not answer at all.
+        """
         try:
             with psycopg.connect(self._url, autocommit=True, **self._network()) as other:
                 row = other.execute(_WORKS, self._self).fetchone()
@@ -171,7 +185,7 @@ class PostgresDriver:
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """Return what psycopg raises, and the system below it."""
+        """Return the exception types of psycopg and of the system below it."""
         return psycopg.Error, MemoryError, OSError
 
     @property
@@ -185,7 +199,7 @@ class PostgresDriver:
         return make_conninfo("", **shown)
 
     def begin_read(self) -> None:
-        """Begin a read of one state; a lost connection is made anew first."""
+        """Begin a read on one snapshot; replace a lost connection first."""
         self._revive()
         self._raw.execute(b"BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
@@ -204,7 +218,9 @@ class PostgresDriver:
         self._raw.execute(b"COMMIT")
 
     def has_committed(self) -> bool:
-        """Return what the server says of the last write, once it has ended the connection on which that was made."""
+        """Return whether the server has committed the last write, once it has ended the connection
+        of that write.
+        """
         self._revive()
         deadline = time.monotonic() + _FINISH_SECONDS
         while (status := self._run_status()) == "in progress":
@@ -220,7 +236,7 @@ class PostgresDriver:
         return None if row is None else row[0]
 
     def rollback(self) -> None:
-        """Roll back, if there is still a connection to do so: what was lost is rolled back by the server."""
+        """Roll back, if the connection is still open: the server rolls back a lost one."""
         if self._raw.closed or self._raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
             return
         try:
@@ -229,10 +245,12 @@ class PostgresDriver:
             self._raw.close()
 
     def has_changed(self) -> bool:
-        """Return whether another connection has told of a commit, or may have while there was no connection."""
+        """Return whether another connection has notified of a commit, or may have while there was
+        no connection.
+        """
         self._revive()
         own = self._raw.info.backend_pid
-        self._raw.execute(b"SELECT 1")  # the answer brings what was told before it
+        self._raw.execute(b"SELECT 1")  # the answer carries earlier notifications
         told = [notice for notice in self._raw.notifies(timeout=0) if notice.pid != own]
         is_new, self._is_new = self._is_new, False
         return is_new or bool(told)
@@ -243,7 +261,7 @@ class PostgresDriver:
         return found is not None and found[0] is not None
 
     def copy_to(self, path: Path) -> None:  # noqa: ARG002 - one signature for both
-        """Raise `StoreError`: a server's database is copied by the server's own program."""
+        """Raise `StoreError`: a server's database is copied by the server's own tools."""
         raise StoreError(
             "this database is PostgreSQL's, which makes its own backups: pg_dump --format=custom --file=FILE"
             ' "$TIDINGS_STORE_URL"; '
@@ -251,15 +269,17 @@ class PostgresDriver:
         )
 
     def copy_before(self, revision: str) -> str:  # noqa: ARG002 - one signature for both
-        """Keep nothing: a server's copies are its owner's (`pg_dump`); the migration is one transaction."""
+        """Copy nothing: backups of a server are its owner's (`pg_dump`); the migration is one
+        transaction.
+        """
         return ""
 
     def quick_check(self, *, deep: bool = False) -> list[str]:  # noqa: ARG002 - one signature for both
-        """Return nothing: PostgreSQL watches its own pages."""
+        """Return nothing: PostgreSQL checks its own pages."""
         return []
 
     def interrupt(self) -> None:
-        """Do nothing: no check is ever under way."""
+        """Do nothing: no check ever runs."""
 
     def translate(self, error: Exception) -> StoreError:
         """Return the error of our tree for one of psycopg's."""

@@ -1,10 +1,10 @@
-"""The last step of a restore: what was read from a backup takes the place of what a data directory
-has.
+"""The last step of a restore: replace the content of a data directory by what was read from a
+backup.
 
-A restore prepares everything in `restoring/`, which counts for nothing. One rename to `restored/`
-decides it: from then on whoever opens the database carries it out first, so that a restore which
-was cut off has either not happened or happens whole. Each step can be done again. What was there
-before is moved aside into `before-restore-TIME/`, never deleted.
+A restore prepares everything in `restoring/`, which has no effect. One rename to `restored/`
+decides it: from then on whoever opens the database finishes it first, so that an interrupted
+restore happens either not at all or completely. Each step is idempotent. The previous content is
+moved into `before-restore-TIME/`, never deleted.
 """
 
 from __future__ import annotations
@@ -24,33 +24,31 @@ PREPARED: Final = "restoring"
 DECIDED: Final = "restored"
 ASIDE: Final = "before-restore"
 OLD: Final = ".old"
-"""Within `restored/`: where what was there before is put until the end."""
+"""Suffix within `restored/` of the previous content, until the end."""
 PLACES: Final = ("place", "numbers")
-"""By these an older copy is noticed (docs/decisions/0045); what is restored begins without them,
-with an epoch of its own.
+"""Files by which an older copy is detected (docs/decisions/0045); a restored directory starts
+without them, with a new epoch.
 """
 DATABASE: Final = "tidings.db"
 OWN: Final = (DATABASE, "blobs", "secrets.key", "tidings.toml")
-"""What a backup may hold; the database goes first, with the files that SQLite keeps beside it."""
+"""What a backup may hold; the database goes first, with the files that SQLite stores beside it."""
 SEARCH: Final = ("search.db", "search.db-wal", "search.db-shm")
-"""The index of what was there before; what is restored is indexed anew."""
+"""The search index of the previous content; restored content is indexed again."""
 BESIDE: Final = (f"{DATABASE}-wal", f"{DATABASE}-shm", *PLACES, *SEARCH)
 _WAIT_SECONDS: Final = 10.0
 
 
 def decide(data: Path) -> None:
-    """Let what was prepared take the place of what is there; from here on it happens, if need be
-    at the next opening.
-    """
+    """Commit to a prepared restore; from here on it happens, if need be at the next opening."""
     sync_folder(data / PREPARED)
     (data / PREPARED).rename(data / DECIDED)
     sync_folder(data)
 
 
 def finish(data: Path) -> None:
-    """Carry out a restore that was decided, if there is one; several processes may come at once.
+    """Finish a restore that was decided, if there is one; several processes may call this at once.
 
-    Raises `StoreBusyError` while another process does it for too long, `StoreStalledError` if the
+    Raises `StoreBusyError` while another process takes too long, `StoreStalledError` if the
     directory cannot be written.
     """
     if not (data / DECIDED).is_dir():
@@ -88,7 +86,7 @@ def _carry_out(data: Path) -> None:
 
 
 def mark_used(data: Path) -> None:
-    """Note that a directory has a database, as its first opening does."""
+    """Mark a directory as having a database, as its first opening does."""
     handle = os.open(data / "USED", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.pwrite(
@@ -102,7 +100,7 @@ def mark_used(data: Path) -> None:
 
 
 def _aside(data: Path) -> Path:
-    """Return a folder's name that is free."""
+    """Return an unused folder name."""
     stem = f"{ASIDE}-{time.strftime('%Y-%m-%d-%H%M%S', time.gmtime())}"
     names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
     return next(data / name for name in names if not (data / name).exists())
@@ -132,7 +130,7 @@ def _alone(data: Path) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Let what was made, renamed or removed in a folder outlast a loss of power."""
+    """Make creations, renames and deletions in a folder durable."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

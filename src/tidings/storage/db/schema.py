@@ -1,6 +1,7 @@
-"""The schema is text: `migrations/schema.sql` makes a new database, the numbered files beside it bring an older one there (docs/decisions/0051).
+"""The schema as text: `migrations/schema.sql` makes a new database, the numbered files migrate an
+older one (docs/decisions/0051).
 
-Read when a database is made or migrated and by tests, never on the way of a query.
+Read when a database is made or migrated and by tests, never by queries.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _POSTGRESQL: Final = (
     (r"\bDOUBLE\b", "DOUBLE PRECISION"),
     (r"\bjson_extract\((\S+), '\$\.(\w+)'\)", r"\1::json ->> '\2'"),
 )
-"""PostgreSQL's words for SQLite's."""
+"""PostgreSQL's equivalents of SQLite's words."""
 
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 _MADE = re.compile(
@@ -33,7 +34,9 @@ _MADE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TableText:
-    """A table as statements make it: all of these in order, the definition of each column, the columns of its primary key, its indexes."""
+    """A table as statements make it: the statements in order, each column's definition, the primary
+    key's columns, the indexes.
+    """
 
     statements: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
@@ -42,7 +45,7 @@ class TableText:
 
 
 def statements(name: str, dialect: str) -> list[str]:
-    """Return the statements of a file of `migrations/` in the words of a database product."""
+    """Return the statements of a file of `migrations/` in the dialect of a database product."""
     text = _COMMENT.sub("", (FOLDER / name).read_text(encoding="utf-8"))
     if dialect == "postgresql":
         for pattern, word in _POSTGRESQL:
@@ -56,7 +59,7 @@ def steps() -> dict[str, str]:
 
 
 def tables(made_by: Iterable[str]) -> dict[str, TableText]:
-    """Return the tables that statements leave, as these define them."""
+    """Return the tables that statements create, with their definitions."""
     found: dict[str, TableText] = {}
     for statement in made_by:
         match = _MADE.match(statement)

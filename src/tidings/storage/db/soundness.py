@@ -1,7 +1,8 @@
-"""Soundness: whether the database is whole, examined beside the service on a connection and a thread of its own.
+"""Whether the database is intact, examined beside the service on a connection and a thread of its
+own.
 
-After a process was cut off the examination is waited for, `FIRST_SECONDS` at the most, before anything is served; what is left of it goes on
-beside the service. A database in which it finds a fault is served no further.
+After a crash, the service waits for the examination, at most `FIRST_SECONDS`, before it serves
+anything; the rest runs in the background. A database with a fault is not served.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tidings.storage.db.database import Database, examine, interrupt, open_datab
 
 FIRST_SECONDS: Final = 2.0
 SHOWN: Final = 3
-"""So many faults are named."""
+"""How many faults are named."""
 
 
 class Soundness:
@@ -28,12 +29,12 @@ class Soundness:
 
     @property
     def is_known(self) -> bool:
-        """Return whether an examination was made, or none was begun."""
+        """Return whether an examination has finished, or none was begun."""
         return self._task is None or self._task.done()
 
     @property
     def is_whole(self) -> bool:
-        """Return whether an examination was made and found no fault."""
+        """Return whether an examination has finished without a fault."""
         return self._task is not None and self._task.done() and self._task.result() is None
 
     @property
@@ -42,12 +43,12 @@ class Soundness:
         return self._task is not None and self._task.done() and self._task.result() is not None
 
     def begin(self) -> None:
-        """Begin an examination, if none is under way."""
+        """Begin an examination, if none is running."""
         if self.is_known:
             self._task = asyncio.create_task(asyncio.to_thread(self._examine))
 
     async def wait(self, seconds: float) -> None:
-        """Give it so long, then do as `insist` does."""
+        """Wait for it for so long, then do as `insist` does."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=seconds)
         self.insist()
@@ -58,7 +59,7 @@ class Soundness:
             raise error
 
     async def end(self, seconds: float) -> None:
-        """Give what is under way so long, then end it."""
+        """Wait for a running examination for so long, then cancel it."""
         if self._task is None or self._task.done():
             return
         await asyncio.wait({self._task}, timeout=seconds)
@@ -76,7 +77,7 @@ class Soundness:
         except StoreDamagedError as error:
             return error
         except StoreError:
-            return None  # it cannot be read now, or this was ended: that says nothing of it
+            return None  # unreadable now, or cancelled: that proves nothing
         if not faults:
             return None
         more = f", and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
@@ -84,7 +85,7 @@ class Soundness:
 
 
 def describe_damage(settings: Settings, what: str) -> str:
-    """Return what is said of a damaged database, with the way out."""
+    """Return the message on a damaged database, with the way out."""
     where = (settings.store.url and "the database") or str(settings.data / "tidings.db")
     copy = (
         "restore the server's own backup"

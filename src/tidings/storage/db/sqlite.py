@@ -1,7 +1,7 @@
 """SQLite: one file in the data directory, WAL, synchronous=FULL (contracts §2).
 
-`pysqlite3` ships an SQLite without the WAL-reset race; where it has no wheel the standard module serves, in single-writer mode if
-its SQLite is one of those that can corrupt a WAL under two writers.
+`pysqlite3` ships an SQLite without the WAL-reset race. Where it has no wheel, the standard module
+is used, in single-writer mode if its SQLite can corrupt a WAL under two writers.
 """
 
 from __future__ import annotations
@@ -39,20 +39,22 @@ _MARKER_TEXT = "Tidings uses this directory. While this file is here, a lost tid
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _STALLS = ("I/O", "readonly", "unable to open", "out of memory")
-"""What SQLite says when the system refuses; it names no cause."""
+"""SQLite's messages when the system refuses; they name no cause."""
 _STATEMENTS = 512
 
 Version = tuple[int, int, int]
 
 
 def library_version() -> Version:
-    """Return the version of the SQLite that is used."""
+    """Return the version of the SQLite in use."""
     major, minor, patch = sqlite3.sqlite_version_info
     return major, minor, patch
 
 
 def needs_single_writer(version: Version) -> bool:
-    """Return whether two writers of this SQLite can corrupt a WAL: before 3.51.3, but for 3.50.7+ and 3.44.6+."""
+    """Return whether two writers of this SQLite can corrupt a WAL: before 3.51.3, except 3.50.7+
+    and 3.44.6+.
+    """
     if version[:2] == (3, 50):
         return version < (3, 50, 7)
     if version[:2] == (3, 44):
@@ -61,7 +63,7 @@ def needs_single_writer(version: Version) -> bool:
 
 
 class SqliteDriver:
-    """The row for SQLite. `version` is given by tests, to see both modes."""
+    """The driver of SQLite. Tests pass `version` to cover both modes."""
 
     dialect = "sqlite"
 
@@ -107,7 +109,7 @@ class SqliteDriver:
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """Return what the library raises, and the system below it."""
+        """Return the exception types of the library and of the system below it."""
         return sqlite3.Error, MemoryError, OSError
 
     @property
@@ -116,12 +118,14 @@ class SqliteDriver:
         return str(self._path)
 
     def begin_read(self) -> None:
-        """Begin a read; a write inside it is refused, since a read that turns into a write cannot wait."""
+        """Begin a read; a write inside it is refused, since a read that turns into a write cannot
+        wait.
+        """
         self._raw.execute("PRAGMA query_only = ON")
         self._raw.execute("BEGIN")
 
     def begin_write(self) -> None:
-        """Begin a write with BEGIN IMMEDIATE, in single-writer mode behind a lock of its own."""
+        """Begin a write with BEGIN IMMEDIATE, in single-writer mode behind a separate lock."""
         if _identity(self._path) != self._file:
             raise StoreMissingError(
                 f"{self._path} is not the file any more that was opened: it was removed or replaced meanwhile. Nothing is written to what is gone; "
@@ -137,16 +141,16 @@ class SqliteDriver:
             raise
 
     def commit(self) -> None:
-        """Commit; the disk has it when this returns."""
+        """Commit durably."""
         self._raw.execute("COMMIT")
         self._drop_write_lock()
 
     def has_committed(self) -> bool:
-        """Return False: a commit that raises has written nothing, there is nobody whose answer could be lost."""
+        """Return False: a commit that raises has written nothing; no answer can be lost."""
         return False
 
     def rollback(self) -> None:
-        """Roll back, also where SQLite has done so already."""
+        """Roll back, also if SQLite has done so already."""
         try:
             if self._raw.in_transaction:
                 self._raw.execute("ROLLBACK")
@@ -154,7 +158,9 @@ class SqliteDriver:
             self._drop_write_lock()
 
     def has_changed(self) -> bool:
-        """Return whether `PRAGMA data_version` has moved: it does so at commits of other connections only."""
+        """Return whether `PRAGMA data_version` has changed: it does so at commits of other
+        connections only.
+        """
         seen, self._seen = self._seen, self._data_version()
         return bool(seen != self._seen)
 
@@ -164,7 +170,7 @@ class SqliteDriver:
         return found.fetchone() is not None
 
     def copy_before(self, revision: str) -> str:
-        """Copy the whole database beside itself, under the name of its revision, before a migration changes it."""
+        """Copy the database into a file named after its revision, before a migration changes it."""
         path = self._path.with_name(f"{FILE}.before-migration-from-{revision}")
         part = path.with_name(path.name + ".part")
         self.copy_to(part)
@@ -173,7 +179,9 @@ class SqliteDriver:
         return str(path)
 
     def copy_to(self, path: Path) -> None:
-        """Copy one state of the database into a new file, in one step that no writer restarts."""
+        """Copy a consistent state of the database into a new file, in one step that no writer
+        restarts.
+        """
         path.unlink(missing_ok=True)
         _keep_private(path)
         with contextlib.closing(sqlite3.connect(path)) as copy:
@@ -181,7 +189,9 @@ class SqliteDriver:
         _sync(path)
 
     def quick_check(self, *, deep: bool = False) -> list[str]:
-        """Return what `PRAGMA quick_check` (`integrity_check` if it is to be deep) and `PRAGMA foreign_key_check` find; empty if all is well."""
+        """Return the faults found by `PRAGMA quick_check` (`integrity_check` if `deep`) and `PRAGMA
+        foreign_key_check`; empty if none.
+        """
         text = "PRAGMA integrity_check" if deep else "PRAGMA quick_check"
         faults = [row[0] for row in self._raw.execute(text).fetchall() if row[0] != "ok"]
         orphans = [
@@ -191,7 +201,7 @@ class SqliteDriver:
         return faults + orphans
 
     def interrupt(self) -> None:
-        """End what another thread has under way on this connection."""
+        """Interrupt what another thread is running on this connection."""
         self._raw.interrupt()
 
     def translate(self, error: Exception) -> StoreError:
@@ -264,7 +274,7 @@ class SqliteDriver:
 
 @contextlib.contextmanager
 def _first_use(data: Path, path: Path, *, create: bool) -> Iterator[None]:
-    """Check what is in the directory; on first use keep others out until the file is made and the marker says so."""
+    """Check the directory; on first use, exclude others until the file and its marker exist."""
     marker = data / MARKER
     used = _is_filled(marker)
     restored.finish(data)
@@ -294,7 +304,9 @@ def _first_use(data: Path, path: Path, *, create: bool) -> Iterator[None]:
 
 
 def _keep_private(path: Path) -> None:
-    """Make a database its owner's alone, whatever the umask and the folder say; a new one is made so, and SQLite gives its other files the same mode."""
+    """Make a database accessible to its owner only, whatever umask and folder say; SQLite gives its
+    other files the same mode.
+    """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         return
@@ -304,13 +316,13 @@ def _keep_private(path: Path) -> None:
         path.with_name(f"{path.name}-shm"),
         *path.parent.glob(f"{path.name}.before-migration-from-*"),
     ):
-        with contextlib.suppress(OSError):  # another's file, or a read-only file system: it is left as it is
+        with contextlib.suppress(OSError):  # owned by another user, or a read-only file system: leave it as it is
             if file.stat().st_mode & 0o077:
                 file.chmod(0o600)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return by what a file is known, whatever it is called; None if there is none of that name."""
+    """Return the identity (device, inode) of a file; None if it does not exist."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -321,7 +333,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def tables_only(path: Path) -> None:
     """Raise `StoreDamagedError` unless a file is a SQLite database of tables and indexes only.
 
-    Then nothing in it acts when it is opened.
+    Nothing else in a database can act when it is opened.
     """
     _check_header(path)
     try:
@@ -363,7 +375,9 @@ def _refuse_lost(data: Path, path: Path, *, used: bool, create: bool) -> None:
 
 
 def _check_header(path: Path) -> None:
-    """Refuse a file that is no SQLite database or was cut. With a WAL that has content, the file's length proves nothing."""
+    """Raise `StoreDamagedError` for a file that is not a SQLite database or was truncated. With a
+    WAL that has content, the file's length proves nothing.
+    """
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)

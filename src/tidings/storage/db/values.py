@@ -1,4 +1,4 @@
-"""How values of nouns become columns and come back: JSON, truths, texts that a page wrote."""
+"""Convert values to columns and back: JSON, booleans, texts from pages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tidings.errors import StoreDamagedError
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circular=False).encode
 
 to_json = _encode
-"""Return compact ASCII JSON; a lone surrogate and NUL pass unharmed."""
+"""Return compact ASCII JSON; a lone surrogate and NUL survive."""
 
 
 def from_json(text: str) -> Any:
-    """Return what `to_json` was given. Raises `StoreDamagedError` for what it never wrote."""
+    """Return the value that `to_json` was given. Raise `StoreDamagedError` for any other text."""
     try:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
@@ -25,11 +25,11 @@ def from_json(text: str) -> Any:
 
 
 UNREADABLE = (StoreDamagedError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
-"""What converting a row raises that holds what no row can."""
+"""What the conversion of a damaged row raises."""
 
 T = TypeVar("T")
 SetAside = Callable[[tuple[Any, ...], str], None]
-"""hears a row that makes no sense, and why"""
+"""takes a row that is inconsistent, and why"""
 
 
 def readable(
@@ -38,13 +38,14 @@ def readable(
     what: str,
     set_aside: SetAside | None = None,
 ) -> list[T]:
-    """Return rows as nouns. One that makes no sense goes to `set_aside`; without that, `StoreDamagedError` is raised.
+    """Return rows as values. An inconsistent one goes to `set_aside`; without it, raise
+    `StoreDamagedError`.
 
     Args:
         rows: Rows as the database has them.
-        convert: Makes a noun of a row; raises where it makes no sense.
+        convert: Makes a value of a row; raises for an inconsistent one.
         what: What a row is, for the message.
-        set_aside: Takes rows that make no sense; None to raise.
+        set_aside: Takes inconsistent rows; None to raise.
     """
     made: list[T] = []
     for row in rows:
@@ -65,7 +66,9 @@ _NUMBERS = frozenset({int, float, type(None)})
 
 
 def check_numbers(**values: object) -> None:
-    """Raise `StoreDamagedError` for a value that is neither a number nor nothing; a damaged SQLite file has any type anywhere."""
+    """Raise `StoreDamagedError` for a value that is neither a number nor None; a damaged SQLite
+    file has any type anywhere.
+    """
     if _NUMBERS.issuperset(map(type, values.values())):
         return
     for name, value in values.items():
@@ -76,17 +79,17 @@ def check_numbers(**values: object) -> None:
 
 
 def plain(text: str) -> str:
-    """Return text that both databases take: NUL and lone surrogates become U+FFFD."""
+    """Return text that both databases accept: NUL and lone surrogates become U+FFFD."""
     if text.isascii() and "\0" not in text:
         return text
     return text.replace("\0", "\ufffd").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def to_bytes(text: str | None) -> bytes | None:
-    """Return a header's value byte for byte (a surrogate stands for a byte that is no UTF-8)."""
+    """Return a header's value byte for byte (a surrogate stands for a byte that is not UTF-8)."""
     return None if text is None else text.encode("utf-8", "surrogatepass")
 
 
 def from_bytes(value: Any) -> str | None:
-    """Return what `to_bytes` was given."""
+    """Return the value that `to_bytes` was given."""
     return None if value is None else bytes(value).decode("utf-8", "surrogatepass")

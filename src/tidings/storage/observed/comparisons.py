@@ -1,4 +1,4 @@
-"""Comparisons that are owed or were given up (contracts §1)."""
+"""Comparisons that are pending or were given up (contracts §1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _DONE = (
     "DELETE FROM comparison WHERE subscription_id = :subscription_id AND from_seq = :from_seq AND to_seq = :to_seq"
     " AND revision = :revision"
 )
-# Once the newest of several versions is compared, or given up, those before it are owed no more.
+# Once the newest of several versions is compared or given up, pending comparisons of earlier ones
+# are deleted.
 _OVERTAKEN = (
     "DELETE FROM comparison WHERE subscription_id = :subscription_id AND from_seq = :from_seq AND to_seq <= :to_seq"
     " AND revision <= :revision AND status = 'pending'"
@@ -29,18 +30,22 @@ _OVERTAKEN = (
 
 
 def pending(c: Connection) -> list[ComparisonRow]:
-    """Return the comparisons that are owed, the longest owed first."""
+    """Return the pending comparisons, the oldest first."""
     return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE status = 'pending' ORDER BY at, subscription_id, to_seq")]
 
 
 def list_given_up(c: Connection, *, since: Instant = 0) -> list[ComparisonRow]:
-    """Return the comparisons that could not be made, by subscription, of those that have been owed since an instant or later."""
+    """Return the comparisons that were given up, by subscription, pending since `since` (µs) or
+    later.
+    """
     text = f"{_SELECT} WHERE status = 'could_not_compare' AND at >= :since ORDER BY subscription_id, to_seq"
     return [_to_row(row) for row in c.rows(text, since=since)]
 
 
 def put(c: Connection, comparisons: Sequence[ComparisonRow], *, at: Instant) -> None:
-    """Write comparisons; one that is done goes, and with one that is settled go those that are owed for versions before it."""
+    """Store comparisons. A finished one is deleted, and with a settled one go the pending ones of
+    earlier versions.
+    """
     keys = ("subscription_id", "from_seq", "to_seq", "revision")
     done = [{key: getattr(row, key) for key in keys} for row in comparisons if row.status == "done"]
     settled = [{key: getattr(row, key) for key in keys} for row in comparisons if row.status != "pending"]

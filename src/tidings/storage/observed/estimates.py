@@ -1,4 +1,4 @@
-"""The states of estimators and policies, a page each, plain JSON."""
+"""The states of estimators and policies, one per page, plain JSON."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ _PUT = (
 
 
 def load_all(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
-    """Return the state of every page that estimator `name` knows, by page id."""
+    """Return the state of every page in estimator `name`, by page id."""
     rows = c.rows("SELECT page_id, state FROM estimate WHERE name = :name ORDER BY page_id", name=name)
     return {page_id: from_json(state) for page_id, state in rows}
 
 
 def of_newest_versions(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
-    """Return what `name` says of the newest versions of pages, by page id; what it said of older ones only is left out."""
+    """Return the states of `name` for the newest versions of pages, by page id; states of older
+    versions are left out.
+    """
     text = (
         "SELECT e.page_id, e.state FROM estimate e JOIN page p ON p.id = e.page_id"
         " WHERE e.name = :name AND e.at >= COALESCE(p.changed_at, 0) ORDER BY e.page_id"
@@ -31,24 +33,24 @@ def of_newest_versions(c: Connection, name: str) -> dict[int, Mapping[str, Any]]
 
 
 def get(c: Connection, name: str, page_id: int) -> Mapping[str, Any] | None:
-    """Return what estimator `name` knows of a page, None if nothing."""
+    """Return the state of a page in estimator `name`, None if there is none."""
     row = c.one("SELECT state FROM estimate WHERE name = :name AND page_id = :page_id", name=name, page_id=page_id)
     return None if row is None else from_json(row[0])
 
 
 def load(c: Connection, name: str, page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
-    """Return what one estimator knows of some pages; a page of which it knows nothing is left out."""
+    """Return the states of some pages in one estimator; pages without one are left out."""
     return {page_id: state for page_id in page_ids if (state := get(c, name, page_id)) is not None}
 
 
 def of_page(c: Connection, page_id: int, first: str, second: str) -> dict[str, Mapping[str, Any]]:
-    """Return what two estimators know of a page, by their names."""
+    """Return the states of a page in two estimators, by estimator name."""
     text = "SELECT name, state FROM estimate WHERE page_id = :page_id AND name IN (:first, :second)"
     return {name: from_json(state) for name, state in c.rows(text, page_id=page_id, first=first, second=second)}
 
 
 def put(c: Connection, estimates: Sequence[Estimate]) -> None:
-    """Write states."""
+    """Store states."""
     c.many(
         _PUT,
         [{"name": e.name, "page_id": e.page_id, "state": to_json(dict(e.state)), "at": e.at} for e in estimates],

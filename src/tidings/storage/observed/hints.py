@@ -1,4 +1,6 @@
-"""Hints that wait for a poll, what polls have shown of their sources, and which were taken, so that what is told twice is told once."""
+"""Hints that wait for a poll, the measured trust in their sources, and the keys of received
+signals, so that each counts once.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from tidings.storage.db.values import from_json, plain, to_json
 
 @dataclass(frozen=True, slots=True)
 class TrustRow:
-    """What polls have shown, as of `at`, of a `kind` of evidence that comes from a host or of its pages; plain JSON."""
+    """The measured trust, as of `at`, in a `kind` of evidence from a host or about its pages; plain
+    JSON.
+    """
 
     host: str
     kind: str
@@ -23,7 +27,9 @@ class TrustRow:
 
 @dataclass(frozen=True, slots=True)
 class HintRow:
-    """The hints of a kind that `waiting` for a poll at their page, each by its instant, and what looks at this page showed of them, as of `at`."""
+    """The hints of a kind that are `waiting` for a poll of their page, each by its instant, and
+    what polls showed of them, as of `at`.
+    """
 
     page_id: int
     kind: str
@@ -43,7 +49,7 @@ _PUT_HINT = (
 
 
 def load(c: Connection) -> tuple[list[TrustRow], list[HintRow]]:
-    """Return all that is known of sources and pages."""
+    """Return all rows on sources and pages."""
     sources = [
         TrustRow(host, kind, from_json(state), at)
         for host, kind, state, at in c.rows("SELECT host, kind, state, at FROM trust ORDER BY host, kind")
@@ -57,7 +63,7 @@ def load(c: Connection) -> tuple[list[TrustRow], list[HintRow]]:
 
 
 def put(c: Connection, sources: Sequence[TrustRow], hints: Sequence[HintRow]) -> None:
-    """Write what is known."""
+    """Store rows on sources and pages."""
     c.many(
         _PUT_TRUST,
         [{"host": plain(r.host), "kind": r.kind, "state": to_json(dict(r.state)), "at": r.at} for r in sources],
@@ -78,24 +84,26 @@ def put(c: Connection, sources: Sequence[TrustRow], hints: Sequence[HintRow]) ->
 
 
 def drop(c: Connection, left: Sequence[tuple[int, str]]) -> None:
-    """Forget hints of some kinds about some pages."""
+    """Delete hints of some kinds about some pages."""
     c.batch("DELETE FROM hint WHERE page_id = :page_id AND kind = :kind", left)
 
 
 def find_taken(c: Connection, key: str) -> int | None:
-    """Return of how many pages the signal spoke that was taken with this key, None if none was."""
+    """Return how many pages the signal with this key concerned, None if no such signal was
+    received.
+    """
     found: int | None = c.value("SELECT pages FROM signal_key WHERE taken_key = :key", key=plain(key))
     return found
 
 
 def note_key(c: Connection, key: str, *, pages: int, at: Instant, forget_before: Instant) -> None:
-    """Remember that a signal was taken with this key, and forget those taken before an instant.
+    """Store the key of a received signal, and delete older keys.
 
     Args:
-        key: What the signal came with.
-        pages: Of how many watched pages it spoke.
-        at: When it was taken (µs).
-        forget_before: Keys that were taken before this instant (µs) go.
+        key: The key that came with the signal.
+        pages: How many watched pages it concerned.
+        at: When it was received (µs).
+        forget_before: Keys received before this instant (µs) are deleted.
     """
     c.execute("DELETE FROM signal_key WHERE at < :before", before=forget_before)
     text = "INSERT INTO signal_key (taken_key, pages, at) VALUES (:key, :pages, :at)"

@@ -1,4 +1,4 @@
-"""Hosts: what must be remembered so that their limits hold across a crash (I-4)."""
+"""Hosts: the state that keeps their limits across a crash (I-4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidings.storage.db.values import check_numbers, plain, readable
 _SELECT = (
     "SELECT name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at FROM host"
 )
-# A charge may have written a later start than the unit knows of; the later one holds.
+# A charge may have stored a later start than the unit knows of; the later one wins.
 _UPSERT = (
     "INSERT INTO host (name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at)"
     " VALUES (:name, :started_at, :paused_until, :failures, :robots, :robots_status, :robots_at, :unconditional_at)"
@@ -37,16 +37,17 @@ def states(c: Connection) -> list[HostState]:
 
 
 def state(c: Connection, name: str) -> HostState:
-    """Return a host; one never asked is one without any history."""
+    """Return a host; an unknown one has no history."""
     row = c.one(f"{_SELECT} WHERE name = :name", name=plain(name))
     return HostState(name=name) if row is None else _to_state(row)
 
 
 def as_left(c: Connection, *, now: Instant, longest: Duration) -> list[HostState]:
-    """Return all hosts as whoever asks them next must take them: started as late as they may have been.
+    """Return all hosts for a new process: with the latest start that each may have had.
 
-    A request leaves some time after it was charged; that instant died with the process that asked. It lies before the end of its poll,
-    or before `now` if that never came, and `longest` (the deadline of a fetch) after its charge at most.
+    A request leaves some time after its charge; the exact instant was lost with the process. It
+    lies before the end of its poll, or before `now` if the poll never ended, and at most `longest`
+    (the deadline of a fetch) after its charge.
     """
     spans = [
         (charged_at, finished_at if finished_at is not None else min(now, charged_at + longest))
@@ -63,7 +64,7 @@ def _latest(state: HostState, spans: Sequence[tuple[Instant, Instant]], now: Ins
 
 
 def put(c: Connection, states: Sequence[HostState]) -> None:
-    """Write hosts; a start never moves back."""
+    """Store hosts; a start never moves back."""
     c.many(
         _UPSERT,
         [
@@ -83,7 +84,7 @@ def put(c: Connection, states: Sequence[HostState]) -> None:
 
 
 def start(c: Connection, names: Sequence[str], at: Instant) -> None:
-    """Remember that a request to each of these hosts begins at `at`."""
+    """Store that a request to each of these hosts begins at `at`."""
     c.batch(_START, [(plain(name), at) for name in names])
 
 

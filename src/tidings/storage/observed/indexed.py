@@ -1,4 +1,4 @@
-"""What the search index follows: versions by their numbers, what was let go of, which pages are
+"""The input of the search index: versions by their numbers, deleted versions, pages that are
 gone.
 """
 
@@ -26,8 +26,8 @@ _GONE = (
 class NumberedVersion:
     """A version by its number in the database.
 
-    `is_same`: its text and its title are those of the version before it.
-    `is_watched`: a sentinel watches, or watched, its page itself.
+    `is_same`: text and title are those of the version before it. `is_watched`: a sentinel watches,
+    or watched, its page itself.
     """
 
     id: int
@@ -39,7 +39,7 @@ class NumberedVersion:
 
 
 def source(c: Connection) -> str:
-    """Return which database this is; another text once it was put back from a copy."""
+    """Return the identity of this database; it changes at each restore."""
     known = instance.load(c)
     return f"{known.id}:{known.restore_epoch}"
 
@@ -54,14 +54,14 @@ def count_behind(c: Connection, known: str, cursor: int) -> int:
     """Return how many versions an index lacks.
 
     Args:
-        known: Of which database the index is, as `source` says it.
-        cursor: The number up to which it has that database's versions.
+        known: The database that was indexed, as returned by `source`.
+        cursor: The number up to which it was indexed.
     """
     return int(c.value("SELECT count(*) FROM version WHERE id > :after", after=_cursor(c, known, cursor)))
 
 
 def first_behind(c: Connection, known: str, cursor: int) -> Instant | None:
-    """Return when the first version that an index lacks was fetched (µs), None if it has all;
+    """Return when the first version that an index lacks was fetched (µs), None if it lacks none;
     arguments as of `count_behind`.
     """
     first = "SELECT fetched_at FROM version WHERE id > :after ORDER BY id LIMIT 1"
@@ -74,7 +74,7 @@ def _cursor(c: Connection, known: str, cursor: int) -> int:
 
 
 def count_collected(c: Connection) -> dict[int, int]:
-    """Return of each page that lost versions how many they were."""
+    """Return how many versions each page has lost; pages that lost none are left out."""
     return dict(c.rows("SELECT id, collected FROM page WHERE collected > 0"))
 
 
@@ -84,5 +84,5 @@ def seqs(c: Connection, page_id: int) -> list[int]:
 
 
 def list_gone(c: Connection) -> dict[int, Instant]:
-    """Return the pages whose servers say that they are no more, and since when (µs)."""
+    """Return the pages that are gone by their servers' word, and since when (µs)."""
     return dict(c.rows(_GONE))

@@ -1,4 +1,6 @@
-"""Members of pages with frames: what a page names now, and what each of its versions was made of (contracts §3, §4)."""
+"""Members of pages with frames: those that a page names now, and those of each of its versions
+(contracts §3, §4).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from tidings.storage.observed import pages, versions
 
 @dataclass(frozen=True, slots=True)
 class NamedFrame:
-    """A frame that a page names; `told`: people know that it cannot be read."""
+    """A frame that a page names; `told`: its owner was notified that it cannot be read."""
 
     identity: PageIdentity
     state: PageState
@@ -38,7 +40,7 @@ _ADD = (
 
 
 def frames(c: Connection, page_id: int) -> list[NamedFrame]:
-    """Return the frames that a page names, in their order; empty for a page without."""
+    """Return the frames that a page names, in order; empty for a page without."""
     return [
         NamedFrame(pages.identity(c, id_), pages.state(c, id_), bool(told))
         for id_, told in c.rows(_FRAMES, page_id=page_id)
@@ -56,7 +58,7 @@ def is_framed(c: Connection, page_id: int) -> bool:
 
 
 def put_frames(c: Connection, page_id: int, named: Sequence[FrameRow]) -> None:
-    """Write which frames a page names from now on."""
+    """Store which frames a page names from now on."""
     c.execute("DELETE FROM page_member WHERE page_id = :page_id", page_id=page_id)
     c.many(
         _PUT_FRAME,
@@ -68,12 +70,13 @@ def put_frames(c: Connection, page_id: int, named: Sequence[FrameRow]) -> None:
 
 
 def ensure(c: Connection, identities: Sequence[PageIdentity]) -> list[int]:
-    """Return the ids of the frames' own pages, made where they are new."""
+    """Return the ids of the frames' own pages, creating new ones."""
     return [pages.ensure(c, identity) for identity in identities]
 
 
 def add(c: Connection, version: Version, made_of: Sequence[Member]) -> None:
-    """Write what a version with frames was made of, the holder of the frames first; the bodies must be there.
+    """Store the members of a version with frames, the holder of the frames first; the bodies must
+    exist.
 
     Raises `UnitError` if the version is not named after them (contracts §3).
     """
@@ -101,7 +104,9 @@ def add(c: Connection, version: Version, made_of: Sequence[Member]) -> None:
 
 
 def of_version(c: Connection, page_id: int, seq: int) -> list[Member]:
-    """Return what a version was made of, the holder of the frames first; empty for a version without frames."""
+    """Return the members of a version, the holder of the frames first; empty for a version without
+    frames.
+    """
     return [Member(*row) for row in c.rows(_MEMBERS, page_id=page_id, seq=seq)]
 
 
@@ -111,6 +116,6 @@ def holder_sha256(c: Connection, version: Version) -> str:
 
 
 def as_member(c: Connection, identity: PageIdentity, state: PageState) -> Member | None:
-    """Return the newest good version of a frame's own page as a member of others; None while it has none."""
+    """Return the newest good version of a frame's own page as a member; None if it has none."""
     newest = versions.newest(c, state.page_id)
     return None if newest is None else Member(identity.key, holder_sha256(c, newest), newest.seq)

@@ -1,4 +1,4 @@
-"""Pages: what identifies them and what polls have taught about them (contracts §3)."""
+"""Pages: their identity and their state after polls (contracts §3)."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ _EXPECTED = (
 
 
 class Expected(NamedTuple):
-    """What says when a page is polled next for a sentinel.
+    """What determines when a page is next polled for a sentinel.
 
-    `label` is its name there, `taken` says whether a version was taken, `next_tick` is what it
-    waits for, `learned` what was learned of the worth of its changes.
+    `label` is its name there, `taken` says whether a version was taken, `next_tick` is the next
+    tick, `learned` the learned worth of its changes.
     """
 
     sentinel_id: int
@@ -81,7 +81,7 @@ class Expected(NamedTuple):
 
 
 class Brief(NamedTuple):
-    """What a list shows of a page that a sentinel watches."""
+    """A page of a sentinel as lists show it."""
 
     sentinel_id: int
     page_id: int
@@ -93,7 +93,7 @@ class Brief(NamedTuple):
 
 
 def ensure(c: Connection, identity: PageIdentity) -> int:
-    """Return the id of the page, made if it is new. The first `given` stays."""
+    """Return the id of the page, creating it if it is new. The first `given` stays."""
     found = c.value(
         _ENSURE,
         key=identity.key,
@@ -117,7 +117,7 @@ def ensure(c: Connection, identity: PageIdentity) -> int:
 
 
 def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:
-    """Return page `id` and what is known of it. Raises `UnknownNameError` if there is none."""
+    """Return page `id` and its state. Raise `UnknownNameError` if there is none."""
     row = c.one(f"{_SELECT} WHERE id = :id", id=id)
     if row is None:
         raise UnknownNameError(f"there is no page {id}; `tidings list` shows what is watched")
@@ -125,12 +125,12 @@ def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:
 
 
 def identity(c: Connection, id: int) -> PageIdentity:
-    """Return what identifies page `id`; `UnknownNameError` if there is none."""
+    """Return the identity of page `id`. Raise `UnknownNameError` if there is none."""
     return get(c, id)[0]
 
 
 def state(c: Connection, id: int) -> PageState:
-    """Return what is known of page `id`; `UnknownNameError` if there is none."""
+    """Return the state of page `id`. Raise `UnknownNameError` if there is none."""
     return get(c, id)[1]
 
 
@@ -141,17 +141,23 @@ def find_by_key(c: Connection, key: str) -> int | None:
 
 
 def population(c: Connection, *, set_aside: SetAside | None = None) -> list[tuple[PageIdentity, PageState]]:
-    """Return every page that an active subscription watches, in the order of ids; `set_aside` as in `readable`."""
+    """Return every page that an active subscription watches, in the order of ids; `set_aside` as in
+    `readable`.
+    """
     return readable(c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id"), _to_both, "page", set_aside)
 
 
 def ailing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
-    """Return the watched pages of which anything is to be said: in trouble, not to be compared, moved, restless."""
+    """Return the watched pages with a condition to report: failing, not comparable, moved or
+    saturated.
+    """
     return readable(c.rows(f"{_SELECT} WHERE ({_AILING}) AND {_WATCHED} ORDER BY id"), _to_both, "page")
 
 
 def late(c: Connection, *, before: Instant, now: Instant) -> list[tuple[PageIdentity, PageState]]:
-    """Return the watched pages that have waited since `before`, for no tick after `now`: neither polled, nor begun, nor left alone since."""
+    """Return the watched pages that have waited since `before`, for no tick after `now`: not
+    polled, begun or deliberately left since.
+    """
     rows = c.rows(f"{_SELECT} WHERE {_LATE} ORDER BY id", before=before, now=now)
     return readable(rows, _to_both, "page")
 
@@ -162,8 +168,8 @@ def count(c: Connection) -> int:
 
 
 def briefs(c: Connection, *, sentinel_id: int | None = None) -> list[Brief]:
-    """Return each page of each sentinel, or of one, as lists show it, in the order in which they
-    were named.
+    """Return each page of each sentinel, or of one, as lists show it, in the order of the
+    sentinel.
     """
     conditions = ["subscription.left_at IS NULL"]
     if sentinel_id is None:
@@ -175,7 +181,9 @@ def briefs(c: Connection, *, sentinel_id: int | None = None) -> list[Brief]:
 
 
 def list_expected(c: Connection, *, sentinel_id: int | None = None) -> list[Expected]:
-    """Return what says when the pages of each sentinel, or of one, are polled next, as named."""
+    """Return what determines the next poll of each page of all sentinels, or of one, in the order
+    of the sentinel.
+    """
     conditions = ["subscription.left_at IS NULL"]
     if sentinel_id is None:
         rows = c.rows(select(_EXPECTED, conditions, "ORDER BY subscription.id"))
@@ -191,7 +199,9 @@ def listing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
 
 
 def update(c: Connection, states: Sequence[tuple[PageState, int]]) -> int:
-    """Write states; each pair names the `last_seq` that the row must have before. Return how many rows did."""
+    """Store states; each pair names the `last_seq` that the row must have before. Return how many
+    rows matched.
+    """
     return c.batch(_UPDATE, [_values(state, was) for state, was in states])
 
 

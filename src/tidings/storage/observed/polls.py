@@ -16,7 +16,9 @@ from tidings.storage.db.values import plain
 
 @dataclass(frozen=True, slots=True)
 class PollRow:
-    """A charged poll; `outcome` and `finished_at` are None while it is open. `reason` is why it was granted, `note` how it ended."""
+    """A charged poll; `outcome` and `finished_at` are None while it is open. `reason` is why it was
+    granted, `note` how it ended.
+    """
 
     id: int
     page_id: int
@@ -81,7 +83,9 @@ CUT_OFF = "cut off: the process that asked ended before the answer was kept"
 
 @dataclass(frozen=True, slots=True)
 class Beats:
-    """What the polls of a stretch of time found: the most that happened in each slot (`seen`, `changed`, `failed`), and the sums."""
+    """The results of polls over time: the most notable in each slot (`seen`, `changed`, `failed`),
+    and the sums.
+    """
 
     slots: Mapping[int, str]
     polls: int
@@ -90,12 +94,12 @@ class Beats:
 
 
 def beats(c: Connection, page_ids: Collection[int], *, since: Instant, width: Duration) -> dict[int, Beats]:
-    """Return the beats of pages by page; a page without a poll has none.
+    """Return the beats by page; a page without a poll has none.
 
     Args:
         page_ids: The pages.
         since: Where slot 0 begins (µs).
-        width: How long a slot is (µs, > 0).
+        width: The length of a slot (µs, > 0).
     """
     found: dict[int, Beats] = {}
     for page_id in page_ids:
@@ -113,9 +117,7 @@ def beats(c: Connection, page_ids: Collection[int], *, since: Instant, width: Du
 def listing(
     c: Connection, *, page_id: int | None = None, limit: int | None = None, before: int | None = None
 ) -> list[PollRow]:
-    """Return polls, newest first: of a page, and only those numbered below `before`, where that is
-    given.
-    """
+    """Return polls, newest first: of one page, and numbered below `before`, if given."""
     wanted = {"page_id": (page_id, "page_id = :page_id"), "before": (before, "id < :before")}
     given = {name: value for name, (value, _) in wanted.items() if value is not None}
     text = select(_SELECT, [wanted[name][1] for name in given], "ORDER BY id DESC LIMIT :limit")
@@ -123,7 +125,7 @@ def listing(
 
 
 def last_failure(c: Connection, host: str) -> PollRow | None:
-    """Return the last poll of a page of this host that failed, None if none has."""
+    """Return the last failed poll of a page of this host, None if there is none."""
     row = c.one(_LAST_FAILURE, host=plain(host))
     return None if row is None else _to_row(row)
 
@@ -140,23 +142,27 @@ def open_polls(c: Connection) -> list[PollRow]:
 
 
 def good(c: Connection, page_id: int, first: Instant, last: Instant) -> list[Instant]:
-    """Return when a page was polled well in [first, last], in order."""
+    """Return the instants of a page's successful polls in [first, last], in order."""
     rows = c.rows(_GOOD, page_id=page_id, first=first, last=last)
     return [row[0] for row in rows]
 
 
 def looks(c: Connection, since: Instant) -> list[tuple[int, Instant, bool]]:
-    """Return page, instant and whether its text had changed of each good poll since an instant, in order."""
+    """Return page, instant and whether the text had changed of each successful poll since an
+    instant, in order.
+    """
     return [(page_id, at, bool(changed)) for page_id, at, changed in c.rows(_LOOKS, since=since)]
 
 
 def of_page(c: Connection, page_id: int, since: Instant) -> list[tuple[Instant, bool]]:
-    """Return when a page was polled well since an instant and whether its text had changed, in order."""
+    """Return instant and whether the text had changed of a page's successful polls since an
+    instant, in order.
+    """
     return [(at, bool(changed)) for at, changed in c.rows(_OF_PAGE, page_id=page_id, since=since)]
 
 
 class ChargedPoll(NamedTuple):
-    """What a poll of a page cost, when it was charged and ended (None: it has not), and why it was made."""
+    """A poll's page, cost, charge and end (None: still open), and reason."""
 
     page_id: int
     at: Instant
@@ -166,23 +172,25 @@ class ChargedPoll(NamedTuple):
 
 
 def list_charged(c: Connection, since: Instant) -> list[ChargedPoll]:
-    """Return what was charged since an instant, in order."""
+    """Return the polls charged since an instant, in order."""
     rows = c.rows(_CHARGED, since=since)
     return [ChargedPoll(page, at, ended, cost, PollReason.read(text).why) for page, at, ended, cost, text in rows]
 
 
 def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
-    """Return when each page was last polled well before an instant."""
+    """Return each page's last successful poll before an instant."""
     return dict(c.rows(_LAST_BEFORE, before=before))
 
 
 def sum_costs(c: Connection, since: Instant) -> float:
-    """Return what all polls have cost that were charged since an instant."""
+    """Return the total cost of the polls charged since an instant."""
     return float(c.value("SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since", since=since))
 
 
 def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[int]:
-    """Write the charge of a poll for each grant and return their ids, in the order of the grants."""
+    """Store the charge of a poll for each grant and return their ids, in the order of the
+    grants.
+    """
     # Writers take turns on both databases, so every higher id is one of these.
     before = c.value("SELECT COALESCE(MAX(id), 0) FROM poll")
     c.batch(
@@ -192,7 +200,9 @@ def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) ->
 
 
 def finish(c: Connection, records: Sequence[PollRecord]) -> None:
-    """Complete polls; `UnitError` if one was not charged for its page or is complete already."""
+    """Complete polls. Raise `UnitError` if one was not charged for its page or is already
+    complete.
+    """
     rows = [
         (
             r.finished_at,
@@ -214,12 +224,11 @@ def finish(c: Connection, records: Sequence[PollRecord]) -> None:
 
 
 def end_earlier_epochs(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> int:
-    """End the polls of earlier epochs that are open: nobody will. Return how many there were.
+    """End the open polls of earlier epochs, whose process has died; return how many there were.
 
-    Their process died between charge and outcome. They end as failures, hold nothing against their
-    page and are no observation, and what was charged stays charged. A request may have left as late
-    as `now`, at most `longest` (the deadline of a fetch) after its charge: from then on the page's
-    floor counts.
+    They end as failures, but do not count against their page and are no observation; the charge
+    stays. A request may have left as late as `now`, at most `longest` (the deadline of a fetch)
+    after its charge: the page's floor counts from then.
     """
     rows = [row for row in open_polls(c) if row.epoch < epoch]
     ends = {row.id: max(row.charged_at, min(now, row.charged_at + longest)) for row in rows}

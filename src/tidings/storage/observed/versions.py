@@ -1,4 +1,6 @@
-"""Versions of pages, the blobs that hold their bodies and the digests that cursors still need (contracts §3, §4)."""
+"""Versions of pages, the blobs of their bodies and the digests that cursors still need (contracts
+§3, §4).
+"""
 
 from __future__ import annotations
 
@@ -85,25 +87,23 @@ def newest(c: Connection, page_id: int) -> Version | None:
 
 
 def newest_of(c: Connection, page_id: int, most: int) -> list[Version]:
-    """Return the newest versions of a page, the newest first, at most so many."""
+    """Return at most `most` newest versions of a page, newest first."""
     return [_to_version(row) for row in c.rows(_NEWEST, page_id=page_id, most=most)]
 
 
 def newest_seqs(c: Connection, page_id: int, most: int) -> set[int]:
-    """Return the numbers of the newest versions of a page, at most so many."""
+    """Return the numbers of at most `most` newest versions of a page."""
     text = "SELECT seq FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :most"
     return {row[0] for row in c.rows(text, page_id=page_id, most=most)}
 
 
 def add(c: Connection, version: Version) -> None:
-    """Write the next version of a page; its blob must be there.
+    """Store the next version of a page; its blob must exist.
 
     Raises `UnitError` unless its number follows the newest one and its body differs from it (I-2).
     """
     told, stored, sha256 = c.one(_LAST, page_id=version.page_id) or (0, 0, "")
-    seq = max(
-        told, stored
-    )  # the newest may have been let go of; and a unit before this one in its commit may have written one
+    seq = max(told, stored)  # the newest may have been deleted, or an earlier unit of this commit may have added one
     name = version_id(version.page_id, version.seq)
     if version.seq != seq + 1:
         raise UnitError(f"version {name} cannot follow number {seq}; nothing of this was written")
@@ -132,7 +132,7 @@ def add(c: Connection, version: Version) -> None:
 
 
 def blob(c: Connection, sha256: str) -> Blob | None:
-    """Return how the body of that hash is kept, or None if it is not."""
+    """Return how the body of that hash is stored, or None if it is not."""
     row = c.one(_BLOB, sha256=sha256)
     return None if row is None else _to_blob(row)
 
@@ -159,7 +159,9 @@ def list_referenced(c: Connection) -> set[str]:
 
 
 def put_blobs(c: Connection, kept: Sequence[Blob]) -> None:
-    """Write blobs in this order; one that is there is kept anew (whole, or as a delta against another)."""
+    """Store blobs in this order; an existing one is stored anew (whole, or as a delta against
+    another).
+    """
     c.many(
         _PUT_BLOB,
         [
@@ -177,9 +179,11 @@ def put_blobs(c: Connection, kept: Sequence[Blob]) -> None:
 
 
 def digests(c: Connection, page_id: int, seqs: Iterable[int], *, extraction: str | None = None) -> dict[int, Digest]:
-    """Return the digest kept of each of these versions, by number; versions without one are left out.
+    """Return the stored digest of each of these versions, by number; versions without one are left
+    out.
 
-    Of several, the one of the newest rules counts; `extraction` says which extraction is meant where a page has more than one.
+    Of several, the one of the newest rules counts; `extraction` selects one where a page has more
+    than one.
     """
     found = {}
     for seq, kept in every_digest(c, page_id, seqs).items():
@@ -189,7 +193,7 @@ def digests(c: Connection, page_id: int, seqs: Iterable[int], *, extraction: str
 
 
 def every_digest(c: Connection, page_id: int, seqs: Iterable[int]) -> dict[int, list[Digest]]:
-    """Return all digests kept of these versions, those of the newest rules last."""
+    """Return all stored digests of these versions, those of the newest rules last."""
     found = {}
     for seq in dict.fromkeys(seqs):
         if rows := c.rows(_DIGESTS, page_id=page_id, seq=seq):
@@ -198,7 +202,9 @@ def every_digest(c: Connection, page_id: int, seqs: Iterable[int]) -> dict[int, 
 
 
 def put_digests(c: Connection, kept: Sequence[tuple[int, int, Digest]]) -> None:
-    """Write digests, each with the page and the number of its version; `UnitError` if one of those versions is not there."""
+    """Store digests, each with the page and number of its version. Raise `UnitError` if one of
+    those versions does not exist.
+    """
     rows = [
         {
             "page_id": page_id,
@@ -216,7 +222,9 @@ def put_digests(c: Connection, kept: Sequence[tuple[int, int, Digest]]) -> None:
 
 
 def forget_digests(c: Connection, page_ids: Collection[int]) -> None:
-    """Remove the digests of versions that no cursor and no owed comparison needs; those of a page's newest version stay."""
+    """Delete the digests of versions that no cursor and no pending comparison needs; those of a
+    page's newest version stay.
+    """
     if not page_ids:
         return
     pages = to_json(sorted(page_ids))
@@ -263,7 +271,7 @@ def _to_blob(row: tuple[Any, ...]) -> Blob:
 
 
 def withheld(c: Connection, page_id: int) -> list[Quarantined]:
-    """Return what was withheld of a page, oldest first."""
+    """Return the withheld bodies of a page, oldest first."""
     rows = c.rows(
         "SELECT page_id, at, kind, sha256, reason FROM quarantine WHERE page_id = :page_id ORDER BY at, id",
         page_id=page_id,

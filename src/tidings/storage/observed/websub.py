@@ -1,4 +1,4 @@
-"""What hubs were asked to tell (W3C WebSub): a row for each page whose feed names one."""
+"""Subscriptions at hubs (W3C WebSub): a row for each page whose feed names one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ State = Literal["asked", "active", "refused", "leaving"]
 
 @dataclass(frozen=True, slots=True)
 class HubRow:
-    """A subscription at a `hub` to the `topic` of a page. `token` is the part of the callback that nobody guesses.
+    """A subscription at a `hub` to the `topic` of a page. `token` is the unguessable part of the
+    callback.
 
-    `asked_at` is when the hub was last asked, `until` the end of the lease that it gave, `due_at` when it is to be asked again; `attempts` counts
-    requests without an answer that counts, `problem` says what went wrong last (empty: nothing).
+    `asked_at` is the last request to the hub, `until` the end of its lease, `due_at` the next
+    request; `attempts` counts requests without a usable answer, `problem` is the last error (empty:
+    none).
     """
 
     page_id: int
@@ -52,7 +54,7 @@ def listing(c: Connection) -> list[HubRow]:
 
 
 def put(c: Connection, row: HubRow) -> None:
-    """Write a row."""
+    """Store a row."""
     c.execute(
         _PUT,
         page_id=row.page_id,
@@ -69,5 +71,5 @@ def put(c: Connection, row: HubRow) -> None:
 
 
 def drop(c: Connection, page_id: int) -> None:
-    """Forget a row."""
+    """Delete a row."""
     c.execute("DELETE FROM websub WHERE page_id = :page_id", page_id=page_id)

@@ -1,5 +1,5 @@
-"""Accounts: owners that have a role. The owner 1 is the installation itself, whose sentinels are
-everybody's, and no account.
+"""Accounts: owners with a role. Owner 1 is the installation itself, whose sentinels belong to
+everybody; it is no account.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ ROLES: tuple[Role, ...] = ("reader", "editor", "admin")
 
 @dataclass(frozen=True, slots=True)
 class AccountRow:
-    """An account; `password` is its argon2id hash, empty for one that no password opens, `zone` the
-    time zone in which times are read, empty for that of the browser.
+    """An account; `password` is its argon2id hash, empty if no password opens it, `zone` the time
+    zone of displayed times, empty for that of the browser.
     """
 
     id: int
@@ -31,17 +31,17 @@ class AccountRow:
 
 
 _SELECT = "SELECT id, name, role, password, created_at, zone FROM owner WHERE role <> ''"
-_INSERT = (  # the first owner was stored with its number, which no sequence knows
+_INSERT = (  # the first owner was stored with an explicit number, unknown to the sequence
     "INSERT INTO owner (id, name, role, password, created_at)"
     " VALUES ((SELECT max(id) + 1 FROM owner), :name, :role, :password, :at) RETURNING id"
 )
 
 
 def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> AccountRow:
-    """Make an account and return its row. Raises `UsageError` if its name is taken.
+    """Create an account and return its row. Raise `UsageError` if its name is taken.
 
     Args:
-        name: By which its owner signs in.
+        name: The name to sign in with.
         role: What its owner may do.
         password: Its argon2id hash, empty for none.
         at: When it is made (µs).
@@ -53,7 +53,7 @@ def add(c: Connection, name: str, role: Role, password: str, *, at: Instant) -> 
 
 
 def find(c: Connection, name: str) -> AccountRow | None:
-    """Return the account of a name, in whatever case it is written, or None."""
+    """Return the account of a name, ignoring case, or None."""
     return next((row for row in listing(c) if _fold(row.name) == _fold(name)), None)
 
 
@@ -64,7 +64,7 @@ def get(c: Connection, id: int) -> AccountRow | None:
 
 
 def get_by_name(c: Connection, name: str) -> AccountRow:
-    """Return the account of a name. Raises `UnknownNameError` if there is none."""
+    """Return the account of a name. Raise `UnknownNameError` if there is none."""
     if (row := find(c, name)) is None:
         raise UnknownNameError(f"there is no user {name}; `tidings user list` shows all")
     return row
@@ -76,12 +76,12 @@ def listing(c: Connection) -> list[AccountRow]:
 
 
 def exist(c: Connection) -> bool:
-    """Say whether there is an account."""
+    """Return whether there is an account."""
     return c.value("SELECT 1 FROM owner WHERE role <> '' LIMIT 1") is not None
 
 
 def _fold(name: str) -> str:
-    """Return a name as names are compared: SQLite's `lower` knows ASCII only."""
+    """Return a name folded for comparison: SQLite's `lower` knows ASCII only."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
@@ -93,13 +93,13 @@ def names(c: Connection) -> dict[int, str]:
 def alter(
     c: Connection, id: int, *, role: Role | None = None, password: str | None = None, zone: str | None = None
 ) -> None:
-    """Give an account something else; what is None stays.
+    """Change an account; what is None stays.
 
     Args:
         id: The number of the account.
         role: Its role.
         password: The argon2id hash of its password.
-        zone: The time zone in which its owner reads times, empty for that of the browser.
+        zone: The time zone of displayed times, empty for that of the browser.
     """
     if zone is not None:
         c.execute("UPDATE owner SET zone = :zone WHERE id = :id", zone=zone, id=id)
@@ -109,11 +109,11 @@ def alter(
         c.execute("UPDATE owner SET password = :password WHERE id = :id", password=password, id=id)
 
 
-# -- what is shared --------------------------------------------------------------------------------
+# -- shared tags -----------------------------------------------------------------------------------
 
 
 def share(c: Connection, owner_id: int, tag: str) -> None:
-    """Let all accounts see the sentinels of an owner that have a tag."""
+    """Share an owner's sentinels of a tag with all accounts."""
     c.execute(
         "INSERT INTO shared_tag (owner_id, tag) VALUES (:owner_id, :tag) ON CONFLICT (owner_id, tag) DO NOTHING",
         owner_id=owner_id,
@@ -122,7 +122,7 @@ def share(c: Connection, owner_id: int, tag: str) -> None:
 
 
 def unshare(c: Connection, owner_id: int, tag: str) -> None:
-    """Let nobody else see them any more."""
+    """Stop sharing a tag."""
     c.execute("DELETE FROM shared_tag WHERE owner_id = :owner_id AND tag = :tag", owner_id=owner_id, tag=tag)
 
 

@@ -1,4 +1,4 @@
-"""The end of what an account had: rows keep their numbers and lose all that they said."""
+"""Erase an account's data: rows keep their numbers and lose their content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from tidings.storage.db.connection import Connection
 
 _OF_SENTINEL: Final = ("delivery", "change", "watched_value", "rule_state", "tag", "request")
-"""Tables whose rows go with their sentinel."""
+"""Tables whose rows are deleted with their sentinel."""
 _WATCHED: Final = (
     "SELECT 1 FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
     " WHERE u.page_id = :id AND s.owner_id <> :owner_id LIMIT 1"
@@ -24,13 +24,13 @@ def is_of_others(c: Connection, page_id: int, owner_id: int) -> bool:
 
 
 def marks(c: Connection, owner_id: int) -> list[tuple[str, bool, bool]]:
-    """Return which changes an owner has marked: (id, whether read, whether kept)."""
+    """Return the changes that an owner has marked: (id, is read, is kept)."""
     text = "SELECT change_id, read_at, kept_at FROM inbox_mark WHERE owner_id = :id ORDER BY change_id"
     return [(id_, read is not None, kept is not None) for id_, read, kept in c.rows(text, id=owner_id)]
 
 
 def empty_account(c: Connection, owner_id: int) -> None:
-    """Leave of an account its number only."""
+    """Empty an account's row except for its number."""
     for table in ("session", "token", "shared_tag", "inbox_mark"):
         c.execute(f"DELETE FROM {table} WHERE owner_id = :id", id=owner_id)
     gone = f"removed-{owner_id}"
@@ -40,7 +40,9 @@ def empty_account(c: Connection, owner_id: int) -> None:
 
 
 def empty_sentinel(c: Connection, id_: int) -> None:
-    """Leave of a sentinel its number only, by which the log of events counts on without a gap."""
+    """Empty a sentinel's row except for its number, so that the log of events stays without a
+    gap.
+    """
     name = f"removed-{id_}"
     for table in _OF_SENTINEL:
         c.execute(f"DELETE FROM {table} WHERE sentinel_id = :id", id=id_)
@@ -54,7 +56,7 @@ def empty_sentinel(c: Connection, id_: int) -> None:
 
 
 def empty_page(c: Connection, page_id: int) -> None:
-    """Leave of a page its number only."""
+    """Empty a page's row except for its number."""
     for table in _OF_VERSION:
         where = "version_id IN (SELECT id FROM version WHERE page_id = :id)"
         c.execute(f"DELETE FROM {table} WHERE {where}", id=page_id)

@@ -1,4 +1,4 @@
-"""Sessions of people who signed in: kept as hashes of what their browsers show."""
+"""Sessions of people who signed in: stored as hashes of their browsers' tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidings.storage.people import accounts
 from tidings.storage.people.accounts import AccountRow
 
 IDLE: Final = 14 * DAY
-"""A session that nobody uses ends after this time."""
+"""An unused session ends after this time."""
 LONGEST: Final = 90 * DAY
 """Every session ends after this time."""
 NOTED_EVERY: Final = 10 * MINUTE
@@ -30,7 +30,7 @@ def begin(c: Connection, digest: str, owner_id: int, at: Instant) -> None:
 
 
 def find(c: Connection, digest: str, now: Instant) -> tuple[AccountRow, Instant] | None:
-    """Return whose a session is and when that was last noted; None for one that has ended."""
+    """Return the account of a session and when its use was last stored; None if it has ended."""
     row = c.one("SELECT owner_id, created_at, used_at FROM session WHERE hash = :digest", digest=digest)
     if row is None or now - row[2] > IDLE or now - row[1] > LONGEST:
         return None
@@ -39,7 +39,7 @@ def find(c: Connection, digest: str, now: Instant) -> tuple[AccountRow, Instant]
 
 
 def use(c: Connection, digest: str, at: Instant) -> None:
-    """Note that a session is in use."""
+    """Store that a session is in use."""
     c.execute("UPDATE session SET used_at = :at WHERE hash = :digest", digest=digest, at=at)
 
 

@@ -1,4 +1,4 @@
-"""Tokens of programs: kept as hashes, each with a scope, for an account or for the installation
+"""Tokens of programs: stored as hashes, each with a scope, for an account or for the installation
 itself.
 """
 
@@ -17,9 +17,7 @@ SCOPES: tuple[Scope, ...] = ("read", "edit", "admin")
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A token without its secret; `owner_id` is whose it is, `used_at` when it was last shown (to
-    the hour).
-    """
+    """A token without its secret; `owner_id` is its owner, `used_at` its last use (to the hour)."""
 
     id: int
     owner_id: int
@@ -48,13 +46,13 @@ def add(
     at: Instant,
     expires_at: Instant | None = None,
 ) -> TokenRow:
-    """Keep a token and return its row. Raises `UsageError` if its name is taken.
+    """Store a token and return its row. Raise `UsageError` if its name is taken.
 
     Args:
-        name: By which it is revoked.
+        name: The name by which it is revoked.
         digest: SHA-256 of the token.
         scope: What its holder may do.
-        owner_id: Whose it is.
+        owner_id: The owner.
         at: When it is made (µs).
         expires_at: When it ends (µs); None for never.
     """
@@ -66,13 +64,13 @@ def add(
 
 
 def by_hash(c: Connection, digest: str, *, now: Instant) -> TokenRow | None:
-    """Return the token of a hash, None if there is none or its time is over."""
+    """Return the token of a hash, None if there is none or it has expired."""
     row = c.one(f"{_SELECT} WHERE hash = :hash AND (expires_at IS NULL OR expires_at > :now)", hash=digest, now=now)
     return None if row is None else TokenRow(*row)
 
 
 def use(c: Connection, id: int, at: Instant) -> None:
-    """Note when a token was last shown."""
+    """Store when a token was last used."""
     c.execute("UPDATE token SET used_at = :at WHERE id = :id", id=id, at=at)
 
 
@@ -83,7 +81,9 @@ def listing(c: Connection, *, owner_id: int | None = None) -> list[TokenRow]:
 
 
 def revoke(c: Connection, name: str, *, owner_id: int | None = None) -> None:
-    """End a token, of one owner or of any. Raises `UnknownNameError` if there is none of that name."""
+    """Revoke a token, of one owner or of any. Raise `UnknownNameError` if there is none of that
+    name.
+    """
     if name not in {row.name for row in listing(c, owner_id=owner_id)}:
         raise UnknownNameError(f"there is no token {name}; `tidings token list` shows all")
     c.execute("DELETE FROM token WHERE name = :name", name=name)

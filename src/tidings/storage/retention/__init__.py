@@ -1,3 +1,3 @@
-"""Retention: which old versions are still needed, deleting the others, and the files that no row
-names any more. When this happens is the service's matter (`service/upkeep/collector`).
+"""Retention: which old versions are still needed, the deletion of the others, and of files that no
+row names. The service decides when (`service/upkeep/collector`).
 """

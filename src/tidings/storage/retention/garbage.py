@@ -16,11 +16,11 @@ def listing(c: Connection) -> list[str]:
 
 
 def add(c: Connection, paths: Iterable[str], *, at: Instant) -> None:
-    """Remember files to be unlinked."""
+    """Store files to be unlinked."""
     text = "INSERT INTO garbage (path, at) VALUES (:path, :at) ON CONFLICT (path) DO NOTHING"
     c.many(text, [{"path": path, "at": at} for path in paths])
 
 
 def clear(c: Connection, paths: Iterable[str]) -> None:
-    """Forget files that were unlinked."""
+    """Delete the rows of files that were unlinked."""
     c.many("DELETE FROM garbage WHERE path = :path", [{"path": path} for path in paths])

@@ -1,9 +1,9 @@
-"""Retention: which versions are still needed, and letting go of the others (sentinels §6.1).
+"""Retention: which versions are still needed, and the deletion of the others (sentinels §6.1).
 
-A version is kept while a cursor of a sentinel that has not ended needs it, or a comparison that is
-owed; while a change that begins or ends with it is inside its ChangeHistory; while a version with
-frames is made of it; while it is the newest of a page that is watched; and for a day in any case.
-Of all others the row goes here, then its body (`unneeded`), once no row names it any more.
+A version is stored while a cursor of a living sentinel, or a pending comparison, needs it; while a
+change that begins or ends with it is inside its ChangeHistory; while it is a member of a version
+with frames; while it is the newest of a watched page; and for a day in any case. The rows of all
+others are deleted here, then their bodies (`unneeded`), once no row names them.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ _ORPHANS = (
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is kept, as of `at`: any version for `young`, changes for `age` where their sentinel does not say otherwise (`history` reads its
-    text), what an ended sentinel found and what was withheld for `afterlife`, the course of watched values for `values`. Durations are µs.
+    """How long things are stored, as of `at`: any version for `young`; changes for `age` unless
+    their sentinel says otherwise (`history` reads its text); findings of an ended sentinel and
+    withheld bodies for `afterlife`; watched values for `values`. Durations are µs.
     """
 
     at: Instant
@@ -85,7 +86,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """What was let go of: how many versions, how many withheld bodies, and the hashes that these named, the oldest first."""
+    """What was deleted: how many versions, how many withheld bodies, and the hashes that these
+    named, the oldest first.
+    """
 
     versions: int = 0
     withheld: int = 0
@@ -96,7 +99,7 @@ class Gone:
 
 
 def live(c: Connection, page_id: int, terms: Terms) -> set[int]:
-    """Return the versions of a page that somebody needs, whether they are there or not; the day's grace is not counted."""
+    """Return the needed versions of a page, stored or not; the day's grace is not counted."""
     needed = {0}
     for taken, seen in c.rows(_CURSORS, page_id=page_id):
         needed.update((*from_json(taken), seen))
@@ -113,30 +116,32 @@ def live(c: Connection, page_id: int, terms: Terms) -> set[int]:
 
 
 def is_watched(c: Connection, page_id: int) -> bool:
-    """Return whether a sentinel that has not ended watches a page, or a page that it is a frame of."""
+    """Return whether a living sentinel watches a page, or a page of which it is a frame."""
     return c.value(_WATCHED, page_id=page_id) is not None
 
 
 def dead(c: Connection, page_id: int, terms: Terms) -> list[int]:
-    """Return the numbers of the versions of a page that nobody needs any more, oldest first."""
+    """Return the numbers of a page's unneeded versions, oldest first."""
     return [row[1] for row in _dead(c, page_id, terms)]
 
 
 def withheld(c: Connection, page_id: int, terms: Terms) -> int:
-    """Return how many bodies that were withheld of a page nobody needs any more."""
+    """Return how many withheld bodies of a page are unneeded."""
     return len(c.rows(_WITHHELD, page_id=page_id, before=terms.at - terms.afterlife))
 
 
 def let_go(c: Connection, page_id: int, terms: Terms, *, epoch: int, limit: int) -> Gone:
-    """Remove up to `limit` versions of a page that nobody needs, with their digests and members, and bodies that were withheld long ago.
+    """Delete up to `limit` unneeded versions of a page, with their digests and members, and old
+    withheld bodies.
 
-    The page counts what it has lost so. With its newest version it forgets what it knew of its body, so that whoever watches it again begins anew.
+    The page counts its deleted versions. When its newest version is deleted, its knowledge of the
+    body is deleted too, so that a later sentinel starts afresh.
 
     Args:
         page_id: The page.
-        terms: What is still needed, and since when.
+        terms: What is needed.
         epoch: The poller's epoch.
-        limit: How many versions go at most.
+        limit: How many versions are deleted at most.
     """
     leases.check_epoch(c, epoch)
     rows = _dead(c, page_id, terms)[:limit]
@@ -170,8 +175,8 @@ def let_go(c: Connection, page_id: int, terms: Terms, *, epoch: int, limit: int)
 
 
 def forget_learned(c: Connection, terms: Terms, *, epoch: int) -> int:
-    """Remove what was learned of pages that nobody watches, their estimates and hints, when the time that ended sentinels are stored for has
-    passed since it was written, and values that are too old; return how many rows that were. Raises `StaleEpochError`.
+    """Delete estimates and hints of unwatched pages that are older than the storage time of ended
+    sentinels, and old values; return how many rows that were. Raises `StaleEpochError`.
     """
     leases.check_epoch(c, epoch)
     before = terms.at - terms.afterlife
@@ -182,19 +187,22 @@ def forget_learned(c: Connection, terms: Terms, *, epoch: int) -> int:
 
 
 def is_named(c: Connection, sha256: str) -> bool:
-    """Return whether a version, a member, a picture or a withheld body is of that hash."""
+    """Return whether a version, a member, a picture or a withheld body has that hash."""
     return c.value(_NAMED, sha256=sha256) is not None
 
 
 def orphans(c: Connection, limit: int) -> list[str]:
-    """Return bodies that nothing names: what a crash left between a row and its body. Those that nothing leans on come first."""
+    """Return bodies that no row names: left by a crash between a row and its body. Those without
+    dependents come first.
+    """
     return [row[0] for row in c.rows(_ORPHANS, limit=limit)]
 
 
 def remove_body(c: Connection, sha256: str, leaning: Sequence[str], *, epoch: int) -> bool:
-    """Remove a body that nothing names; False if meanwhile something does, or other bodies than `leaning` lean on it.
+    """Delete a body that no row names; return False if one does by now, or the bodies based on it
+    are not exactly `leaning`.
 
-    Those are written anew by the caller in the same transaction, before this.
+    The caller rewrites those in the same transaction, before this.
     """
     leases.check_epoch(c, epoch)
     if is_named(c, sha256) or set(versions.dependents(c, sha256)) - set(leaning):
@@ -203,7 +211,7 @@ def remove_body(c: Connection, sha256: str, leaning: Sequence[str], *, epoch: in
 
 
 def pages(c: Connection, *, after: int, limit: int) -> list[int]:
-    """Return the pages that have a version or a withheld body, from the one after `after` on, in the order of ids."""
+    """Return the pages that have a version or a withheld body, with ids above `after`, in order."""
     text = (
         "SELECT id FROM page WHERE id > :after AND (EXISTS (SELECT 1 FROM version WHERE version.page_id = page.id)"
         " OR EXISTS (SELECT 1 FROM quarantine WHERE quarantine.page_id = page.id)) ORDER BY id LIMIT :limit"
@@ -212,7 +220,9 @@ def pages(c: Connection, *, after: int, limit: int) -> list[int]:
 
 
 def _dead(c: Connection, page_id: int, terms: Terms) -> list[tuple[int, int, str, str, int, int, str]]:
-    """Return (id, seq, sha256, screenshot, frames, newest number, key of the page) of the versions that nobody needs."""
+    """Return (id, seq, sha256, screenshot, frames, newest number, page key) of the unneeded
+    versions.
+    """
     old = c.rows(_OLD, page_id=page_id, before=terms.at - terms.young)
     if not old:
         return []
@@ -226,7 +236,7 @@ def _dead(c: Connection, page_id: int, terms: Terms) -> list[tuple[int, int, str
 
 
 def _own(c: Connection, version_id: int, sha256: str, frames: int) -> str:
-    """Return the hash of a version's own body, as another page that it is a frame of names it."""
+    """Return the hash of a version's own body, as named by pages of which it is a frame."""
     if not frames:
         return sha256
     found = c.value("SELECT sha256 FROM version_member WHERE version_id = :id AND position = 0", id=version_id)
@@ -234,7 +244,9 @@ def _own(c: Connection, version_id: int, sha256: str, frames: int) -> str:
 
 
 def _inside(c: Connection, sentinel_id: int, terms: Terms, history: History | None) -> dict[str, int]:
-    """Return since when, and from which event on, changes of a sentinel are inside its ChangeHistory."""
+    """Return the instant and event number from which changes of a sentinel are inside its
+    ChangeHistory.
+    """
     if history is None:
         return {"since": terms.at - terms.age, "first": 0}
     if history.changes is None:

@@ -1,3 +1,3 @@
-"""The index of texts: a file of its own beside the database, made of what is stored there and made
-anew whenever it is not sound.
+"""The text index: a file beside the database, derived from it and rebuilt whenever it is
+damaged.
 """

@@ -1,4 +1,4 @@
-"""What the index answers: the texts that fit a query, how well, and what is known of its terms."""
+"""Query the index: matching texts, their scores, and statistics of the terms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TITLE: Final = 4.0
 ADDRESS: Final = 2.0
-"""What a term in the title, and one in the address, weighs against one in the text."""
+"""The weight of a term in the title, and of one in the address, against one in the text."""
 _SCORED: Final = (
     "SELECT rowid AS id, bm25({table}, :title, 1.0, :address) AS score FROM {table} WHERE {table} MATCH :match"
 )
@@ -33,8 +33,8 @@ _THEN: Final = (
 
 
 class Hit(NamedTuple):
-    """A text that fits: its number, whose it is, its score (greater is better), since when the page
-    says so (µs).
+    """A matching text: its number, its page, its score (greater is better), since when the page has
+    it (µs).
     """
 
     id: int
@@ -61,11 +61,11 @@ class FoundText:
 def find(
     index: SearchIndex, query: Query, *, at: Instant | None = None, changed_since: Instant | None = None
 ) -> list[Hit]:
-    """Return the texts that fit a query, the best first.
+    """Return the matching texts, the best first.
 
     Args:
         index: The index.
-        query: What is searched for; its filters are not heeded here.
+        query: The query; its filters are ignored here.
         at: The texts that pages had at this instant (µs); None: those they have now.
         changed_since: Only texts that replaced others at this instant (µs) or later; None: any.
     """
@@ -76,7 +76,7 @@ def find(
 
 
 def texts(index: SearchIndex, ids: Collection[int]) -> Mapping[int, FoundText]:
-    """Return texts by their numbers; one that has gone meanwhile is left out."""
+    """Return texts by their numbers; deleted ones are left out."""
     found: dict[int, FoundText] = {}
     with index.reading() as run:
         for id_ in ids:
@@ -88,9 +88,7 @@ def texts(index: SearchIndex, ids: Collection[int]) -> Mapping[int, FoundText]:
 
 
 def statistics(index: SearchIndex, phrases: Sequence[Phrase]) -> Statistics:
-    """Return what is known of the texts that pages have now, and in how many of them each phrase
-    stands.
-    """
+    """Return statistics of the current texts, and how many of them contain each phrase."""
     with index.reading() as run:
         documents, length = run("SELECT count(*), avg(length) FROM doc WHERE until IS NULL").fetchone()
         return Statistics(documents, length or 0.0, {str(phrase): _frequency(run, phrase) for phrase in phrases})
@@ -105,7 +103,7 @@ def _frequency(run: Any, phrase: Phrase) -> int:
 
 
 def match_of(query: Query) -> str:
-    """Return a query in the words of FTS5."""
+    """Return a query in FTS5 syntax."""
     wanted = " AND ".join(f"({' OR '.join(map(_quote, group))})" for group in query.groups)
     without = " OR ".join(map(_quote, query.without))
     return f"({wanted}) NOT ({without})" if without else wanted

@@ -1,11 +1,9 @@
-"""`search.db`: the terms of every stored text, by SQLite's FTS5, and the texts that snippets are
-cut from.
+"""`search.db`: the terms of every stored text (SQLite FTS5), and the texts for snippets.
 
-It is derived: whatever is wrong with it, it is removed and made anew. With PostgreSQL it is a file
-of the data directory too. `newest` has the texts that pages have now, `past` those they had; a text
-of several versions is one. Both tables have no content of their own: to take a text out of them,
-its
-terms are given again, cut by the rules of which `user_version` speaks.
+It is derived data: on any fault it is deleted and rebuilt. With PostgreSQL it is a file of the data
+directory too. `newest` has the current texts of pages, `past` the former ones; a text of several
+versions is stored once. Both tables are contentless: to delete a text, its terms are passed again,
+tokenized by the rules of `user_version`.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ except ImportError:
 
 FILE: Final = "search.db"
 SCHEMA: Final = 2
-"""Grows whenever the tables are others."""
+"""Raised whenever the tables change."""
 _VERSION: Final = SCHEMA * 1_000_000 + TERMS_VERSION
 _DAMAGE: Final = ("malformed", "not a database", "no such table", "corrupt")
 _BUSY_SECONDS: Final = 30.0
@@ -60,9 +58,9 @@ _LAST: Final = "SELECT id, last_seq, title, text FROM doc WHERE page_id = ? ORDE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
-    """A version for the index: whose, when it was fetched (µs), and what it says.
+    """A version to index: its page, when it was fetched (µs), and its text.
 
-    `is_same`: its text and its title are those of the version before it, and only that is noted.
+    `is_same`: text and title are those of the version before it; only that fact is stored.
     """
 
     page_id: int
@@ -77,24 +75,24 @@ class IndexEntry:
 
 
 class IndexProgress(NamedTuple):
-    """How far an index is: of which database, and up to the number of which version."""
+    """How far an index is: its database, and the number of the last indexed version."""
 
     source: str
     cursor: int
 
 
 class Appraises(Protocol):
-    """Says what a refresh improved for those who search; `search.valuation` does."""
+    """The value of a refresh for searchers; `search.valuation` implements it."""
 
     def __call__(self, old: Sequence[str] | None, new: Sequence[str] | None) -> float:
-        """Return it for the terms of title, text and address before and after; None: the page was,
-        or is, not there.
+        """Return the value, given the terms of title, text and address before and after; None: the
+        page did not, or does not, exist.
         """
         ...
 
 
 class SearchIndex:
-    """The open index. It may be used by several threads, one at a time. `close` it."""
+    """The open index. Several threads may use it, one at a time. `close` it."""
 
     def __init__(self, data: Path) -> None:
         self.path = data / FILE
@@ -123,8 +121,8 @@ class SearchIndex:
             self._make()
 
     def _make(self, *, source: str | None = None, at: Instant = 0) -> None:
-        """Make the tables; those of other rules go first, and those that are there where it shall
-        be empty. What refreshes of the same database improved is kept.
+        """Create the tables; tables of other rules are dropped first, and existing ones if the
+        index is to be empty. Measured gains of the same database stay.
         """
         run = self._raw.execute
         run("BEGIN IMMEDIATE")
@@ -148,7 +146,7 @@ class SearchIndex:
         run("COMMIT")
 
     def _begin_anew(self) -> None:
-        """Remove the file and make an empty one."""
+        """Replace the file by an empty one."""
         if self._raw is not None:
             self._raw.close()
         for suffix in ("", "-wal", "-shm"):
@@ -156,7 +154,7 @@ class SearchIndex:
         self._open()
 
     def _follow_file(self) -> None:
-        """Open the file anew where another process has put another in its place."""
+        """Reopen the file if another process has replaced it."""
         with contextlib.suppress(FileNotFoundError):
             if self.path.stat().st_ino == self._file:
                 return
@@ -164,14 +162,14 @@ class SearchIndex:
         self._open()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._raw.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Any]:
-        """Give what runs statements on one unmoving state; raises `StoreStalledError` if the file
-        cannot be read.
+        """Yield a function that runs statements on one snapshot. Raises `StoreStalledError` if the
+        file cannot be read.
         """
         with self._lock, self._translate_errors():
             self._follow_file()
@@ -197,7 +195,7 @@ class SearchIndex:
 
     @contextlib.contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Raise errors of our tree; a file that is damaged is made anew for whoever asks next."""
+        """Raise errors of our tree; a damaged file is rebuilt for the next caller."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -208,10 +206,11 @@ class SearchIndex:
             message = f"{self.path} was damaged ({error}); it is made anew of what is stored, ask again"
             raise StoreStalledError(message) from error
 
-    # -- what is known -----------------------------------------------------------------------------
+    # -- reading
+    # ------------------------------------------------------------------------------------
 
     def read_note(self, name: str) -> str:
-        """Return what was noted under a name, "" if nothing was."""
+        """Return the note stored under a name, "" if there is none."""
         with self.reading() as run:
             return _read_note(run, name)
 
@@ -221,8 +220,8 @@ class SearchIndex:
             return _progress(run)
 
     def read_collected(self) -> dict[int, int]:
-        """Return how many versions of each page had been let go of when it was last compared with
-        what is stored.
+        """Return how many versions of each page had been deleted at the last comparison with the
+        database.
         """
         with self.reading() as run:
             return dict(run("SELECT id, collected FROM page").fetchall())
@@ -233,13 +232,13 @@ class SearchIndex:
             return list(run("SELECT seq, last_seq FROM doc WHERE page_id = ? ORDER BY seq", (page_id,)).fetchall())
 
     def list_retired(self) -> set[int]:
-        """Return the pages of which there are texts, but none that they have now."""
+        """Return the pages that have former texts, but no current one."""
         with self.reading() as run:
             rows = run("SELECT page_id FROM doc GROUP BY page_id HAVING count(*) = count(until)")
             return {row[0] for row in rows.fetchall()}
 
     def count(self) -> tuple[int, int]:
-        """Return how many texts there are, and how many of them pages have now."""
+        """Return how many texts there are, and how many of them are current."""
         with self.reading() as run:
             every = run("SELECT count(*) FROM doc").fetchone()[0]
             return every, run("SELECT count(*) FROM doc WHERE until IS NULL").fetchone()[0]
@@ -247,12 +246,12 @@ class SearchIndex:
     # -- writing -----------------------------------------------------------------------------------
 
     def begin(self, source: str, *, at: Instant = 0) -> None:
-        """Empty the index, to be made from the versions of a database.
+        """Empty the index, to be rebuilt from the versions of a database.
 
         Args:
-            source: Which database that is.
-            at: When that is (µs): versions that were fetched before replace nothing that searchers
-            were shown meanwhile, and improve nothing.
+            source: The identity of that database.
+            at: The present (µs): versions fetched before replace nothing that searchers were shown,
+                and gain nothing.
         """
         with self._lock, self._translate_errors():
             self._follow_file()
@@ -267,14 +266,14 @@ class SearchIndex:
     def put(
         self, entries: Sequence[IndexEntry], *, cursor: int, moved_to: int, appraise: Appraises | None = None
     ) -> bool:
-        """Add versions in their order; return False, having done nothing, if somebody else has
-        added some meanwhile.
+        """Add versions in their order; return False without changes if another process has added
+        some since.
 
         Args:
             entries: The versions.
-            cursor: The number up to which versions were there when these were read.
-            moved_to: The number up to which they are there now.
-            appraise: Says what each new text of a page improved; None: that is not asked.
+            cursor: The number of the last version when these were read.
+            moved_to: The number of the last version now.
+            appraise: Returns the gain of each new text of a page; None: gains are not measured.
         """
         with self._writing() as run:
             if int(_read_note(run, "cursor") or 0) != cursor:
@@ -286,13 +285,12 @@ class SearchIndex:
             return True
 
     def keep_only(self, page_id: int, seqs: Collection[int], *, collected: int) -> int:
-        """Remove the texts of a page of which no version is stored any more; return how many they
-        were.
+        """Delete the texts of a page of which no version is stored any more; return how many.
 
         Args:
             page_id: The page.
-            seqs: The numbers of the versions that are stored.
-            collected: How many versions of the page were let go of until now.
+            seqs: The numbers of the stored versions.
+            collected: How many versions of the page have been deleted so far.
         """
         with self._writing() as run:
             gone = 0
@@ -315,8 +313,8 @@ class SearchIndex:
             return gone
 
     def retire(self, page_id: int, at: Instant, *, appraise: Appraises | None = None) -> None:
-        """Let the newest text of a page be one that it had until `at`: the page is gone. `appraise`
-        as for `put`.
+        """Mark a page's newest text as former since `at`: the page is gone. `appraise` as for
+        `put`.
         """
         with self._writing() as run:
             old = _retire(run, page_id, at)
@@ -324,14 +322,14 @@ class SearchIndex:
                 _gain(run, page_id, appraise(old, None), at)
 
     def gains(self) -> list[tuple[int, float, Instant]]:
-        """Return what refreshes of each page improved for those who search, and since when that is
+        """Return the total gain of each page's refreshes for searchers, and since when it is
         measured (µs).
         """
         with self.reading() as run:
             return list(run("SELECT page_id, gained, since FROM worth ORDER BY gained DESC, page_id").fetchall())
 
     def revive(self, page_id: int, seq: int) -> None:
-        """Let a text be the one that a page has now: it is back, and its newest version is number
+        """Mark a text as the current one of a page: it is back, and its newest version is number
         `seq`.
         """
         with self._writing() as run:
@@ -343,11 +341,10 @@ class SearchIndex:
                 run("UPDATE doc SET until = NULL WHERE id = ?", (row[0],))
 
     def forget(self, at: Instant) -> None:
-        """Make what was removed unreadable in the files, too: both tables of terms are written
-        anew.
+        """Make deleted content unreadable in the files, too: both tables of terms are rewritten.
 
         Args:
-            at: When that is (µs), for `forgot_at`.
+            at: The present (µs), stored as `forgot_at`.
         """
         with self._writing() as run:
             for name in ("newest", "past"):
@@ -358,13 +355,13 @@ class SearchIndex:
             self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def size(self) -> int:
-        """Return how many bytes the files take up."""
+        """Return the size of the files in bytes."""
         return sum(path.stat().st_size for path in self.path.parent.glob(f"{FILE}*"))
 
 
 def peek(data: Path) -> tuple[IndexProgress, Instant] | None:
     """Return how far the index of a data directory is, and when its files were last written (µs);
-    None if there is none. Nothing is made or changed.
+    None if there is none. Read only.
 
     Raises `StoreStalledError` for an index that cannot be read.
     """
@@ -413,7 +410,7 @@ def _gain(run: Any, page_id: int, gained: float, at: Instant) -> None:
 
 
 def _retire(run: Any, page_id: int, at: Instant) -> list[str] | None:
-    """Let the newest text of a page be of the past; return its terms, None if there is none."""
+    """Move a page's newest text to the former ones; return its terms, None if there is none."""
     newest = run(_NEWEST, (page_id,)).fetchone()
     if newest is None:
         return None
@@ -440,7 +437,7 @@ def _take_out(run: Any, id_: int) -> None:
 
 
 def _lines(run: Any, id_: int) -> list[str]:
-    """Return the terms of a text as they were put in."""
+    """Return the terms of a text as they were stored."""
     title, text, address = run("SELECT title, text, address FROM doc WHERE id = ?", (id_,)).fetchone()
     return [line_of_terms(part) for part in (title, decompress(text).decode(), address)]
 
@@ -455,7 +452,7 @@ def _progress(run: Any) -> IndexProgress:
 
 
 def _read_beginning(run: Any) -> Instant:
-    """Return since when refreshes are measured: what was stored before the index began is not."""
+    """Return since when gains are measured: what was stored before the index began is not."""
     return int(_read_note(run, "measured_from") or 0)
 
 
@@ -464,7 +461,7 @@ def _note(run: Any, name: str, value: str) -> None:
 
 
 def _is_damaged(error: Exception) -> bool:
-    """Say whether a file is none, or not whole: what only the system refuses is no damage."""
+    """Return whether a file is not a database, or damaged; a refusal by the system is no damage."""
     return isinstance(error, sqlite3.DatabaseError) and any(sign in str(error) for sign in _DAMAGE)
 
 

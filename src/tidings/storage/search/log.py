@@ -1,8 +1,7 @@
-"""`searches.db`: what was searched for and which results were opened, on this machine and nowhere
-else.
+"""`searches.db`: queries and opened results, stored on this machine only.
 
-It is no part of the database, so that it never leaves with a copy of it or to a server; and none of
-the index, which is thrown away when in doubt. Whoever wants none of it removes the file.
+It is separate from the database, so that it never leaves with a copy or to a server, and from the
+index, which may be rebuilt. To clear it, delete the file.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ except ImportError:
 FILE: Final = "searches.db"
 MOST_RANK: Final = 1_000
 MOST_QUERIES: Final = 50_000
-"""Queries that are kept; of more, those that count least go."""
+"""The most queries that are stored; beyond that, those of least weight are deleted."""
 _TABLES: Final = (
     (
         "CREATE TABLE IF NOT EXISTS query (owner_id INTEGER NOT NULL, text TEXT NOT NULL, searches INTEGER NOT NULL,"
@@ -44,9 +43,7 @@ _CLICK: Final = "INSERT INTO click VALUES (?, ?, 1) ON CONFLICT (owner_id, rank)
 
 @dataclass(frozen=True, slots=True)
 class LoggedQuery:
-    """A query: how often it was searched for in all, and how much that counts now; the older, the
-    less.
-    """
+    """A query: how often it was searched for, and its current weight, which decays with age."""
 
     text: str
     searches: int
@@ -54,7 +51,7 @@ class LoggedQuery:
 
 
 class SearchLog:
-    """The open log. It may be used by several threads, one at a time. `close` it."""
+    """The open log. Several threads may use it, one at a time. `close` it."""
 
     def __init__(self, data: Path) -> None:
         self.path = data / FILE
@@ -68,7 +65,7 @@ class SearchLog:
                 self._raw.execute(text)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._raw.close()
 
@@ -96,7 +93,7 @@ class SearchLog:
         """Count a search.
 
         Args:
-            text: The query, in the form in which equal ones are equal.
+            text: The query, in canonical form.
             owner_id: Who searched.
             at: When (µs).
             times: How often.
@@ -108,13 +105,13 @@ class SearchLog:
                 run(f"DELETE FROM query WHERE (owner_id, text) IN ({least})", (MOST_QUERIES // 10,))
 
     def note_click(self, rank: int, *, owner_id: int) -> None:
-        """Count that the result at a rank, from 1, was opened; other numbers are not counted."""
+        """Count a click on the result at a rank, from 1; other numbers are ignored."""
         if 1 <= rank <= MOST_RANK:
             with self._transaction() as run:
                 run(_CLICK, (owner_id, rank))
 
     def bring(self, rows: Iterable[tuple[str, int]], *, owner_id: int, at: Instant) -> int:
-        """Count the searches of another log as of an instant; return how many queries they are."""
+        """Import the searches of another log as of an instant; return how many queries they are."""
         count = 0
         with self._transaction() as run:
             for text, times in rows:
@@ -123,12 +120,11 @@ class SearchLog:
         return count
 
     def queries(self, *, at: Instant, owner_id: int | None = None) -> list[LoggedQuery]:
-        """Return what was searched for, what counts most first; those that count next to nothing
-        are forgotten.
+        """Return the queries by descending weight; those of negligible weight are deleted.
 
         Args:
-            at: As of when it counts (µs).
-            owner_id: Of whom; None for all together.
+            at: As of when weights count (µs).
+            owner_id: The owner; None for all together.
         """
         found: dict[str, tuple[int, float]] = {}
         with self._transaction() as run:
@@ -144,13 +140,13 @@ class SearchLog:
         return sorted(listed, key=lambda one: (-one.weight, one.text))
 
     def clicks(self) -> Mapping[int, int]:
-        """Return how often the results at each rank were opened."""
+        """Return the number of clicks at each rank."""
         with self._transaction() as run:
             return dict(run("SELECT rank, sum(clicks) FROM click GROUP BY rank").fetchall())
 
     def erase(self, *, owner_id: int | None = None) -> int:
-        """Forget all, or what somebody searched for; return how many queries that were. The file
-        holds nothing of it any more.
+        """Delete all queries, or those of one owner, also from the file; return how many there
+        were.
         """
         with self._transaction() as run:
             count = run("SELECT count(*) FROM query WHERE ?1 IS NULL OR owner_id = ?1", (owner_id,)).fetchone()[0]
@@ -168,5 +164,5 @@ def _add(run: Any, text: str, owner_id: int, at: Instant, times: int) -> None:
 
 
 def has_log(data: Path) -> bool:
-    """Say whether anything was logged in a data directory."""
+    """Return whether a data directory has logged anything."""
     return (data / FILE).exists()

@@ -1,3 +1,3 @@
-"""Secrets, encrypted: the vault encrypts what is stored and opens it when a request leaves, under
+"""Encrypted secrets: the vault encrypts what is stored and decrypts it when a request leaves, with
 the keys of `secrets.key`. Rows name their owner. Nothing here prints or sends a secret.
 """

@@ -1,9 +1,9 @@
-"""The keys that encrypt secrets: `secrets.key` in the data directory, readable by its owner alone
+"""The keys that encrypt secrets: `secrets.key` in the data directory, readable by its owner only
 (contracts §11).
 
-A line is a key, the newest first. Usually there is one; while keys are exchanged there are two, so
-that a crash at any moment leaves every value with a key that opens it. The file is left out of
-copies: a copy of the data directory without it holds no secret.
+One key per line, the newest first. Usually there is one; during rotation there are two, so that a
+crash at any moment leaves a key for every value. The file is left out of copies: a copy of the data
+directory without it holds no secret.
 """
 
 from __future__ import annotations
@@ -25,13 +25,17 @@ _OTHERS: Final = 0o077
 
 
 class KeyFile:
-    """The key file of a data directory. Whoever changes it holds the database's writing transaction, so that nobody else does."""
+    """The key file of a data directory. Writers hold the database's writing transaction, so there
+    is one at a time.
+    """
 
     def __init__(self, data: Path) -> None:
         self.path = data / FILE
 
     def keys(self) -> dict[str, bytes]:
-        """Return all keys by their id, the newest first; none if there is no file. Raises `SecretError` if it cannot be read."""
+        """Return all keys by their id, the newest first; none if there is no file. Raise
+        `SecretError` if it cannot be read.
+        """
         try:
             text = self.path.read_bytes()
         except FileNotFoundError:
@@ -52,24 +56,24 @@ class KeyFile:
         return found
 
     def add(self) -> str:
-        """Make a key and put it first, durably; return its id."""
+        """Create a key and put it first, durably; return its id."""
         key = chance.token_bytes(KEY_BYTES)
         self._write({key_id(key): key, **self.keys()})
         return key_id(key)
 
     def keep(self, ids: Iterable[str]) -> None:
-        """Forget all keys but the newest and these."""
+        """Delete all keys but the newest and these."""
         known = self.keys()
         kept = {id_: key for place, (id_, key) in enumerate(known.items()) if place == 0 or id_ in {*ids}}
         if kept.keys() != known.keys():
             self._write(kept)
 
     def is_private(self) -> bool:
-        """Return whether nobody but its owner may read it."""
+        """Return whether only its owner may read it."""
         return not self.path.stat().st_mode & _OTHERS
 
     def _write(self, keys: Mapping[str, bytes]) -> None:
-        """Replace the file whole: it is the old or the new one after a crash, and never open to others."""
+        """Replace the file atomically, never readable by others."""
         part = self.path.with_name(f"{FILE}.{chance.token_hex(4)}.part")
         text = b"".join(base64.b64encode(key) + b"\n" for key in keys.values())
         try:
@@ -89,7 +93,7 @@ class KeyFile:
 
 
 def key_id(key: bytes) -> str:
-    """Return the name by which an encrypted value says which key encrypts it; it tells nothing of the key."""
+    """Return the id by which an encrypted value names its key; it reveals nothing of the key."""
     return hashlib.sha256(b"tidings key\0" + key).hexdigest()[:12]
 
 

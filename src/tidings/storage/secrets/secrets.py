@@ -1,5 +1,5 @@
-"""Rows of secrets, by owner and name, encrypted: `vault` encrypts and opens them (I-9). Addresses
-of endpoints are among them.
+"""Rows of secrets, by owner and name, encrypted by `vault` (I-9). Addresses of endpoints are among
+them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _PUT = (
 
 @dataclass(frozen=True, slots=True)
 class SecretRow:
-    """A secret as it is kept. `value` is encrypted by the key `key_id`; an empty `key_id` is a value from before there were keys."""
+    """A stored secret. `value` is encrypted by the key `key_id`; an empty `key_id` marks a value
+    from before there were keys.
+    """
 
     owner_id: int
     name: str
@@ -38,7 +40,7 @@ def row(c: Connection, name: str, *, owner_id: int = 1) -> SecretRow | None:
 
 
 def get(c: Connection, name: str, *, owner_id: int = 1) -> str | None:
-    """Return the value as it is kept, encrypted, or None."""
+    """Return the stored, encrypted value, or None."""
     found = row(c, name, owner_id=owner_id)
     return None if found is None else found.value
 
@@ -46,13 +48,13 @@ def get(c: Connection, name: str, *, owner_id: int = 1) -> str | None:
 def put(
     c: Connection, name: str, value: str, *, owner_id: int = 1, kind: str = "text", key_id: str = "", at: Instant = 0
 ) -> None:
-    """Keep a value, encrypted by the key `key_id`, under a name; an older one is replaced.
+    """Store an encrypted value under a name, replacing an older one.
 
     Args:
         name: What users call the secret.
         value: The encrypted value, Base64.
-        owner_id: Whose it is.
-        kind: What it is for.
+        owner_id: The owner.
+        kind: Its purpose.
         key_id: The key that encrypts it.
         at: When it is set (µs).
     """
@@ -61,7 +63,7 @@ def put(
 
 
 def drop(c: Connection, name: str, *, owner_id: int = 1) -> bool:
-    """Forget a secret; False if there is none of that name."""
+    """Delete a secret; return False if there is none of that name."""
     return c.execute("DELETE FROM secret WHERE owner_id = :owner_id AND name = :name", owner_id=owner_id, name=name) > 0
 
 

@@ -1,9 +1,8 @@
-"""Secrets, encrypted when they are put away and opened when a request leaves (AES-256-GCM,
+"""Secrets, encrypted when they are stored and decrypted when a request leaves (AES-256-GCM,
 docs/decisions/0015).
 
-What is encrypted is bound to its owner, kind and name: a row that is copied to another name or
-owner does not open. The cipher's library is imported when the first value is encrypted or opened,
-not before.
+The ciphertext is bound to owner, kind and name: a row copied to another name or owner does not
+decrypt. The cipher's library is imported on first use.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ if TYPE_CHECKING:
 SIGNING: Final = "webhook"
 """The secret that signs webhooks; it is made at first use."""
 SESSION: Final = "session:"
-"""What the names of kept logins begin with; no statement can say one."""
+"""Prefix of the names of stored sessions; no statement can contain it."""
 _NONCE_BYTES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A secret that has been opened; `set_at` is when it was given its value."""
+    """A decrypted secret; `set_at` is when its value was set."""
 
     name: str
     kind: SecretKind
@@ -45,23 +44,27 @@ class Opened:
 
 
 class Vault:
-    """The secrets of an installation; `data` is where its key file is, also where the database is a server's."""
+    """The secrets of an installation; `data` holds its key file, also if the database is a
+    server's.
+    """
 
     def __init__(self, data: Path) -> None:
         self.key_file = KeyFile(data)
 
     def open(self, c: Connection, name: str, *, owner_id: int = 1) -> Opened | None:
-        """Return a secret, or None if it is not set. Raises `SecretError` if it is set and does not open."""
+        """Return a decrypted secret, or None if it is not set. Raise `SecretError` if it cannot be
+        decrypted.
+        """
         row = secrets.row(c, name, owner_id=owner_id)
         return None if row is None else self.open_row(row)
 
     def open_row(self, row: SecretRow) -> Opened:
-        """Return the secret of a row. Raises `SecretError` that says what to do."""
+        """Return the decrypted secret of a row. Raise `SecretError` that says what to do."""
         text = self._decrypt(row) if row.key_id else row.value
         return Opened(row.name, cast("SecretKind", row.kind), row.set_at, Secret(text))
 
     def fault(self, row: SecretRow) -> str:
-        """Return why the secret of a row does not open, and what to do; empty if it does."""
+        """Return why the secret of a row cannot be decrypted, and what to do; empty if it can."""
         try:
             self.open_row(row)
         except SecretError as error:
@@ -71,13 +74,14 @@ class Vault:
     def put(
         self, c: Connection, name: str, value: Secret, *, kind: SecretKind = "text", owner_id: int = 1, at: Instant
     ) -> None:
-        """Encrypt a value and keep it under a name, inside the caller's writing transaction; the key is made at first use.
+        """Encrypt and store a value under a name, inside the caller's writing transaction; the key
+        is made at first use.
 
         Args:
             name: What users call the secret.
             value: The plain value.
-            kind: What it is for.
-            owner_id: Whose it is.
+            kind: Its purpose.
+            owner_id: The owner.
             at: When it is set (µs).
         """
         key_id = next(iter(self.key_file.keys()), None) or self.key_file.add()
@@ -87,16 +91,17 @@ class Vault:
         """Encrypt the values from before there were keys; return how many there were."""
         rows = [row for row in secrets.listing(c) if not row.key_id]
         if rows and c.dialect == "sqlite":
-            c.execute("PRAGMA secure_delete = ON")  # what stood there must not stay in the file
+            c.execute("PRAGMA secure_delete = ON")  # overwrite the plain value in the file
         for row in rows:
             opened = self.open_row(row)
             self.put(c, row.name, opened.value, kind=opened.kind, owner_id=row.owner_id, at=row.set_at)
         return len(rows)
 
     def rotate(self, c: Connection) -> int:
-        """Encrypt every value with a new key; return how many. The old keys stay until `forget`, for after the commit.
+        """Encrypt every value with a new key; return how many. The old keys stay until `forget`,
+        after the commit.
 
-        Raises `SecretError` if one does not open: then nothing is changed.
+        Raises `SecretError` if one does not decrypt: then nothing is changed.
         """
         opened = [(row, self.open_row(row)) for row in secrets.listing(c)]
         key_id = self.key_file.add()
@@ -106,7 +111,9 @@ class Vault:
         return len(opened)
 
     def forget(self, c: Connection) -> None:
-        """Forget the keys with which nothing is encrypted any more, inside the caller's writing transaction."""
+        """Delete the keys that encrypt nothing any more, inside the caller's writing
+        transaction.
+        """
         self.key_file.keep(row.key_id for row in secrets.listing(c))
 
     def _put(self, c: Connection, key_id: str, row: SecretRow) -> None:
@@ -145,7 +152,7 @@ def _seal(key: bytes, text: str, bound: bytes) -> str:
 
 
 def _open(key: bytes, value: str, bound: bytes) -> str:
-    """Return the text. Raises `ValueError` if it was encrypted otherwise."""
+    """Return the plain text. Raise `ValueError` if it was encrypted otherwise."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 

@@ -1,3 +1,3 @@
-"""Rows of what people asked for and were told: sentinels, subscriptions, events, changes,
-deliveries. One module a noun. Nothing here commits by itself.
+"""Rows of what people asked for and were sent: sentinels, subscriptions, events, changes,
+deliveries. One module per noun. Callers commit.
 """

@@ -1,4 +1,6 @@
-"""Changes as they were found, whole: every view is drawn from them without comparing again (contracts §4)."""
+"""Changes as they were found, complete: every view is drawn from them without comparing again
+(contracts §4).
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ def listing(
     quiet: bool = False,
     limit: int | None = None,
 ) -> list[StoredChange]:
-    """Return changes, newest first: of a sentinel's name, of a page, detected at `since` or later; with `quiet` the quiet ones too.
+    """Return changes, newest first.
 
     Args:
         sentinel: The name of a sentinel; None for all.
@@ -86,13 +88,15 @@ def get(c: Connection, id: str) -> StoredChange | None:
 
 
 def of(c: Connection, ids: Sequence[str]) -> dict[str, StoredChange]:
-    """Return the changes with these ids, by id; an id of no change is left out."""
+    """Return the changes with these ids, by id; unknown ids are left out."""
     found = (get(c, id_) for id_ in ids)
     return {change.row.id: change for change in found if change is not None}
 
 
 def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -> list[StoredChange]:
-    """Return the changes of a sentinel that are news (not quiet), with event numbers from first to last, in their order."""
+    """Return a sentinel's reported (not quiet) changes with event numbers from first to last, in
+    order.
+    """
     conditions = (
         "ch.sentinel_id = :sentinel_id", "ch.event_seq >= :first_seq", "ch.event_seq <= :last_seq", "ch.quiet = 0",
     )  # fmt: skip
@@ -101,7 +105,9 @@ def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -
 
 
 def parts_between(c: Connection, sentinel_id: int, first: Instant, last: Instant) -> list[StoredChange]:
-    """Return the changes that are parts of a sentinel's composites and were seen in [first, last], in their order."""
+    """Return a sentinel's changes that are parts of composites and were seen in [first, last], in
+    order.
+    """
     conditions = ("ch.sentinel_id = :sentinel_id", "ch.quiet = 1", "ch.polled_at >= :first", "ch.polled_at <= :last")
     text = select(_SELECT, conditions, "ORDER BY ch.event_seq")
     found = (_to_stored(row) for row in c.rows(text, sentinel_id=sentinel_id, first=first, last=last))
@@ -114,7 +120,7 @@ def exists(c: Connection, id: str) -> bool:
 
 
 def add(c: Connection, found: Sequence[tuple[ChangeRow, int | None]]) -> None:
-    """Write changes, each with its event's number; one that is stored already stays as it is."""
+    """Store changes, each with its event's number; an existing one stays as it is."""
     c.many(_INSERT, [_parameters(row, event_seq) for row, event_seq in found])
 
 
@@ -202,7 +208,9 @@ _LISTS = ("kinds", "inserted", "deleted", "moved")
 
 
 def _composite_to_plain(composite: Composite) -> dict[str, Any]:
-    """Return a composite without what is as usual; of what was found the texts, since the tokens are those of the part's own change."""
+    """Return a composite without default values; the findings as texts, since tokens are those of
+    the part's own change.
+    """
     return {
         "verdict": composite.verdict,
         "reason": composite.reason,
@@ -237,13 +245,13 @@ def _encode_findings(found: ChangeSet) -> dict[str, Any]:
 
 
 def _notes(found: ChangeSet) -> dict[str, Any]:
-    """Return what is noted for people only: entries, the title of the page, the text that is watched; without what there is not."""
+    """Return the non-empty notes for people: entries, page title, watched text."""
     notes = {"entries": list(map(astuple, found.entries)), "title": found.title, "snapshot": found.snapshot}
     return {name: note for name, note in notes.items() if note}
 
 
 def _with_notes(found: ChangeSet, data: Mapping[str, Any]) -> ChangeSet:
-    """Return a change set with what `_notes` wrote."""
+    """Return a change set with the notes of `_notes`."""
     kept: list[list[Any]] = data.get("entries", [])
     entries = tuple(EntryNote(*[*one[:-1], tuple(map(tuple, one[-1]))]) for one in kept)
     return replace(found, entries=entries, title=data.get("title", ""), snapshot=data.get("snapshot", ""))

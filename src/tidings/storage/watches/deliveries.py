@@ -17,13 +17,15 @@ from tidings.storage.db.values import plain
 from tidings.storage.watches.sentinels import SEEN
 
 LONGEST_HOLD = DAY
-"""What an endpoint may ask for at most."""
+"""The longest hold that an endpoint may ask for."""
 DeliveryStatus = Literal["waiting", "delivered", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
-    """A delivery with its endpoint; `attempt` counts those made, `due_at` is when a waiting one is tried (again)."""
+    """A delivery with its endpoint; `attempt` counts attempts made, `due_at` is the next attempt of
+    a waiting one.
+    """
 
     id: str
     endpoint_id: int
@@ -67,7 +69,7 @@ _AFTER = (
     f"((d.created_at, d.last_seq) < {_OF_AFTER.format('a.created_at, a.last_seq')} OR ((d.created_at, d.last_seq) ="
     f" {_OF_AFTER.format('a.created_at, a.last_seq')} AND d.id > :after))"
 )
-"""That a delivery comes after another in the order of the list."""
+"""The condition that a delivery comes after another in the list."""
 _LAID_OUT = "SELECT id, finished_at FROM delivery"
 _LINE = "PARTITION BY d.endpoint_id, d.sentinel_id"
 _READY = (
@@ -82,16 +84,18 @@ _READY = (
     " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id WHERE d.status = 'waiting' AND e.enabled = 1{which}"
     ") line) line WHERE is_behind = 0 OR is_behind IS NULL"
 )
-"""The waiting deliveries that may be tried, and when: one that has failed and holds lets nothing behind it in its line (endpoint, sentinel)
-pass. An endpoint's own wish holds for all of its deliveries; one that lies further ahead than it can was made by a wrong clock."""
+"""The waiting deliveries that may be tried, and when: a failed one that holds blocks those behind
+it in its line (endpoint, sentinel). An endpoint's hold applies to all of its deliveries; one beyond
+the limit was made by a wrong clock.
+"""
 
 
 def delivery_id(instance: DatabaseInstance, draft: DeliveryDraft, first_seq: int, last_seq: int) -> str:
-    """Return the id that a delivery has wherever and however often it is made (contracts §3).
+    """Return the id of a delivery, the same wherever and however often it is made (contracts §3).
 
     Args:
         instance: The installation, whose restore epoch is part of the id.
-        draft: Whom the delivery is for.
+        draft: The delivery, with its endpoint.
         first_seq: The number of its first event.
         last_seq: The number of its last event.
     """
@@ -100,7 +104,9 @@ def delivery_id(instance: DatabaseInstance, draft: DeliveryDraft, first_seq: int
 
 
 def due(c: Connection, *, now: Instant, limit: int | None = None) -> list[DeliveryRow]:
-    """Return waiting deliveries of enabled endpoints whose time has come, the longest due first; those behind a failed one too."""
+    """Return due deliveries of enabled endpoints, the longest due first, including those behind a
+    failed one.
+    """
     conditions = ("d.status = 'waiting'", "d.due_at <= :now", "e.enabled = 1")
     text = select(_SELECT, conditions, "ORDER BY d.due_at, d.last_seq LIMIT :limit")
     return [_to_row(row) for row in c.rows(text, now=now, limit=UNLIMITED if limit is None else limit)]
@@ -109,11 +115,11 @@ def due(c: Connection, *, now: Instant, limit: int | None = None) -> list[Delive
 def first_due(
     c: Connection, *, now: Instant, tried_every: Duration, endpoint_id: int | None = None
 ) -> list[DeliveryRow]:
-    """Return of each endpoint that is on the delivery that may be tried first: however much waits for one, no other waits behind it.
-    With `endpoint_id`, of that endpoint only.
+    """Return the first delivery that may be tried for each enabled endpoint (or `endpoint_id`), so
+    that no endpoint delays another.
 
-    That is the one with the lowest number of those whose time has come. A delivery that failed may be tried `tried_every` (µs) after the
-    last attempt at its endpoint, before it is due.
+    It is the due one with the lowest number. A failed delivery may be tried `tried_every` (µs)
+    after the last attempt at its endpoint, before it is due.
     """
     ready = _READY.format(which="" if endpoint_id is None else " AND d.endpoint_id = :endpoint_id")
     ranked = f"SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY last_seq, id) AS place FROM ({ready}) ready WHERE ready_at <= :now"
@@ -125,14 +131,16 @@ def first_due(
 
 
 def next_due(c: Connection, *, now: Instant, tried_every: Duration) -> Instant | None:
-    """Return when a waiting delivery of an enabled endpoint may be tried next (see `first_due`), or None."""
+    """Return when a waiting delivery of an enabled endpoint may next be tried (see `first_due`), or
+    None.
+    """
     text = f"SELECT min(ready_at) FROM ({_READY.format(which='')}) ready"
     found: Instant | None = c.value(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)
     return found
 
 
 def following(c: Connection, delivery: DeliveryRow, *, now: Instant) -> DeliveryRow | None:
-    """Return the delivery that waits right behind another one of the same sentinel to the same endpoint, if its time has come."""
+    """Return the next waiting delivery of the same sentinel to the same endpoint, if it is due."""
     conditions = (
         "d.endpoint_id = :endpoint_id", "d.sentinel_id = :sentinel_id", "d.status = 'waiting'", "d.due_at <= :now",
         "(d.last_seq > :last_seq OR (d.last_seq = :last_seq AND d.id > :id))",
@@ -144,7 +152,9 @@ def following(c: Connection, delivery: DeliveryRow, *, now: Instant) -> Delivery
 
 
 def wake(c: Connection, endpoints: Sequence[tuple[int, Instant]]) -> None:
-    """Let what was to be tried again by endpoints that take news again be due at once, but for what they refuse alone."""
+    """Make pending retries of recovered endpoints due at once, except those that the endpoint
+    refuses individually.
+    """
     c.many(_WAKE, [{"endpoint_id": endpoint_id, "at": at} for endpoint_id, at in endpoints])
 
 
@@ -165,7 +175,7 @@ def listing(
         sentinel: The name of their sentinel; None for all.
         limit: How many at most; None for all.
         status: Their status; None for any.
-        after: The id of the delivery that the list goes on after; "" for the first.
+        after: The id of the delivery after which the list continues; "" for the first.
         viewer: The owner who reads; None for one who sees all.
     """
     given: dict[str, Any] = {"limit": UNLIMITED if limit is None else limit}
@@ -187,7 +197,7 @@ def listing(
 
 
 def of_event(c: Connection, sentinel_id: int, seq: int) -> list[DeliveryRow]:
-    """Return the deliveries that carry the event `seq` of a sentinel, oldest first."""
+    """Return the deliveries that carry event `seq` of a sentinel, oldest first."""
     conditions = ("d.sentinel_id = :sentinel_id", "d.first_seq <= :seq", "d.last_seq >= :seq")
     text = select(_SELECT, conditions, "ORDER BY d.created_at, d.id")
     return [_to_row(row) for row in c.rows(text, sentinel_id=sentinel_id, seq=seq)]
@@ -210,7 +220,9 @@ def get(c: Connection, id: str) -> DeliveryRow | None:
 def laid_out(
     c: Connection, endpoint_id: int, *, sentinel_id: int | None = None, limit: int
 ) -> list[tuple[str, Instant]]:
-    """Return (id, delivered at) of what an endpoint took, of one sentinel or of all, newest first."""
+    """Return (id, delivered at) of an endpoint's completed deliveries, of one sentinel or of all,
+    newest first.
+    """
     given: dict[str, Any] = {"endpoint_id": endpoint_id, "limit": limit}
     conditions = ["endpoint_id = :endpoint_id", "finished_at IS NOT NULL"]
     if sentinel_id is not None:
@@ -227,9 +239,10 @@ def bodies(c: Connection, ids: Iterable[str]) -> dict[str, bytes]:
 
 
 def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:
-    """Let a delivery wait again, due at `at`, its attempts counted anew: same id, same bytes. Of its id the beginning is enough.
+    """Queue a delivery again, due at `at`, with its attempts reset: same id, same bytes. A unique
+    prefix of its id is enough.
 
-    Raises `UnknownNameError` if there is no such delivery, or several begin so.
+    Raises `UnknownNameError` if no delivery, or several, have that prefix.
     """
     found = c.rows("SELECT id FROM delivery WHERE substr(id, 1, :n) = :id LIMIT 2", id=id, n=len(id)) if id else []
     if len(found) > 1:
@@ -240,7 +253,7 @@ def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:
         raise UnknownNameError(f"there is no delivery {id}; `tidings deliveries` lists them")
     row = get(c, id)
     assert row is not None  # noqa: S101 - the update has found it
-    # Who asks for it again wants the endpoint asked again, too, if its failures had switched it off.
+    # A replay also re-enables an endpoint that its failures had switched off.
     c.execute(
         "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '', held_until = NULL WHERE enabled = 0 AND id ="
         " (SELECT endpoint_id FROM delivery WHERE id = :id)",
@@ -250,7 +263,7 @@ def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:
 
 
 def add(c: Connection, drafts: Sequence[tuple[str, DeliveryDraft, int, int]], *, at: Instant) -> None:
-    """Write (id, draft, first, last); a delivery that is stored already stays as it is."""
+    """Store (id, draft, first, last); an existing delivery stays as it is."""
     c.many(
         _INSERT,
         [
@@ -273,7 +286,7 @@ def add(c: Connection, drafts: Sequence[tuple[str, DeliveryDraft, int, int]], *,
 
 
 def finish(c: Connection, results: Sequence[DeliveryResult]) -> None:
-    """Write how attempts went; `UnitError` if a delivery is not there."""
+    """Store the results of attempts. Raise `UnitError` if a delivery does not exist."""
     rows = [
         {
             "id": r.delivery_id,

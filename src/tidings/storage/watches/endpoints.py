@@ -1,4 +1,4 @@
-"""Endpoints: where news go, one row per channel and address, with its health (F-28)."""
+"""Endpoints: one row per channel and address, with its health (F-28)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from tidings.storage.watches.events import OWNER
 
 @dataclass(frozen=True, slots=True)
 class EndpointRow:
-    """`failing_since` is None while its last attempt worked; a switched-off endpoint says why in `reason`.
+    """`failing_since` is None if its last attempt succeeded; a switched-off endpoint says why in
+    `reason`.
 
-    Nothing is sent before `held_until` because it asked for that; `noticed`: its owner was notified that it takes nothing.
-    An address that may hold a token is a secret, to which `address` refers; `scheme` is that of Apprise, as far as it is known.
+    Nothing is sent before `held_until`, at its request; `noticed`: its owner was notified that it
+    accepts nothing. An address that may hold a token is a secret, to which `address` refers;
+    `scheme` is that of Apprise, if known.
     """
 
     id: int
@@ -47,7 +49,7 @@ _MOVE = (
 
 
 def ensure(c: Connection, kind: str, address: str) -> int:
-    """Return the id of the endpoint, made if it is new."""
+    """Return the id of the endpoint, creating it if it is new."""
     given = {"owner_id": OWNER, "kind": kind, "address": address}
     found = c.value(_ENSURE, **given)
     return int(c.value(_FIND, **given) if found is None else found)
@@ -60,7 +62,9 @@ def get(c: Connection, id: int) -> EndpointRow | None:
 
 
 def ids(c: Connection, channels: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Return the id of each endpoint (kind, address) that is there; news for one that is switched off wait until it is on again."""
+    """Return the id of each known endpoint (kind, address); messages for a switched-off one wait
+    until it is on again.
+    """
     found = {}
     for kind, address in channels:
         id_ = c.value(_FIND, owner_id=OWNER, kind=kind, address=address)
@@ -75,17 +79,17 @@ def listing(c: Connection) -> list[EndpointRow]:
 
 
 def schemes(c: Connection) -> dict[int, str]:
-    """Return the scheme of each endpoint of Apprise, empty where it is not known."""
+    """Return the scheme of each Apprise endpoint, empty if unknown."""
     return dict(c.rows("SELECT id, scheme FROM endpoint WHERE kind = 'apprise' ORDER BY id"))
 
 
 def without_scheme(c: Connection) -> list[EndpointRow]:
-    """Return the endpoints of Apprise whose scheme is not known."""
+    """Return the Apprise endpoints whose scheme is unknown."""
     return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE kind = 'apprise' AND scheme = '' ORDER BY id")]
 
 
 def set_scheme(c: Connection, id: int, scheme: str) -> None:
-    """Write the scheme of an endpoint of Apprise."""
+    """Store the scheme of an Apprise endpoint."""
     c.execute("UPDATE endpoint SET scheme = :scheme WHERE id = :id", id=id, scheme=scheme)
 
 
@@ -96,26 +100,28 @@ def referring(c: Connection, name: str) -> list[EndpointRow]:
 
 
 def refer(c: Connection, id: int, reference: str) -> None:
-    """Let an endpoint have a reference in the place of its address."""
+    """Replace an endpoint's address by a reference."""
     c.execute("UPDATE endpoint SET address = :address WHERE id = :id", id=id, address=reference)
 
 
 def renew(c: Connection, id: int) -> None:
-    """Let an endpoint whose address is another one now be as if it had never failed; its owner still learns that it takes news again."""
+    """Reset the failures of an endpoint whose address has changed; its owner is still notified that
+    it accepts messages again.
+    """
     c.execute(
         "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '', held_until = NULL WHERE id = :id", id=id
     )
 
 
 def forget(c: Connection, address: str, instead: str) -> None:
-    """Let what was noted of attempts to send to an address say something `instead` of it."""
+    """Replace an address by `instead` in the notes on attempts."""
     given = {"address": address, "instead": instead}
     c.execute("UPDATE endpoint SET reason = replace(reason, :address, :instead) WHERE reason <> ''", **given)
     c.execute("UPDATE delivery SET error = replace(error, :address, :instead) WHERE error <> ''", **given)
 
 
 def forget_in_events(c: Connection, address: str, instead: str) -> None:
-    """Let events of deliveries say something `instead` of an address, both as JSON has them."""
+    """Replace an address by `instead` in events of deliveries, both in JSON form."""
     c.execute(
         "UPDATE event SET data = replace(data, :address, :instead) WHERE type IN ('delivery.dead', 'endpoint.failing', 'endpoint.off', 'endpoint.ok')",
         address=address,
@@ -124,7 +130,7 @@ def forget_in_events(c: Connection, address: str, instead: str) -> None:
 
 
 def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
-    """Write what attempts say of endpoints; `UnitError` if one is not there."""
+    """Store the state of endpoints after attempts. Raise `UnitError` if one does not exist."""
     rows = [
         {
             "endpoint_id": m.endpoint_id,

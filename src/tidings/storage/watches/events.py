@@ -1,4 +1,4 @@
-"""Events: everything that happened, numbered without a gap in the order of commits (contracts §3)."""
+"""The event log: numbered without a gap in the order of commits (contracts §3)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _INSERT = (
 
 
 def append(c: Connection, events: Sequence[Event], *, owner_id: int = OWNER) -> list[int]:
-    """Write events and return their numbers, consecutive and in the order given."""
+    """Store events and return their numbers, consecutive and in the order given."""
     if not events:
         return []
     last: int = c.value(_NUMBER, n=len(events), owner_id=owner_id)
@@ -67,12 +67,12 @@ def listing(
     types: Collection[str] | None = None,
     limit: int | None = None,
 ) -> list[EventRow]:
-    """Return events numbered above `after`, up to `upto`, oldest first; `types` keeps those of exactly these types.
+    """Return events numbered above `after`, up to `upto`, oldest first.
 
     Args:
         after: The number after which events are listed.
         upto: The last number; None for no end.
-        types: The types to keep; None for all.
+        types: Exactly these types; None for all.
         limit: How many at most; None for all.
     """
     if types is not None and not types:
@@ -106,7 +106,9 @@ def newest(c: Connection, type: str, *, page_id: int | None = None, sentinel_id:
 
 
 def media_of(c: Connection, page_id: int) -> str:
-    """Return what a page was when it was first seen (html, feed, json …), empty if that is not known any more."""
+    """Return what kind of content a page had when it was first seen (html, feed, json …), empty if
+    unknown.
+    """
     first = newest(c, EventType.PAGE_FIRST, page_id=page_id)
     return "" if first is None else str(first.data.get("media_type", ""))
 
@@ -117,7 +119,7 @@ def _to_row(row: tuple[Any, ...]) -> EventRow:
 
 
 def instant(c: Connection, seq: int) -> Instant | None:
-    """Return when event number `seq` happened, None if there is no such event."""
+    """Return when event number `seq` happened, None if there is none."""
     found: Instant | None = c.value(
         "SELECT at FROM event WHERE owner_id = :owner_id AND seq = :seq", owner_id=OWNER, seq=seq
     )

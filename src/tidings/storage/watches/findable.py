@@ -1,4 +1,4 @@
-"""Pages as search shows them: to whom, and which sentinels watch them."""
+"""Pages in search results: who may see them, and which sentinels watch them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _LISTED = {
 }
 _TAGGED = "EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)"
 _OPEN = "(p.owner_id IS NULL OR p.owner_id IN (:reader, :also))"
-"""That a page was fetched without a secret, or with one of the reader's own."""
+"""The condition that a page was fetched without a secret, or with one of the reader's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindablePage:
-    """A page that somebody may find: its address as given, and the sentinels that show it."""
+    """A page that a reader may find: its address as given, and the sentinels that show it."""
 
     id: int
     url: str
@@ -43,16 +43,16 @@ def of(
     tag: str = "",
     ended: bool = False,
 ) -> dict[int, FindablePage]:
-    """Return those of the pages that somebody may find.
+    """Return those of the pages that a reader may find.
 
     Args:
         page_ids: The pages.
         viewer: The owner who asks, None for one who sees all.
-        reader: Whose secrets he may see pages with; who sees all sees those of the installation,
-        too.
+        reader: The owner with whose secrets pages may be shown; one who sees all also sees those of
+            the installation.
         sentinel: Only pages of the sentinel of this name; "" for any.
         tag: Only pages of sentinels with this tag; "" for any.
-        ended: Whether sentinels count that have ended, and pages that they watch no more.
+        ended: Whether ended sentinels, and pages that sentinels have left, count.
     """
     conditions = [_LISTED[c.dialect], _OPEN, *restrict_to_viewer(viewer)]
     given: dict[str, Any] = {"pages": to_json(list(page_ids)), "reader": reader}

@@ -1,4 +1,4 @@
-"""The inbox: changes as people go through them, with what they did with each (read, kept)."""
+"""The inbox: changes with each reader's marks (read, kept)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _READ = (
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """A change in the inbox. `read_at` and `kept_at` are when a person marked it, None if they did not."""
+    """A change in the inbox. `read_at` and `kept_at` are when the reader marked it, None if
+    unmarked.
+    """
 
     change: StoredChange
     read_at: Instant | None
@@ -46,10 +48,10 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which changes are listed; an empty field leaves nothing out.
+    """Which changes are listed; an empty field does not filter.
 
     `since` is the earliest instant of detection (µs), `before` the id of the change after which the
-    next page of the list begins. `text` is looked for in what changed, in names and in addresses.
+    next page of the list begins. `text` is searched for in what changed, in names and in addresses.
     `viewer` is the owner who reads, None for one who sees all, `reader` whose marks count.
     """
 
@@ -81,22 +83,20 @@ def listing(c: Connection, wanted: Filter, *, limit: int) -> list[InboxItem]:
 
 
 def count(c: Connection, wanted: Filter) -> int:
-    """Return how many changes a filter lets through."""
+    """Return how many changes match a filter."""
     conditions, given = _conditions(wanted)
     return int(c.value(select(f"SELECT count(*){_JOINED}", conditions, ""), **given))
 
 
 def unread_pages(c: Connection, wanted: Filter) -> set[tuple[int, int]]:
-    """Return the sentinels and pages, by their numbers, that have a change which a filter lets
-    through.
-    """
+    """Return the (sentinel, page) numbers that have a matching change."""
     conditions, given = _conditions(wanted)
     rows = c.rows(select(f"SELECT DISTINCT ch.sentinel_id, ch.page_id{_JOINED}", conditions), **given)
     return {(row[0], row[1]) for row in rows}
 
 
 def get(c: Connection, change_id: str, *, reader: int = OWNER) -> InboxItem | None:
-    """Return one change with what `reader` did with it, None if there is no such change."""
+    """Return one change with the marks of `reader`, None if there is no such change."""
     found = changes.get(c, change_id)
     if found is None:
         return None
@@ -109,7 +109,7 @@ def get(c: Connection, change_id: str, *, reader: int = OWNER) -> InboxItem | No
 
 
 def neighbours(c: Connection, change_id: str) -> tuple[str | None, str | None]:
-    """Return the ids of the next newer and the next older change that is news."""
+    """Return the ids of the next newer and the next older reported change."""
     where = "FROM change ch WHERE ch.quiet = 0 AND (ch.detected_at, ch.id)"
     own = "(SELECT b.detected_at, b.id FROM change b WHERE b.id = :id)"
     newer = c.value(f"SELECT ch.id {where} > {own} ORDER BY ch.detected_at, ch.id LIMIT 1", id=change_id)
@@ -126,7 +126,7 @@ def mark(
     is_kept: bool | None = None,
     reader: int = OWNER,
 ) -> int:
-    """Mark changes and return how many there were; ids of no change are left out.
+    """Mark changes and return how many there were; unknown ids are ignored.
 
     Args:
         ids: The changes.

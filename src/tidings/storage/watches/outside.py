@@ -1,4 +1,4 @@
-"""Events of other origin: their sources, and which keys were taken, so that what is told twice happens once."""
+"""Outside events: their sources, and the keys received, so that each event counts once."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from tidings.storage.db.values import from_json, plain, to_json
 from tidings.storage.watches import events
 
 HAPPENED = EventType.EVENT_HAPPENED
-"""The type, in the log, of an event of other origin; `data` has its name as `event` and its `params`."""
+"""The type, in the log, of an outside event; `data` has its name as `event` and its `params`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A source of events: its statement as the language prints it, how often and when last its event happened.
+    """A source of events: its statement as the language prints it, how often and when its event
+    last happened.
 
-    `due_at` is when a file or command is polled next, `checked_at` when it was last; `state` is what was seen then, `problem` why it could
-    not be polled (empty: it could).
+    `due_at` is the next poll of a file or command, `checked_at` the last; `state` is what it found,
+    `problem` why it failed (empty: it succeeded).
     """
 
     id: int
@@ -52,14 +53,14 @@ _SEEN = "INSERT INTO event_key (source_id, taken_key, seq, at) VALUES (:id, :key
 
 
 def create(c: Connection, name: str, origin: Origin, *, text: str, at: Instant, due_at: Instant | None) -> SourceRow:
-    """Store a source; raises `UsageError` if its name is taken.
+    """Store a source. Raise `UsageError` if its name is taken.
 
     Args:
         name: What sentinels call the event.
-        origin: Where it comes from.
-        text: The statement, as it is printed.
+        origin: The source.
+        text: The statement, as printed.
         at: When it is created (µs).
-        due_at: When the source is read first (µs); None for a webhook.
+        due_at: The first poll (µs); None for a webhook.
     """
     found = c.value(_INSERT, owner_id=events.OWNER, name=name, origin=origin, text=text, at=at, due_at=due_at)
     if found is None:
@@ -69,7 +70,7 @@ def create(c: Connection, name: str, origin: Origin, *, text: str, at: Instant, 
 
 
 def find(c: Connection, name: str) -> SourceRow:
-    """Return the source of that name; `UnknownNameError` if there is none."""
+    """Return the source of that name. Raise `UnknownNameError` if there is none."""
     row = c.one(f"{_SELECT} AND name = :name", owner_id=events.OWNER, name=name)
     if row is None:
         message = f'there is no event "{name}"; `tidings list` shows all'
@@ -83,13 +84,13 @@ def listing(c: Connection) -> list[SourceRow]:
 
 
 def due(c: Connection, now: Instant, *, limit: int) -> list[SourceRow]:
-    """Return the sources that are to be polled by now, the longest due first."""
+    """Return the sources due by now, the longest due first."""
     text = f"{_SELECT} AND due_at <= :now ORDER BY due_at, id LIMIT :limit"
     return [_to_row(row) for row in c.rows(text, owner_id=events.OWNER, now=now, limit=limit)]
 
 
 def next_due(c: Connection) -> Instant | None:
-    """Return when a source is polled next, None if none will be."""
+    """Return the next due instant of a source, None if none is due."""
     found: Instant | None = c.value(
         "SELECT min(due_at) FROM event_source WHERE owner_id = :owner_id", owner_id=events.OWNER
     )
@@ -97,19 +98,19 @@ def next_due(c: Connection) -> Instant | None:
 
 
 def drop(c: Connection, id: int) -> None:
-    """Forget a source and the keys that were taken; what happened stays in the log."""
+    """Delete a source and its received keys; its events stay in the log."""
     c.execute("DELETE FROM event_key WHERE source_id = :id", id=id)
     c.execute("DELETE FROM event_source WHERE id = :id", id=id)
 
 
 def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instant | None) -> None:
-    """Let an event come from elsewhere from now on; what was seen there before is forgotten.
+    """Replace the source of an event; the state of the old one is deleted.
 
     Args:
         id: The source's number.
-        origin: Where the event comes from now.
-        text: The statement, as it is printed.
-        due_at: When the source is read next (µs); None for a webhook.
+        origin: The new source.
+        text: The statement, as printed.
+        due_at: The next poll (µs); None for a webhook.
     """
     c.execute(
         "UPDATE event_source SET origin = :origin, text = :text, due_at = :due_at, state = '{}', problem = '' WHERE id = :id",
@@ -121,20 +122,20 @@ def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instan
 
 
 def find_taken(c: Connection, id: int, key: str) -> int | None:
-    """Return the number of the event that was taken with this key, None if none was."""
+    """Return the number of the event received with this key, None if there is none."""
     text = "SELECT seq FROM event_key WHERE source_id = :id AND taken_key = :key"
     found: int | None = c.value(text, id=id, key=plain(key))
     return found
 
 
 def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Instant, key: str = "") -> int:
-    """Write that an event happened, and the key that it came with; return its number.
+    """Store that an event happened, and its key; return its number.
 
     Args:
         row: The source.
         params: What the event carries, plain JSON.
         at: When it happened (µs).
-        key: What it came with, so that it is taken once; empty for none.
+        key: The key that makes it count once; empty for none.
     """
     data = {"event": row.name, "params": dict(params)}
     (seq,) = events.append(c, [Event(type=HAPPENED, at=at, data=data)])
@@ -145,17 +146,17 @@ def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Inst
 
 
 def forget_keys(c: Connection, *, before: Instant) -> None:
-    """Forget the keys that were taken before an instant."""
+    """Delete the keys received before an instant."""
     c.execute("DELETE FROM event_key WHERE at < :before", before=before)
 
 
 def look(c: Connection, id: int, *, at: Instant, due_at: Instant) -> None:
-    """Write, before a source is polled, that it was, and when it is next."""
+    """Store, before a source is polled, that it was polled at `at`, and when it is due next."""
     c.execute("UPDATE event_source SET checked_at = :at, due_at = :due_at WHERE id = :id", id=id, at=at, due_at=due_at)
 
 
 def settle(c: Connection, id: int, *, state: Mapping[str, Any], problem: str) -> None:
-    """Write what was seen of a source, or why nothing was."""
+    """Store the state of a source after a poll, or why it failed."""
     text = "UPDATE event_source SET state = :state, problem = :problem WHERE id = :id"
     c.execute(text, id=id, state=to_json(dict(state)), problem=plain(problem))
 
@@ -168,6 +169,6 @@ def _to_row(row: tuple[Any, ...]) -> SourceRow:
 
 
 def pause(c: Connection, name: str, *, why: str) -> None:
-    """Poll a file or command no more."""
+    """Stop polling a file or command."""
     text = "UPDATE event_source SET due_at = NULL, problem = :why WHERE owner_id = :owner_id AND name = :name"
     c.execute(text, owner_id=events.OWNER, name=name, why=plain(why))

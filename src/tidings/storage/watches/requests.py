@@ -1,4 +1,4 @@
-"""Requests: a door that cannot poll itself asks the poller to poll a page (contracts §2)."""
+"""Requests: a process that cannot poll asks the poller to poll a page (contracts §2)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tidings.storage.db.values import plain
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
-    """A request, on behalf of a sentinel if it names one; answered once `poll_id` names the poll (0: served without one), or refused
-    with a reason.
+    """A request, on behalf of a sentinel if it names one; answered once `poll_id` names the poll
+    (0: served without one), or refused with a reason.
     """
 
     id: int
@@ -25,7 +25,7 @@ class RequestRow:
 
     @property
     def is_open(self) -> bool:
-        """Return whether nobody has answered yet."""
+        """Return whether it has neither been answered nor refused."""
         return self.poll_id is None and not self.refused
 
 
@@ -34,12 +34,14 @@ _ASK = "INSERT INTO request (page_id, sentinel_id, asked_at) VALUES (:page_id, :
 
 
 def ask(c: Connection, page_ids: Iterable[int], at: Instant, *, sentinel_id: int | None = None) -> list[int]:
-    """Write a request for each page, on behalf of a sentinel or of all that watch it, and return their ids."""
+    """Store a request for each page, on behalf of a sentinel or of all that watch it, and return
+    their ids.
+    """
     return [c.value(_ASK, page_id=page_id, sentinel_id=sentinel_id, at=at) for page_id in page_ids]
 
 
 def open_requests(c: Connection) -> list[RequestRow]:
-    """Return the requests that wait for an answer, oldest first."""
+    """Return the open requests, oldest first."""
     return [RequestRow(*row) for row in c.rows(f"{_SELECT} WHERE poll_id IS NULL AND refused = '' ORDER BY id")]
 
 
@@ -50,12 +52,12 @@ def answer(c: Connection, ids: Iterable[int], *, poll_id: int = 0) -> None:
 
 
 def refuse(c: Connection, id: int, reason: str) -> None:
-    """Say why a request will not be answered."""
+    """Refuse a request, with the reason."""
     text = "UPDATE request SET refused = :reason WHERE id = :id AND poll_id IS NULL"
     c.execute(text, id=id, reason=plain(reason) or "refused")
 
 
 def state(c: Connection, ids: Iterable[int]) -> list[RequestRow]:
-    """Return these requests as they stand, in the order given; unknown ids are left out."""
+    """Return the current state of these requests, in the order given; unknown ids are left out."""
     rows = (c.one(f"{_SELECT} WHERE id = :id", id=id_) for id_ in ids)
     return [RequestRow(*row) for row in rows if row is not None]

@@ -1,4 +1,4 @@
-"""The states of rules of sentinels, plain JSON, and how far the log of events has been followed."""
+"""The states of sentinels' rules, plain JSON, and how far they have followed the log of events."""
 
 from __future__ import annotations
 
@@ -34,18 +34,20 @@ def listing(c: Connection, name: str) -> list[tuple[int, Mapping[str, Any]]]:
 
 
 def get_followed(c: Connection) -> int:
-    """Return the number of an event up to which all rules have heard and written what came of it."""
+    """Return the number of the last event that all rules have processed."""
     return int(c.value("SELECT rules_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)
 
 
 def follow(c: Connection, seq: int, *, forget: str) -> None:
-    """Write how far all rules have followed the log, and forget the states of a name, which were of use till then."""
+    """Store how far all rules have followed the log, and delete the states of name `forget`, which
+    were needed until then.
+    """
     c.execute("UPDATE owner SET rules_seq = :seq WHERE id = :owner_id", seq=seq, owner_id=OWNER)
     c.execute("DELETE FROM rule_state WHERE name = :name", name=forget)
 
 
 def put(c: Connection, states: Sequence[RuleState]) -> None:
-    """Write states; None takes one away."""
+    """Store states; None deletes one."""
     for rule in states:
         key = {"sentinel_id": rule.sentinel_id, "name": rule.name}
         if rule.state is None:

@@ -1,5 +1,5 @@
-"""Sentinels as a table shows them: which fit, in which order, and how many are in each state and
-have each tag, without reading what each of them says.
+"""Sentinels for tables: which match, in which order, and the counts by state and by tag, without
+reading their texts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TableRequest:
 
 
 def keys(c: Connection, wanted: TableRequest) -> list[tuple[int, str]]:
-    """Return the id and the name of each that fits, in the order that is asked for."""
+    """Return the id and name of each match, in the requested order."""
     conditions = [*_STATES[wanted.lives], *restrict_to_viewer(wanted.viewer)]
     given: dict[str, Any] = {} if wanted.viewer is None else {"viewer": wanted.viewer}
     if wanted.tag:
@@ -68,7 +68,7 @@ def keys(c: Connection, wanted: TableRequest) -> list[tuple[int, str]]:
 
 
 def states(c: Connection, *, viewer: int | None) -> dict[str, int]:
-    """Return how many sentinels that `viewer` sees are in each state of their life."""
+    """Return how many sentinels that `viewer` sees are in each state."""
     text = select("SELECT s.state, count(*) FROM sentinel s", restrict_to_viewer(viewer), "GROUP BY s.state")
     return {row[0]: row[1] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))}
 
@@ -90,7 +90,9 @@ def tags_of(c: Connection, names: Iterable[str]) -> set[str]:
 
 
 def pages(c: Connection, *, viewer: int | None) -> int:
-    """Return how many pages the living sentinels that `viewer` sees watch, each counted for each."""
+    """Return how many pages the living sentinels that `viewer` sees watch, counted once per
+    sentinel.
+    """
     base = "SELECT count(*) FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
     conditions = ["u.left_at IS NULL", "s.state <> 'ended'", *restrict_to_viewer(viewer)]
     return int(c.value(select(base, conditions), **({} if viewer is None else {"viewer": viewer})))

@@ -1,4 +1,4 @@
-"""Sentinels: what users asked for, and where each stands in its life (sentinels §2)."""
+"""Sentinels: what users asked for, and the state of each in its life (sentinels §2)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class SentinelRow:
-    """A stored sentinel; `text` is the newest revision as the language prints it, made at `revised_at`, `pages` how many it watches."""
+    """A stored sentinel; `text` is the newest revision as the language prints it, made at
+    `revised_at`, `pages` the number of its pages.
+    """
 
     id: int
     name: str
@@ -66,7 +68,9 @@ SEEN = (
     "(s.owner_id IN (1, :viewer) OR EXISTS (SELECT 1 FROM tag st JOIN shared_tag sh"
     " ON sh.owner_id = s.owner_id AND sh.tag = st.name WHERE st.sentinel_id = s.id))"
 )
-"""That the owner `viewer` sees a sentinel `s`: it is his, everybody's, or shared by a tag."""
+"""The condition that the owner `viewer` sees a sentinel `s`: it is their own, everybody's, or
+shared by a tag.
+"""
 _INSERT = (
     "INSERT INTO sentinel (owner_id, name, state, start_at, end_at, created_at, started_at, ended_at, base_id)"
     " VALUES (:owner_id, :name, :state, :start_at, :end_at, :at, :started_at, :ended_at, :base_id)"
@@ -95,20 +99,22 @@ def create(
     base_id: int | None = None,
     owner_id: int = events.OWNER,
 ) -> SentinelRow:
-    """Store a sentinel with its pages, subscriptions and the event `sentinel.created`; return its row.
+    """Store a sentinel with its pages, subscriptions and the event `sentinel.created`; return its
+    row.
 
-    A fixed interval ticks first at `start_at` (at `at` if there is none). Raises `UsageError` if the name is taken.
+    A fixed interval ticks first at `start_at` (at `at` if there is none). Raises `UsageError` if
+    the name is taken.
 
     Args:
-        sentinel: What it means.
+        sentinel: The parsed sentinel.
         text: Its canonical text.
-        pages: Each page as the sentinel names it, with what identifies it.
-        state: Where its life begins.
+        pages: Each page as the sentinel names it, with its identity.
+        state: The first state.
         start_at: When it starts (µs); None if that is not fixed.
         end_at: When it ends (µs); None if that is not fixed.
         at: When it is created (µs).
         base_id: The sentinel whose life it follows, if any.
-        owner_id: Whose it is.
+        owner_id: The owner.
     """
     is_enabled = state == "enabled"
     is_taken = c.value("SELECT 1 FROM sentinel WHERE name = :name AND dropped = 0", name=sentinel.name) is not None
@@ -169,7 +175,9 @@ def _subscribe(
 
 
 def find(c: Connection, name: str) -> SentinelRow:
-    """Return the sentinel of that name that was not dropped; `UnknownNameError` if there is none."""
+    """Return the sentinel of that name that was not dropped. Raise `UnknownNameError` if there is
+    none.
+    """
     rows = c.rows(f"{_SELECT} WHERE s.name = :name AND s.dropped = 0", name=name)
     if not rows:
         raise UnknownNameError(f'there is no sentinel "{name}"; `tidings list` shows all')
@@ -177,7 +185,7 @@ def find(c: Connection, name: str) -> SentinelRow:
 
 
 def get(c: Connection, id: int) -> SentinelRow:
-    """Return sentinel `id`, dropped ones too; `UnknownNameError` if there is none."""
+    """Return sentinel `id`, dropped ones too. Raise `UnknownNameError` if there is none."""
     rows = c.rows(f"{_SELECT} WHERE s.id = :id", id=id)
     if not rows:
         raise UnknownNameError(f"there is no sentinel with the id {id}; `tidings list` shows those that are there")
@@ -185,11 +193,13 @@ def get(c: Connection, id: int) -> SentinelRow:
 
 
 def saying(c: Connection, words: str) -> list[SentinelRow]:
-    """Return the living sentinels whose text has these words, in the order of creation; a text in quotes may have them, too."""
+    """Return the living sentinels whose text contains these words, also inside quotes, in the order
+    of creation.
+    """
     conditions = ["s.state <> 'ended'", "r.text LIKE :pattern"]
     rows = c.rows(
         select(_SELECT, conditions, "ORDER BY s.id"), pattern=f"%{words}%"
-    )  # _ stands for any letter: they are a few more
+    )  # _ matches any letter: a few more may match
     return [row for row in _with_tags(c, rows) if words in row.text]
 
 
@@ -212,7 +222,7 @@ def listing(
 
 
 def restrict_to_viewer(viewer: int | None) -> list[str]:
-    """Return the condition under which an owner sees a sentinel `s`, none for who sees all."""
+    """Return the condition under which an owner sees a sentinel `s`, empty for one who sees all."""
     return [] if viewer is None else [SEEN]
 
 
@@ -223,38 +233,36 @@ def is_seen(c: Connection, id: int, viewer: int | None) -> bool:
 
 
 def count(c: Connection, *, viewer: int | None = None) -> int:
-    """Return how many sentinels there are that have not ended and that `viewer` sees."""
+    """Return how many living sentinels `viewer` sees."""
     text = select("SELECT count(*) FROM sentinel s", ["s.state <> 'ended'", *restrict_to_viewer(viewer)])
     return int(c.value(text, **({} if viewer is None else {"viewer": viewer})))
 
 
 def tags(c: Connection, *, viewer: int | None = None) -> list[str]:
-    """Return the tags of sentinels that have not ended and that `viewer` sees, in alphabetical
-    order.
-    """
+    """Return the tags of living sentinels that `viewer` sees, in alphabetical order."""
     base = "SELECT DISTINCT t.name FROM tag t JOIN sentinel s ON s.id = t.sentinel_id"
     text = select(base, ["s.state <> 'ended'", *restrict_to_viewer(viewer)], "ORDER BY t.name")
     return [row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))]
 
 
 def names(c: Connection, *, viewer: int | None = None) -> list[str]:
-    """Return the names that are taken by sentinels that `viewer` sees (None: all), in alphabetical
-    order.
-    """
+    """Return the names of the sentinels that `viewer` sees (None: all), in alphabetical order."""
     text = select("SELECT s.name FROM sentinel s", ["s.dropped = 0", *restrict_to_viewer(viewer)])
     return sorted(row[0] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer})))
 
 
 def is_overtaken(c: Connection, step: SentinelMove) -> bool:
-    """Return whether clauses that a step was decided on have been altered since."""
+    """Return whether clauses on which a step was decided have been altered since."""
     return any(c.value(_REVISION, id=other) != revision for other, revision in step.revisions)
 
 
 def move(c: Connection, step: SentinelMove) -> None:
-    """Bring a sentinel into a state, with the event `sentinel.<state>`; a step to where it stands already does nothing, nor does one
-    that was decided on another state than it has (`step.before`): somebody else was first.
+    """Move a sentinel to a state, with the event `sentinel.<state>`. Do nothing if it has that
+    state already, or another one than the step was decided on (`step.before`): another process was
+    first.
 
-    Its subscriptions are active while it is enabled. Raises `UsageError` for a step out of `ended`, which is final.
+    Its subscriptions are active while it is enabled. Raises `UsageError` for a step out of `ended`,
+    which is final.
     """
     row = c.one("SELECT name, state FROM sentinel WHERE id = :id", id=step.sentinel_id)
     if row is None:
@@ -297,18 +305,18 @@ def alter(
     compares_anew: bool,
     at: Instant,
 ) -> SentinelRow:
-    """Give a sentinel another meaning: a new revision, with the event `sentinel.altered`; return its row.
+    """Replace a sentinel's clauses: store a new revision, with the event `sentinel.altered`; return
+    its row.
 
-    Cursors stay, so that a clause that was altered never looks like a change of the page (sentinels §2.2). `pages` are as they
-    were and as they are asked for now: where that differs, the first version of the new one becomes the base. With `ticks_anew` a fixed
-    interval ticks from now on, with `compares_anew` the next poll is made as if nothing were known. What it found before keeps the
-    revision that found it.
+    Cursors stay, so that an altered clause never looks like a change of the page (sentinels §2.2).
+    Where a page is now requested differently, the first version of the new one becomes the
+    baseline. Earlier changes stay with the revision that found them.
 
     Args:
         id: The sentinel's number.
-        sentinel: What it means now.
+        sentinel: The parsed sentinel.
         text: Its canonical text.
-        pages: Each page as the sentinel names it, as it was and as it is asked for now.
+        pages: Each page as the sentinel names it, its identity before and now.
         start_at: When it starts (µs); None if that is not fixed.
         end_at: When it ends (µs); None if that is not fixed.
         ticks_anew: Whether a fixed interval begins again.
@@ -363,7 +371,9 @@ def _move_pages(
     next_tick: Instant | None,
     at: Instant,
 ) -> None:
-    """Let a sentinel leave the pages that it asks for in another way now, and begin anew on what they are then."""
+    """Unsubscribe a sentinel from pages that it now requests differently, and subscribe it to the
+    new ones.
+    """
     held = {(sub.page_id, sub.label): sub for sub in subscriptions(c, sentinel_id=row.id)}
     for page, was, now in watched:
         if was.key == now.key:
@@ -384,18 +394,20 @@ def _move_pages(
 
 
 def first_tick(sentinel: Sentinel, at: Instant) -> Instant | None:
-    """Return when a sentinel with a fixed interval is first polled; None: that is found out when it is asked for."""
+    """Return the first tick of a sentinel with a fixed interval; None: it is computed on demand."""
     return at if isinstance(sentinel.fetch, FetchEvery) else None
 
 
 def renew(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:
-    """Let the next version of each of a sentinel's pages be a new base, with the event `sentinel.renewed`."""
+    """Make the next version of each of a sentinel's pages a new baseline, with the event
+    `sentinel.renewed`.
+    """
     subscription_rows.renew(c, id, at=at, next_tick=first_tick(sentinel, at))
     events.append(c, [Event(type=EventType.SENTINEL_RENEWED, at=at, sentinel_id=id, data={"name": sentinel.name})])
 
 
 def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant | None, at: Instant) -> None:
-    """Write when a sentinel starts and ends, now that it is fixed for good, with the event `sentinel.altered`.
+    """Store the final start and end of a sentinel, with the event `sentinel.altered`.
 
     Args:
         id: The sentinel's number.
@@ -414,7 +426,7 @@ def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant 
 
 
 def last_of(c: Connection, name: str) -> SentinelRow | None:
-    """Return the sentinel of that name, else the one that had it last and was dropped, or None."""
+    """Return the sentinel of that name, else the last dropped one that had it, or None."""
     try:
         return find(c, name)
     except UnknownNameError:
@@ -422,13 +434,13 @@ def last_of(c: Connection, name: str) -> SentinelRow | None:
 
 
 def last_holder(c: Connection, name: str) -> SentinelRow | None:
-    """Return the sentinel that had a name last and was dropped, or None."""
+    """Return the last dropped sentinel that had a name, or None."""
     rows = c.rows(f"{_SELECT} WHERE s.name = :name AND s.dropped <> 0 ORDER BY s.id DESC LIMIT 1", name=name)
     return _with_tags(c, rows)[0] if rows else None
 
 
 def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> SentinelRow:
-    """Give a sentinel another name, which its text then says too, with the event `sentinel.altered`; return its row.
+    """Rename a sentinel, also in its text, with the event `sentinel.altered`; return its row.
 
     Raises `UsageError` if the name is taken.
 
@@ -450,7 +462,8 @@ def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> Sent
 
 
 def reword(c: Connection, id: int, text: str, *, at: Instant) -> None:
-    """Let a sentinel say the same in other words, with the event `sentinel.altered`, by which the running service reads it again.
+    """Replace a sentinel's text by an equivalent one, with the event `sentinel.altered`, so that
+    the running service reads it again.
 
     Args:
         id: The sentinel's number.
@@ -463,12 +476,12 @@ def reword(c: Connection, id: int, text: str, *, at: Instant) -> None:
 
 
 def texts(c: Connection) -> list[tuple[int, int, str]]:
-    """Return (sentinel, revision, text) of every revision that there is or was."""
+    """Return (sentinel, revision, text) of every revision."""
     return list(c.rows("SELECT sentinel_id, number, text FROM sentinel_revision ORDER BY sentinel_id, number"))
 
 
 def rewrite(c: Connection, id: int, number: int, text: str) -> None:
-    """Let a revision say the same in other words; nobody is notified of that."""
+    """Replace the text of a revision by an equivalent one, without an event."""
     c.execute(
         "UPDATE sentinel_revision SET text = :text WHERE sentinel_id = :id AND number = :number",
         id=id,
@@ -484,15 +497,14 @@ def drop(c: Connection, id: int, at: Instant) -> None:
 
 
 def give(c: Connection, id: int, owner_id: int) -> None:
-    """Let a sentinel be an owner's."""
+    """Transfer a sentinel to an owner."""
     c.execute("UPDATE sentinel SET owner_id = :owner_id WHERE id = :id", id=id, owner_id=owner_id)
 
 
 def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
-    """Take back that a sentinel was dropped: it has its name and its state again, with the event of
-    that state.
+    """Restore a dropped sentinel with its name and state, with the event of that state.
 
-    Raises `UsageError` if it was not dropped, or another has its name by now.
+    Raises `UsageError` if it was not dropped, or its name is taken by now.
     """
     row = get(c, id)
     ended = events.newest(c, EventType.SENTINEL_ENDED, sentinel_id=id)
@@ -513,7 +525,7 @@ def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
 
 
 def text_of(c: Connection, id: int, number: int) -> str:
-    """Return what a revision of a sentinel says, "" if there is none of that number."""
+    """Return the text of a revision, "" if there is none of that number."""
     text = c.value(
         "SELECT text FROM sentinel_revision WHERE sentinel_id = :id AND number = :number", id=id, number=number
     )

@@ -1,4 +1,4 @@
-"""Subscriptions: a sentinel on a page, with a cursor of its own (sentinels §4.2)."""
+"""Subscriptions: a sentinel on a page, with its own cursor (sentinels §4.2)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from tidings.storage.db.values import SetAside, check_numbers, from_json, readab
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRow:
-    """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need, `missing` what it looks at and its
-    page did not have; `number` is how many versions it has taken, `seen` the newest of them. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last. `remembered` is what it knows beside versions, `learned` what was learned of the worth of its changes, both as the service writes them.
+    """`base` is the version it began with (0 before), `taken` the numbers of the versions it may
+    still need, `missing` the selected parts that its page lacked; `number` is how many versions it
+    has taken, `seen` the newest of them. It is active or not `since` then, after a pause of
+    `paused` µs; `altered_at` is when its comparison was last altered. `remembered` is its memory
+    beside versions, `learned` the learned worth of its changes, both as the service writes them.
     """
 
     id: int
@@ -57,8 +60,8 @@ _RENEW = (
 _REWRITE = "UPDATE subscription SET base = :base, taken = :taken, number = :number WHERE id = :id"
 _LEAVE = "UPDATE subscription SET active = 0, left_at = :at WHERE id = :id"
 _REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at, learned = :learned WHERE id = :id"
-# A sentinel that was altered while its page was polled ticks as it says now; what was taken is taken. A base that was confirmed
-# meanwhile stays: it is a newer version than the one that the poll began with.
+# A sentinel altered while its page was polled uses its new ticks; taken versions stay. A baseline
+# confirmed meanwhile stays: it is newer than the version with which the poll began.
 _MOVE = (
     "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END,"
     " taken = CASE WHEN base > :base_of_taken THEN taken ELSE :taken END, number = CASE WHEN base > :base_of_number THEN number ELSE :number END,"
@@ -76,15 +79,14 @@ def listing(
     page_id: int | None = None,
     set_aside: SetAside | None = None,
 ) -> list[SubscriptionRow]:
-    """Return subscriptions in the order of ids, narrowed by what is given; those to pages that a sentinel has left are none.
-
-    `set_aside` is as in `readable`.
+    """Return the subscriptions that match, in the order of ids, without those to pages that a
+    sentinel has left.
 
     Args:
-        active: Only those that are polled for, or only the others; None for both.
+        active: Only active ones, or only the others; None for both.
         sentinel_id: Of one sentinel; None for all.
         page_id: To one page; None for all.
-        set_aside: Takes rows that make no sense.
+        set_aside: Takes inconsistent rows, as in `readable`.
     """
     wanted = {"active": None if active is None else int(active), "sentinel_id": sentinel_id, "page_id": page_id}
     given = {name: value for name, value in wanted.items() if value is not None}
@@ -94,7 +96,9 @@ def listing(
 
 
 def remarkable(c: Connection) -> list[SubscriptionRow]:
-    """Return the active subscriptions of which anything is to be said: parts that their page lacks, selectors with what stands in for them."""
+    """Return the active subscriptions with a condition to report: missing parts, or replaced
+    selectors.
+    """
     conditions = ["left_at IS NULL", "active = 1", "(missing <> '' OR remembered LIKE :targets)"]
     return readable(c.rows(select(_SELECT, conditions, "ORDER BY id"), targets='%"targets"%'), _to_row, "subscription")
 
@@ -110,14 +114,15 @@ def add(
     since: Instant = 0,
     revision: int = 1,
 ) -> None:
-    """Subscribe a sentinel to a page; a second time under the same label is the same subscription. One to a page that was left begins anew.
+    """Subscribe a sentinel to a page. The same label again is the same subscription; one to a page
+    that was left begins anew.
 
     Args:
-        sentinel_id: Who subscribes.
-        page_id: To which page.
+        sentinel_id: The sentinel.
+        page_id: The page.
         label: The page's name in the sentinel, empty if it has none.
-        next_tick: When a fixed interval ticks first (µs); None for on change.
-        active: Whether it is polled for.
+        next_tick: The first tick of a fixed interval (µs); None for on change.
+        active: Whether its page is polled for it.
         since: From when on versions count (µs).
         revision: The revision of the sentinel.
     """
@@ -134,22 +139,26 @@ def add(
 
 
 def activate(c: Connection, sentinel_id: int, *, active: bool, at: Instant) -> None:
-    """Switch all subscriptions of a sentinel on or off; their cursors stay, and how long they stood still is noted."""
+    """Activate or deactivate all subscriptions of a sentinel; cursors stay, and the length of the
+    pause is stored.
+    """
     c.execute(_ACTIVATE, active=int(active), at=at, id=sentinel_id)
 
 
 def renew(c: Connection, sentinel_id: int, *, at: Instant, next_tick: Instant | None) -> None:
-    """Let the next version of each page be a new base: what came before is compared with nothing."""
+    """Make the next version of each page a new baseline: it is compared with no earlier one."""
     c.execute(_RENEW, id=sentinel_id, at=at, next_tick=next_tick)
 
 
 def leave(c: Connection, id: int, at: Instant) -> None:
-    """Take a subscription off its page for good; what it found stays."""
+    """Unsubscribe from a page for good; its changes stay."""
     c.execute(_LEAVE, id=id, at=at)
 
 
 def revise(c: Connection, row: SubscriptionRow) -> None:
-    """Write what another revision of the sentinel makes of a subscription: its revision, tick, `missing`, `altered_at` and `learned`."""
+    """Store the effect of a new revision on a subscription: its revision, tick, `missing`,
+    `altered_at` and `learned`.
+    """
     c.execute(
         _REVISE,
         id=row.id,
@@ -162,7 +171,7 @@ def revise(c: Connection, row: SubscriptionRow) -> None:
 
 
 def rewrite(c: Connection, id: int, *, base: int, taken: Sequence[int], number: int) -> None:
-    """Let a subscription compare from these versions on, as if they were all that it has taken; what it was owed is owed no more.
+    """Reset a subscription to compare from these versions on; its pending comparisons are deleted.
 
     Args:
         id: The subscription's number.
@@ -175,7 +184,9 @@ def rewrite(c: Connection, id: int, *, base: int, taken: Sequence[int], number: 
 
 
 def move(c: Connection, moves: Sequence[CursorMove]) -> None:
-    """Write cursors, with the next tick only if the sentinel has not been altered since; `UnitError` if a subscription is not there."""
+    """Store cursors, with the next tick only if the sentinel has not been altered since. Raise
+    `UnitError` if a subscription does not exist.
+    """
     rows = [
         (
             m.revision,

@@ -1,4 +1,4 @@
-"""What holds for sentinels with a tag that do not say it themselves: `Defaults For Tags …`, as the language prints it, tag by tag."""
+"""Defaults of tags: `Defaults For Tags …`, as the language prints it, per tag."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LIST = "SELECT tag, text FROM tag_default WHERE owner_id = :owner_id ORDER BY t
 
 
 def get(c: Connection, tag: str) -> str | None:
-    """Return the statement that holds for a tag, or None."""
+    """Return the statement of a tag, or None."""
     text: str | None = c.value(_GET, owner_id=OWNER, tag=tag)
     return text
 
 
 def put(c: Connection, tag: str, text: str | None) -> None:
-    """Let a statement hold for a tag from now on; None takes away what held."""
+    """Store the statement of a tag; None deletes it."""
     if text is None:
         c.execute(_DELETE, owner_id=OWNER, tag=tag)
     else:

@@ -18,7 +18,7 @@ _SET = (
 
 
 def due(c: Connection, now: Instant) -> list[Timer]:
-    """Return the timers whose time has come, in the order in which they were due."""
+    """Return the due timers, in the order in which they were due."""
     return [_to_timer(row) for row in c.rows(f"{_SELECT} WHERE due_at <= :now ORDER BY due_at, kind, ref", now=now)]
 
 
@@ -35,17 +35,17 @@ def get(c: Connection, kind: str, ref: int) -> Timer | None:
 
 
 def set(c: Connection, *timers: Timer) -> None:  # noqa: A001 - said as `timers.set`
-    """Write timers; one without `due_at` is taken away."""
+    """Store timers; one without `due_at` is deleted."""
     put(c, timers)
 
 
 def cancel(c: Connection, kind: str, ref: int) -> None:
-    """Take a timer away, if it is there."""
+    """Delete a timer, if it exists."""
     c.execute("DELETE FROM timer WHERE kind = :kind AND ref = :ref", kind=kind, ref=ref)
 
 
 def put(c: Connection, timers: Sequence[Timer]) -> None:
-    """Write timers in their order; one without `due_at` is taken away."""
+    """Store timers in their order; one without `due_at` is deleted."""
     for timer in timers:
         if timer.due_at is None:
             cancel(c, timer.kind, timer.ref)

@@ -1,4 +1,4 @@
-"""The course of watched values over time: a row where a value became another one, not one a check."""
+"""The history of watched values: a row per change of a value, not per check."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _FORGET_ENDED = "DELETE FROM watched_value WHERE sentinel_id IN (SELECT id FROM 
 
 
 class StoredValue(NamedTuple):
-    """A value from `at` (µs) on, as it stood in version `seq` of a page; `amount` is its decimal number, empty for none."""
+    """A value from `at` (µs) on, as it stood in version `seq` of a page; `amount` is its decimal
+    number, empty for none.
+    """
 
     page_id: int
     url: str
@@ -50,7 +52,9 @@ class StoredValue(NamedTuple):
 
 
 def add(c: Connection, rows: Iterable[ValueRow]) -> None:
-    """Write values that are others than the last ones of their names; numbers that are written otherwise are the same."""
+    """Store values that differ from the last ones of their names; equal numbers in another notation
+    do not differ.
+    """
     found: dict[tuple[int, int], list[ValueRow]] = {}
     for row in rows:
         found.setdefault((row.sentinel_id, row.page_id), []).append(row)
@@ -79,7 +83,9 @@ def add(c: Connection, rows: Iterable[ValueRow]) -> None:
 
 
 def listing(c: Connection, sentinel_id: int, *, limit: int = UNLIMITED) -> Sequence[StoredValue]:
-    """Return the newest values of a sentinel, the oldest first; those of pages that it has left are among them."""
+    """Return the newest values of a sentinel, the oldest first, including those of pages that it
+    has left.
+    """
     return [StoredValue(*row) for row in reversed(c.rows(_LISTING, sentinel_id=sentinel_id, limit=limit))]
 
 
@@ -90,11 +96,11 @@ def extremes(
 
     Args:
         c: The connection.
-        sentinel_id: Whose value it is.
-        page_id: The page that says it.
+        sentinel_id: The sentinel.
+        page_id: The page.
         label: The name of the value.
-        before: Only what versions before this one said.
-        since: What held then and what came later counts (µs); None for all that is kept.
+        before: Only versions before this one.
+        since: Values current at this instant (µs) or later; None for all that are stored.
     """
     found = c.one(
         _EXTREMES,
@@ -108,9 +114,8 @@ def extremes(
 
 
 def forget(c: Connection, *, before: Instant, ended: Instant) -> int:
-    """Remove values that ended before `before` (µs), so that what held then is still known, and all of sentinels that ended before `ended`.
-
-    Return how many rows that were.
+    """Delete values that ended before `before` (µs), so that the value at that instant is still
+    known, and all of sentinels that ended before `ended`. Return how many rows that were.
     """
     return c.execute(_FORGET, before=before) + c.execute(_FORGET_ENDED, ended=ended)
 

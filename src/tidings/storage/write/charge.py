@@ -1,6 +1,7 @@
-"""Charges: a request is paid for before it leaves, durably (contracts §1).
+"""Charges: a request is paid for durably before it leaves (contracts §1).
 
-Budgets are token buckets: one for all polls together, and one for each class within it. A poll takes from both.
+Budgets are token buckets: one for all polls together, and one for each class within it. A poll
+takes from both.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tidings.storage.db.connection import Connection
 from tidings.storage.observed import hosts, polls
 
 MOST_GRANTS = 64
-"""Grants in one charge: what a crash wastes at most."""
+"""Grants in one charge: the most that a crash wastes."""
 
 
 _SELECT = "SELECT name, rate_per_second, burst, level, at FROM budget"
@@ -33,17 +34,18 @@ _SET = (
 def charge(
     c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
 ) -> list[Charged | None]:
-    """Pay for grants, in their order: an open poll row, tokens of all and of its class, and the start of its host for each.
+    """Pay for grants, in order: an open poll row, tokens of the total and of its class, and the
+    start of its host for each.
 
-    None stands for a grant that one of the two does not allow; `in_turn` lets those after it wait too, so that a dear poll is not starved
-    by cheap ones. Raises `StaleEpochError` (nothing is written) and `UnitError` for more
-    than 64 grants or a class that was never set.
+    None stands for a grant that one of the two budgets refuses. Raises `StaleEpochError` (nothing
+    is written) and `UnitError` for more than 64 grants or an unknown class.
 
     Args:
         grants: At most 64.
         at: The instant of the step (µs).
         epoch: The poller's epoch.
-        in_turn: Whether grants after a refused one wait too.
+        in_turn: Whether grants after a refused one wait too, so that cheap polls do not starve an
+            expensive one.
     """
     if len(grants) > MOST_GRANTS:
         raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
@@ -63,12 +65,14 @@ def charge(
 
 
 def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
-    """Pay for one more request of an open poll: robots, retry, redirect, frame or confirming fetch (contracts §6).
+    """Pay for one more request of an open poll: robots, retry, redirect, frame or confirming fetch
+    (contracts §6).
 
-    Raises `BudgetError` if there are no tokens left now, or none of the class of the poll, `StaleEpochError`, `UnitError` if the poll is not open.
+    Raises `BudgetError` if no tokens are left now, or none of the poll's class, `StaleEpochError`,
+    `UnitError` if the poll is not open.
 
     Args:
-        page_id: The page whose poll it is.
+        page_id: The page of the poll.
         host: The host that is asked.
         poll_id: The open poll.
         at: When (µs).
@@ -93,9 +97,10 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
 
 
 def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
-    """Pay for a request that belongs to no poll and of which nothing is stored (`tidings test`, contracts §2).
+    """Pay for a request that belongs to no poll and whose result is not stored (`tidings test`,
+    contracts §2).
 
-    Raises `BudgetError` if there are no tokens left now, or none of the class, `StaleEpochError`.
+    Raises `BudgetError` if no tokens are left now, or none of the class, `StaleEpochError`.
 
     Args:
         budget: The name of the class, `default` for none.
@@ -110,12 +115,13 @@ def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost
 
 
 def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float, at: Instant) -> None:
-    """Make or change a class. A new bucket is full; a known one keeps its level, as far as the new burst allows.
+    """Create or change a class. A new bucket is full; a known one keeps its level, up to the new
+    burst.
 
     Args:
         name: The name of the class.
-        rate_per_second: Tokens that it gains, in polls a second.
-        burst: The most that it holds, in polls.
+        rate_per_second: Tokens gained, in polls a second.
+        burst: The capacity, in polls.
         at: When (µs).
     """
     row = c.one(f"{_SELECT} WHERE name = :name", name=name)
@@ -131,7 +137,7 @@ def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float
 
 
 def set_budgets(c: Connection, wanted: Mapping[str, tuple[float, float]], *, at: Instant) -> None:
-    """Make or change the classes (rate a second, burst) by name; those that are not wanted any more go."""
+    """Create or change the classes (rate a second, burst) by name; others are deleted."""
     for gone in budgets(c).keys() - wanted.keys():
         c.execute("DELETE FROM budget WHERE name = :name", name=gone)
     for name, (rate, burst) in wanted.items():
@@ -139,25 +145,31 @@ def set_budgets(c: Connection, wanted: Mapping[str, tuple[float, float]], *, at:
 
 
 def touch(c: Connection, *, at: Instant, epoch: int) -> None:
-    """Fill all classes up as of an instant, so that it is stored that the clock has said it. Raises `StaleEpochError`."""
+    """Refill all classes as of an instant, which stores the clock's reading. Raises
+    `StaleEpochError`.
+    """
     leases.check_epoch(c, epoch)
     _spend(c, {name: bucket.refill(at) for name, bucket in budgets(c).items()})
 
 
 def put_forward(c: Connection, by: Duration, *, at: Instant, epoch: int) -> None:
-    """Let all classes stand after the clock was put forward by so much as they stood at `at`, before. Raises `StaleEpochError`."""
+    """Keep the levels that all classes had at `at` after the clock was put forward by `by`. Raises
+    `StaleEpochError`.
+    """
     leases.check_epoch(c, epoch)
     full = {name: bucket.refill(at) for name, bucket in budgets(c).items()}
     _spend(c, {name: replace(bucket, at=bucket.at + by) for name, bucket in full.items()})
 
 
 def pays(c: Connection, grant: Grant, *, at: Instant) -> bool:
-    """Return whether the budget of all polls and that of a grant's class pay for it at `at`, if nothing else is charged until then."""
+    """Return whether the total budget and the grant's class can pay for it at `at`, if nothing else
+    is charged until then.
+    """
     return all(affords(_bucket(c, name, at).level, grant.cost) for name in dict.fromkeys((WHOLE, grant.budget)))
 
 
 def budgets(c: Connection) -> dict[str, TokenBucket]:
-    """Return all classes as they were last written, by their names."""
+    """Return all classes as last written, by name."""
     return {row[0]: _read(*row[1:]) for row in c.rows(f"{_SELECT} ORDER BY name")}
 
 
@@ -173,7 +185,9 @@ def _bucket(c: Connection, name: str, at: Instant) -> TokenBucket:
 
 
 def _draw(c: Connection, name: str, cost: float, at: Instant) -> None:
-    """Take tokens of all and of a class. Raises `BudgetError`; then nothing is taken."""
+    """Take tokens of the total and of a class. Raise `BudgetError` and take nothing if one lacks
+    them.
+    """
     left = {each: _bucket(c, each, at).take(cost, now=at) for each in dict.fromkeys((WHOLE, name))}
     for each, bucket in left.items():
         if bucket is None:

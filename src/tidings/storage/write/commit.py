@@ -1,7 +1,7 @@
-"""Commit units of work: everything that outcomes write, whole or not at all (contracts §1).
+"""Commit units of work: everything that outcomes write, atomically (contracts §1).
 
-Units of one transaction are written table by table, in the order of the units, so that a group of unchanged polls is three
-statements. Rows that a broken unit would leave half written are taken back by the transaction.
+Units of one transaction are written table by table, in the order of the units, so that a group of
+unchanged polls is three statements. The transaction rolls back the rows of a unit that fails.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from tidings.storage.watches import (
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a unit was given: numbers in the order of its `events`, ids in the order of its `deliveries`.
+    """The numbers that a unit's `events` got and the ids of its `deliveries`, in order.
 
-    Of a change that was stored before, the numbers and ids are those of then.
+    For a change that was stored before, they are the earlier ones.
     """
 
     event_seqs: tuple[int, ...] = ()
@@ -44,7 +44,7 @@ class Committed:
 
 
 Keep = Callable[[Connection, NewBody], tuple[Sequence[Blob], Sequence[str]]]
-"""Returns the rows that keep a new body, and the files that are garbage then; writes nothing."""
+"""Returns the rows that store a new body, and the files that become garbage; writes nothing."""
 
 _NOTHING = Committed()
 _QUARANTINE = (
@@ -53,10 +53,12 @@ _QUARANTINE = (
 
 
 def commit(c: Connection, units: Sequence[Unit], keep: Keep | None = None) -> list[Committed]:
-    """Write units in their order, all in the caller's transaction. `keep` plans how their new bodies are kept.
+    """Write units in order, all in the caller's transaction. `keep` plans how their new bodies are
+    stored.
 
-    Of a unit whose step in a sentinel's life was decided on clauses that have been altered since, nothing is written. Raises `StaleEpochError`,
-    and `UnitError` where a unit contradicts what is stored: nothing of the transaction may stay then.
+    A unit whose step in a sentinel's life was decided on clauses that have been altered since is
+    skipped. Raises `StaleEpochError`, and `UnitError` if a unit contradicts what is stored: the
+    caller must then roll back.
     """
     _check_epochs(c, units)
     units = [Unit(at=unit.at, epoch=unit.epoch) if _is_overtaken(c, unit) else unit for unit in units]
@@ -109,7 +111,9 @@ def _is_rare(unit: Unit) -> bool:
 
 
 def _write_versions(c: Connection, units: Iterable[Unit], keep: Keep | None) -> None:
-    """Write blobs, then the versions that name them, unit by unit: a later unit may lean on an earlier one."""
+    """Write blobs, then the versions that name them, unit by unit: a later unit may depend on an
+    earlier one.
+    """
     for unit in units:
         for new in unit.bodies:
             if keep is None:
@@ -179,7 +183,7 @@ def _page_of(unit: Unit) -> int:
 
 
 def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:
-    """Number the events of all units in one go, then write what names those numbers."""
+    """Number the events of all units in one go, then write the rows that name those numbers."""
     numbers = _number_events(c, units)
     found: list[tuple[ChangeRow, int | None]] = []
     for unit, seqs in zip(units, numbers, strict=True):
@@ -193,7 +197,7 @@ def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:
 
 
 def _number_events(c: Connection, units: Sequence[Unit]) -> list[list[int]]:
-    """Write the events that are new; those of a change stored before keep the numbers they have."""
+    """Write the new events; those of a change stored before keep their numbers."""
     known = {row.id for unit in units for row in unit.changes if changes.exists(c, row.id)}
     seen: dict[tuple[str, str], int] = {}
     for change_id in sorted(known):

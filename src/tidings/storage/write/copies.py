@@ -1,8 +1,9 @@
-"""Notice that the database is an older copy of itself, put back (F-37, docs/decisions/0045).
+"""Detect that the database is an older copy of itself, put back (F-37, docs/decisions/0045).
 
-Two files stand beside it. `place` is written once: a copy of the directory has another one, made at another instant, and the database
-knows which one is its own. `numbers` holds the number and the instant of the newest event, rewritten after each commit and made durable
-every 1,000 numbers: a database that is put back alone does not have that event.
+Two files stand beside it. `place` is written once: a copy of the directory has a file created at
+another instant, and the database stores the original's. `numbers` holds number and instant of the
+newest event, rewritten after each commit and made durable every 1,000 numbers: a database that is
+put back alone lacks that event.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 
 class Copies:
-    """The two files of a data directory, for the one process that polls."""
+    """The two files of a data directory, for the polling process."""
 
     def __init__(self, data: Path) -> None:
         self._data = data
@@ -37,7 +38,8 @@ class Copies:
         self._newest = 0
 
     def recognise(self, c: Connection, *, at: Instant) -> str:
-        """Return why this is an older copy, "" if it is none; ids begin anew then. Called in a writing transaction at each start.
+        """Return why this is an older copy, "" if it is none; if so, raise the epoch. Called in a
+        writing transaction at each start.
 
         Raises `StoreError` if the files cannot be used.
         """
@@ -60,9 +62,11 @@ class Copies:
         return why
 
     def note(self, number: int, at: Instant) -> None:
-        """Write down an event after its commit, if it is the newest; no disk is waited for, but once in a block.
+        """Record an event after its commit, if it is the newest; synced to disk only once per
+        block.
 
-        The line is as long as the one before: where a disk is full it still fits. One that cannot be written says less, and harms nothing.
+        The line has a constant length, so that it fits on a full disk. Failing to write it is
+        harmless; it then records an older event.
         """
         if number <= self._newest:
             return
@@ -80,14 +84,18 @@ class Copies:
             self._file = None
 
     def _place(self) -> str:
-        """Return what tells this directory from its copies: when its file `place` was made, which copying cannot carry over."""
+        """Return what tells this directory from its copies: the creation time of its file `place`,
+        which copying does not preserve.
+        """
         path = self._data / "place"
         with contextlib.suppress(OSError):
             os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         return str(path.stat().st_ctime_ns)
 
     def _read_note(self) -> tuple[int, Instant]:
-        """Return the (number, instant) that was written last; (0, 0) if the line is not whole, after a power cut say."""
+        """Return the last recorded (number, instant); (0, 0) if the line is incomplete, for example
+        after a power cut.
+        """
         words = os.pread(self._open(), _LINE, 0).split()
         if len(words) != 2 or not all(word.isdigit() for word in words):
             return 0, 0

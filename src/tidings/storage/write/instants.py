@@ -1,7 +1,9 @@
-"""Instants: what every stored instant is, and what is done with one that a wrong clock has left in the future.
+"""The meaning of every stored instant, and the correction of those that a wrong clock has left in
+the future.
 
-Nothing that decides when something is done may lie ahead of now by mistake: a page whose last check is in 2038 would not be checked until
-then. The log of what was found (events, polls, versions, changes) is never rewritten, and dates that people gave are theirs.
+An instant that schedules something must not be ahead by mistake: a page last checked in 2038 would
+not be checked until then. The log of findings (events, polls, versions, changes) is never
+rewritten, nor are dates that people gave.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ FACTS: Final[Mapping[str, tuple[str, ...]]] = {
     "request": ("asked_at",),
     "instance": ("created_at",),
 }
-"""What has happened: now at the latest."""
+"""Past events: clamped to now."""
 WAITS: Final[Mapping[tuple[str, str], str]] = {
     ("page", "retry_at"): "polled_at",
     ("page", "fresh_until"): "polled_at",
@@ -53,14 +55,16 @@ WAITS: Final[Mapping[tuple[str, str], str]] = {
     ("websub", "due_at"): "asked_at",
     ("websub", "until"): "asked_at",
 }
-"""What is due so long after something happened: as long after now, if that happened in the future."""
+"""Due a fixed time after an event: if that was in the future, counted from now."""
 HOLDS: Final[Mapping[tuple[str, str], Duration]] = {
     ("host", "paused_until"): DAY,
     ("endpoint", "held_until"): DAY,
 }
-"""What a server asked for: so long from now at the most."""
+"""Requested by a server: at most so long from now."""
 BY_PEOPLE: Final = frozenset({("sentinel", "start_at"), ("sentinel", "end_at"), ("token", "expires_at")})
-"""Dates that people gave, as they said them: `service.wrong_clock` reads them anew where they count from an instant in the future."""
+"""Dates that people gave, as written: `service.wrong_clock` evaluates them anew if they count from
+an instant in the future.
+"""
 HISTORY: Final = frozenset(
     {
         ("owner", "created_at"),
@@ -84,7 +88,9 @@ HISTORY: Final = frozenset(
         ("garbage", "at"),
     }
 )
-"""What the clock said when it was written, for good. What reads it to decide something takes what is ahead of now for now."""
+"""Clock readings when the row was written, never rewritten. Readers that schedule by one clamp it
+to now.
+"""
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("subscription", "next_tick"): "reckoned anew by `service.wrong_clock`",
     ("lease", "until"): "`leases.shorten` when it is taken",
@@ -95,7 +101,9 @@ _RETRIES = "UPDATE delivery SET due_at = :latest WHERE status = 'waiting' AND at
 
 
 def latest(c: Connection) -> Instant | None:
-    """Return the latest instant at which something is said to have happened: whoever polls leaves one in its budget, who adds a sentinel in that."""
+    """Return the latest past instant that is stored: a poller leaves one in its budget, an added
+    sentinel its own.
+    """
     found = [
         at for text in _LATEST for at in c.one(text) or () if isinstance(at, int)
     ]  # a damaged file has any type anywhere
@@ -103,7 +111,9 @@ def latest(c: Connection) -> Instant | None:
 
 
 def last_right(c: Connection, now: Instant) -> Instant | None:
-    """Return when the last poll was charged by a clock that was not ahead of `now`, as far as is known."""
+    """Return when the last poll was charged by a clock that was not ahead of `now`, as far as is
+    known.
+    """
     at: Instant | None = c.value(
         "SELECT charged_at FROM poll WHERE charged_at <= :now ORDER BY id DESC LIMIT 1", now=now
     )
@@ -111,7 +121,7 @@ def last_right(c: Connection, now: Instant) -> Instant | None:
 
 
 def bring_back(c: Connection, now: Instant) -> None:
-    """Let nothing that has happened lie after `now`, and nothing be due later for that."""
+    """Clamp past instants to `now`, and what is due after them accordingly."""
     _bring_back_texts(c, now)
     for text in _UPDATES:
         c.execute(text, now=now)
@@ -121,7 +131,7 @@ def bring_back(c: Connection, now: Instant) -> None:
 
 
 def _bring_back_texts(c: Connection, now: Instant) -> None:
-    """Take back the instants within JSON: what is known of pages that were polled, hints that wait, parts that are doubted."""
+    """Clamp the instants within JSON: states of pages, waiting hints, parts in doubt."""
     rows = c.rows(
         "SELECT name, page_id, state FROM estimate WHERE at > :now OR page_id IN (SELECT id FROM page WHERE polled_at > :now)",
         now=now,
@@ -145,12 +155,12 @@ def _bring_back_texts(c: Connection, now: Instant) -> None:
 
 
 def _clamp(text: str, now: Instant) -> str:
-    """Return JSON in which each instant after `now` is `now`."""
+    """Return JSON with each instant after `now` replaced by `now`."""
     return to_json(at_latest(from_json(text), now))
 
 
 def at_latest(value: object, now: Instant) -> object:
-    """Return plain JSON in which each whole number that is an instant after `now` is `now`."""
+    """Return plain JSON with each whole number that is an instant after `now` replaced by `now`."""
     match value:
         case bool():
             return value
@@ -164,7 +174,7 @@ def at_latest(value: object, now: Instant) -> object:
 
 
 _NO_INSTANT: Final = 2**53
-"""The year 2255; numbers beyond it are hashes, or stand for never."""
+"""The year 2255; larger numbers are hashes, or mean never."""
 
 
 def _update(table: str) -> str:

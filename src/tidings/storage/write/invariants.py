@@ -1,4 +1,4 @@
-"""The database's side of the invariants I-1 to I-10 , as one function that every fault test ends with."""
+"""Check the invariants I-1 to I-10 in the database; every fault test ends with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BlobBytes = Callable[[Blob], bytes | None]
 
 
 def check(c: Connection, *, blob_bytes: BlobBytes | None = None) -> list[str]:
-    """Return what is wrong, a sentence each; empty if all holds.
+    """Return the violations, a sentence each; empty if all holds.
 
     `blob_bytes` restores a body (None if it cannot); with it each body is hashed too.
     """
@@ -41,7 +41,9 @@ def check(c: Connection, *, blob_bytes: BlobBytes | None = None) -> list[str]:
 
 
 def _versions(c: Connection) -> Iterator[str]:
-    """I-2: versions are 1..n without a gap but for those that the page has let go, neighbours differ, and the page's row knows the newest."""
+    """I-2: versions are 1..n without a gap except deleted ones, neighbours differ, and the page's
+    row names the newest.
+    """
     last: dict[int, tuple[int, str]] = {}
     count: Counter[int] = Counter()
     for page_id, seq, sha256 in c.rows("SELECT page_id, seq, sha256 FROM version ORDER BY page_id, seq"):
@@ -58,7 +60,9 @@ def _versions(c: Connection) -> Iterator[str]:
 
 
 def _members(c: Connection) -> Iterator[str]:
-    """I-2: a version with frames is named after its members, each of which is a version that its own page has; the holder comes first."""
+    """I-2: a version with frames is named after its members, each a version of its own page; the
+    holder comes first.
+    """
     made_of: dict[tuple[int, int], list[tuple[int, Member]]] = defaultdict(list)
     for page_id, number, position, key, sha256, seq in c.rows(
         "SELECT v.page_id, v.seq, m.position, m.key, m.sha256, m.seq FROM version_member m JOIN version v ON v.id = m.version_id"
@@ -94,7 +98,9 @@ def _has_body(c: Connection, page_id: int, member: Member) -> bool:
 
 
 def _blobs(c: Connection, blob_bytes: BlobBytes | None) -> Iterator[str]:
-    """I-1, I-2: each body that is named is kept, whole or by a chain of deltas that ends in a whole one."""
+    """I-1, I-2: each named body is stored, whole or by a chain of deltas that ends in a whole
+    one.
+    """
     kept = {blob.sha256: blob for blob in versions.blobs(c)}
     for sha256 in sorted(versions.list_referenced(c) - kept.keys()):
         yield f"I-2: the body {sha256} is named and not kept"
@@ -142,8 +148,8 @@ def _events(c: Connection) -> Iterator[str]:
 
 
 def _changes(c: Connection) -> Iterator[str]:
-    """I-3: every change has its event, and lies between versions that were stored; one of what a
-    page was answered with, or is like from the first, lies between none.
+    """I-3: every change has its event, and lies between stored versions; one on a page's answer, or
+    on its first content, between none.
     """
     for id_, from_seq, to_seq, page_id, extraction, event, last_seq, collected in c.rows(
         "SELECT ch.id, ch.from_seq, ch.to_seq, ch.page_id, ch.extraction, e.seq, p.last_seq, p.collected FROM change ch"
@@ -162,7 +168,9 @@ def _changes(c: Connection) -> Iterator[str]:
 
 
 def _deliveries(c: Connection) -> Iterator[str]:
-    """I-3: a sentinel that is told at once has a delivery for every piece of news, and deliveries tell of events that exist."""
+    """I-3: a sentinel that notifies at once has a delivery for every reported change, and
+    deliveries name existing events.
+    """
     last = events.last_seq(c)
     for id_, first_seq, last_seq in c.rows("SELECT id, first_seq, last_seq FROM delivery ORDER BY id"):
         if not 1 <= first_seq <= last_seq <= last:
@@ -179,9 +187,10 @@ def _deliveries(c: Connection) -> Iterator[str]:
 
 
 def _polls(c: Connection) -> Iterator[str]:
-    """I-5, I-6: no outcome without a charge; a version was stored by a poll that says so, never by a failed or doubtful one.
+    """I-5, I-6: no outcome without a charge; a version was stored by a poll that names it, never by
+    a failed or doubtful one.
 
-    A poll that was charged while the clock was ahead may have ended earlier than that, by a clock that was right again.
+    A poll that was charged while the clock was ahead may have ended earlier, by a corrected clock.
     """
     wrong = [
         (e.data["since"], e.data["until"] + e.data["ahead"]) for e in events.listing(c, types=(EventType.CLOCK_WRONG,))
@@ -201,7 +210,9 @@ def _polls(c: Connection) -> Iterator[str]:
 
 
 def _cursors(c: Connection) -> Iterator[str]:
-    """Cursors point to versions that were stored, and those of sentinels that have not ended to such as are there (sentinels §4.2)."""
+    """Cursors point to versions that were stored; those of living sentinels to existing ones
+    (sentinels §4.2).
+    """
     rows = c.rows(
         "SELECT u.id, u.base, u.taken, u.seen, p.last_seq, p.id, s.state <> 'ended' AND u.left_at IS NULL FROM subscription u"
         " JOIN page p ON p.id = u.page_id JOIN sentinel s ON s.id = u.sentinel_id ORDER BY u.id"
@@ -217,7 +228,7 @@ def _cursors(c: Connection) -> Iterator[str]:
 
 
 def _comparisons(c: Connection) -> Iterator[str]:
-    """An owed comparison can be made: both its versions exist. One that was given up only tells that it was."""
+    """A pending comparison can be made: both its versions exist. One that was given up need not."""
     for subscription_id, page_id, from_seq, to_seq in c.rows(
         "SELECT subscription_id, page_id, from_seq, to_seq FROM comparison WHERE status = 'pending'"
     ):

@@ -1,7 +1,7 @@
-"""The store: the database as the service sees it, from one event loop, on one thread of its own (contracts §1).
+"""The store: the database for the service's event loop, on one thread of its own (contracts §1).
 
-Units of several callers share a transaction: up to 50 of them, or those of 25 ms while many come. That is what makes a durable record
-cheap. Reads that wait while the thread is busy share a transaction too.
+Units of several callers share a transaction: up to 50, or those of 25 ms under load, which makes
+durable writes cheap. Reads that wait while the thread is busy share a transaction too.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ T = TypeVar("T")
 
 MOST_UNITS = 50
 GATHER_SECONDS = 0.025
-"""For so long units are gathered while many come."""
+"""How long units are collected under load."""
 FEW_SECONDS = 0.001
-"""For so long, while few come."""
+"""How long otherwise."""
 FEW_UNITS = 2
 
 Result = Committed | Exception
 _BROKEN = (TidingsError, TypeError, ValueError, OverflowError, LookupError, AttributeError)
-"""What a unit that is wrong in itself raises while it is written; anything else is a fault of ours and not caught."""
+"""What a faulty unit raises while it is written; anything else is a bug and not caught."""
 
 
 @dataclass(slots=True)
 class _Read:
-    """A read that waits for the thread, and what came of it."""
+    """A waiting read, and its result."""
 
     fn: Callable[[Connection], Any]
     given: asyncio.Future[Any]
@@ -65,7 +65,9 @@ class _Read:
 
 
 class Store:
-    """The async face of one `Database`, which belongs to it from now on. `keep` plans how the new bodies of units are kept."""
+    """The async interface of one `Database`, which it owns. `keep` plans how the new bodies of
+    units are stored.
+    """
 
     def __init__(self, database: Database, *, keep: Keep | None = None, gather_seconds: float = GATHER_SECONDS) -> None:
         self._database = database
@@ -81,7 +83,7 @@ class Store:
         self._lock = threading.Lock()  # the event loop adds reads, the thread takes them
 
     async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
-        """Return `fn(connection, ...)`, run on one unmoving state of the database."""
+        """Return `fn(connection, ...)`, run on one snapshot of the database."""
         read = _Read(lambda c: fn(c, *args, **kw), asyncio.get_running_loop().create_future())
         with self._lock:
             self._reads.append(read)
@@ -91,7 +93,9 @@ class Store:
         return cast("T", await read.given)
 
     async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
-        """Return `fn(connection, ...)` once all it wrote is durable; `StaleEpochError` once the epoch of `fence` is over."""
+        """Return `fn(connection, ...)` once all its writes are durable. Raise `StaleEpochError`
+        once the epoch of `fence` is over.
+        """
 
         def run_fenced(c: Connection) -> T:
             if self._epoch is not None:
@@ -101,13 +105,16 @@ class Store:
         return await self._run(lambda: self._database.write(run_fenced))
 
     def fence(self, epoch: int) -> None:
-        """Write only while this is the poller's newest epoch, from now on: a process that was stopped for a while may have been replaced."""
+        """Refuse writes from now on unless this is the poller's newest epoch: a process that was
+        stopped may have been replaced.
+        """
         self._epoch = epoch
 
     async def charge(
         self, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
     ) -> list[Charged | None]:
-        """Pay for grants in one commit; None stands for one that the budget does not allow; see `charge.charge`.
+        """Pay for grants in one commit; None stands for one that the budget refuses; see
+        `charge.charge`.
 
         Args:
             grants: At most 64.
@@ -118,10 +125,11 @@ class Store:
         return await self.write(charge.charge, grants, at=at, epoch=epoch, in_turn=in_turn)
 
     async def commit(self, units: Sequence[Unit]) -> list[Result]:
-        """Return, once all are durable, what each unit was given, or the exception that kept it out.
+        """Return, once all are durable, the result of each unit, or the exception that kept it out.
 
-        A unit that breaks its group is tried alone and, if it breaks again, recorded as an event `problem.unit`. If the store as a
-        whole refuses (stale epoch, busy, full), every unit has that exception and nothing is recorded.
+        A unit that fails its group is tried alone and, if it fails again, recorded as an event
+        `problem.unit`. If the store as a whole refuses (stale epoch, busy, full), every unit has
+        that exception and nothing is recorded.
         """
         loop = asyncio.get_running_loop()
         futures: list[asyncio.Future[Result]] = [loop.create_future() for _ in units]
@@ -134,24 +142,28 @@ class Store:
         return [await future for future in futures]
 
     async def has_changed(self) -> bool:
-        """Return whether another connection has committed since last asked."""
+        """Return whether another connection has committed since the last call."""
         return await self._run(self._database.has_changed)
 
     @property
     def outage(self) -> Outage | None:
-        """Return since when the server of the database has not answered; what is asked of the store waits for it. None: it answers."""
+        """Return the current outage of the database server, for which calls wait; None: it
+        answers.
+        """
         return self._database.patience.outage
 
     def take_outages(self) -> list[Outage]:
-        """Return the outages that have ended since last asked."""
+        """Return the outages that have ended since the last call."""
         return self._database.patience.take_ended()
 
     def hurry(self) -> None:
-        """Let nothing wait any longer than a few seconds for a server that does not answer: it raises `StoreLostError` then."""
+        """Limit all waiting for a silent server to a few seconds from now on, then raise
+        `StoreLostError`.
+        """
         self._database.patience.hurry()
 
     async def close(self) -> None:
-        """Finish what is under way and close the database."""
+        """Finish running calls and close the database."""
         self._send()
         await asyncio.gather(*self._flights)
         await self._run(self._database.close)
@@ -177,10 +189,10 @@ class Store:
     def _land(self, flight: asyncio.Task[None]) -> None:
         self._flights.discard(flight)
         if not flight.cancelled():
-            flight.exception()  # its callers have it already
+            flight.exception()  # already passed to its callers
 
     async def _read_all(self) -> None:
-        """Run the reads that wait when the thread is free; those that come later are a group of their own."""
+        """Run the waiting reads when the thread is free; later ones form the next group."""
         taken: list[_Read] = []
 
         def run() -> None:
@@ -216,7 +228,7 @@ class Store:
 
 
 def read_together(database: Database, reads: Sequence[_Read]) -> None:
-    """Run reads in one transaction; where one of them fails, it and those after it run alone."""
+    """Run reads in one transaction; if one fails, it and those after it run alone."""
 
     def run(c: Connection) -> None:
         for read in reads:
@@ -229,12 +241,12 @@ def read_together(database: Database, reads: Sequence[_Read]) -> None:
         if not read.is_done:
             try:
                 database.read(read.run)
-            except Exception as error:  # noqa: BLE001 - a read may raise anything; who asked for it has it
+            except Exception as error:  # noqa: BLE001 - a read may raise anything; its caller gets it
                 read.error = error
 
 
 def commit_group(database: Database, units: Sequence[Unit], keep: Keep | None = None) -> list[Result]:
-    """Commit units in one transaction; if that fails, each alone, recording those that are broken."""
+    """Commit units in one transaction; if that fails, each alone, recording the failed ones."""
     try:
         return list(database.write(commit, units, keep))
     except _BROKEN as error:
@@ -250,7 +262,7 @@ def _is_whole_store(error: Exception) -> bool:
 
 
 def _record(database: Database, unit: Unit, error: Exception) -> Exception:
-    """Tell of a broken unit by an event; return its error."""
+    """Record a failed unit as an event; return its error."""
     text = str(error) or type(error).__name__
     page_id = next((part.page_id for part in (unit.poll, unit.page, unit.version) if part is not None), None)
     problem = Event(type=EventType.PROBLEM_UNIT, at=unit.at, page_id=page_id, data={"error": text})
