@@ -76,10 +76,10 @@ class Installation:
             check=False,
         )
 
-    def serve(self) -> Service:
-        """Start a service; it runs from here on."""
+    def serve(self, *words: str) -> Service:
+        """Start a service; it runs from here on. `words` are more arguments."""
         self._logs.mkdir(parents=True, exist_ok=True)
-        service = Service(self, self._logs / f"serve-{next(self._number):04}")
+        service = Service(self, self._logs / f"serve-{next(self._number):04}", *words)
         self.services.append(service)
         return service
 
@@ -105,11 +105,11 @@ class Installation:
 class Service:
     """One process of `tidings serve`, in a session of its own with its children."""
 
-    def __init__(self, place: Installation, log: Path) -> None:
+    def __init__(self, place: Installation, log: Path, *words: str) -> None:
         self._out, self._err = log.with_suffix(".out"), log.with_suffix(".err")
         with self._out.open("wb") as out, self._err.open("wb") as err:
             self.process = subprocess.Popen(
-                place.command("serve", "--json", "--verbose"),
+                place.command("serve", "--json", "--verbose", *words),
                 env=place.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

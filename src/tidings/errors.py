@@ -24,6 +24,7 @@ TidingsError                      exit 3: the verb could not do its work
 ├── BackupError                   a file that is to be a backup, or cannot become one
 ├── BlobError                     a stored body cannot be given back
 ├── BudgetError                   a request that the budget does not allow now
+├── BusError                      what carries work between machines does not answer now
 ├── ServiceError                  a running service did not answer
 ├── ClockSetBackError             the machine's clock was set back: what polls must start again
 ├── ListenError                   the address to serve at cannot be had
@@ -149,6 +150,10 @@ class BlobError(TidingsError):
 
 class BudgetError(TidingsError):
     """The budget does not allow this request now."""
+
+
+class BusError(TidingsError):
+    """What carries work between machines cannot be reached now; a later call may succeed."""
 
 
 class ServiceError(TidingsError):

@@ -319,6 +319,26 @@ class EventSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class BusSettings:
+    """Pollers on other machines (docs/howto/many-machines.md)."""
+
+    url: str = _setting(
+        "",
+        "where pollers on other machines get checks from: nats://, tls:// or postgresql://; empty: there are none",
+        secret=True,
+    )
+    secret: str = _setting(
+        "",
+        "shared by the service and its pollers, at least 16 characters; all they say is encrypted with it",
+        secret=True,
+    )
+    name: str = _setting("tidings", "name of this installation on the bus; several may use one server")
+    lanes: tuple[str, ...] = _setting(
+        ("pages",), "what a poller takes: pages, browser (those with `Render browser`), or both"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LabSettings:
     """The laboratory: comparisons, of which nothing acts on what is watched."""
 
@@ -342,6 +362,7 @@ class Settings:
     search: SearchSettings = SearchSettings()
     serve: ServeSettings = ServeSettings()
     events: EventSettings = EventSettings()
+    bus: BusSettings = BusSettings()
     lab: LabSettings = LabSettings()
 
     def value(self, name: str) -> Any:

@@ -10,21 +10,47 @@ import pytest
 
 from tests.browsers import need_chromium
 from tests.fakes import FreePermit, Page, SocketRecorder, WebServer
+from tidings.bus.in_process import InProcessBus
 from tidings.clock import SystemClock
 from tidings.errors import BudgetError
 from tidings.fetching.browser.browser import Browser
 from tidings.fetching.files import FileFetcher
 from tidings.fetching.http.client import Client
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
+from tidings.service.machines.remote_fetcher import RemoteFetcher
+from tidings.service.machines.remote_poller import RemotePoller
 from tidings.settings import FetchSettings
 
 OPEN = FetchSettings(allow_networks=("127.0.0.0/8",), robots=False, total_seconds=5)
+
+
+class Remote:
+    """The service's and the poller's side, with a bus between them."""
+
+    def __init__(self, settings):
+        bus, client = InProcessBus(), Client(settings)
+        own = Client(settings)
+        self._service = RemoteFetcher(bus, "secret", own, robots=own.robots, usual_seconds=settings.total_seconds)
+        self._poller = RemotePoller(bus, "secret", client, robots=client.robots, places=4)
+        self._running = None
+
+    async def fetch(self, request, permit):
+        self._running = self._running or asyncio.create_task(self._poller.run(("pages",)))
+        return await self._service.fetch(request, permit)
+
+    async def close(self):
+        await self._poller.close()
+        await self._service.close()
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait({self._running})
 
 
 FETCHERS = {
     "client": Client,
     "browser": lambda settings: Rendered(Browser(settings, Client(settings))),
     "files": lambda settings: FileFetcher(settings, Client(settings), clock=SystemClock()),
+    "remote": Remote,
 }
 
 

@@ -117,6 +117,16 @@ class Robots:
                     name=state.name, robots=state.robots, robots_status=state.robots_status, robots_at=state.robots_at
                 )
 
+    async def learn(self, states: Iterable[HostState]) -> None:
+        """Take over what another process has read since; a Crawl-delay in it holds from then on."""
+        for state in states:
+            known = self._packed.get(state.name)
+            if state.robots is None or (known is not None and (known.robots_at or 0) >= (state.robots_at or 0)):
+                continue
+            self.restore([state])
+            for origin, record in self._unpack(state.name).items():
+                await self._open_up(origin, state.name, record)
+
     def export(self, state: HostState) -> HostState:
         """Return a host's state with what is known of its robots.txt, for the store."""
         known = self._packed.get(state.name)

@@ -1,1 +1,1 @@
-"""Frozen values that all rooms share, without behaviour beyond validation."""
+"""The common tongue: frozen nouns without behaviour beyond their validity."""

@@ -13,12 +13,10 @@ MINUTE: Final[Duration] = 60 * SECOND
 HOUR: Final[Duration] = 60 * MINUTE
 DAY: Final[Duration] = 24 * HOUR
 WEEK: Final[Duration] = 7 * DAY
-"""Units of time (µs) for rooms that must not import `clock`."""
+"""Units of time, µs, for rooms that know no clock; those that do have them from `clock`."""
 
 NEVER: Final[Instant] = 2**63 - 1
-"""An instant that never comes: no event, no upper bound. It fits into 64 bits, as every instant
-does.
-"""
+"""An instant that does not come: no event, no upper bound. It fits into 64 bits, as every instant does."""
 
 UNITS: tuple[tuple[str, Duration], ...] = (
     ("week", WEEK),
@@ -38,8 +36,7 @@ class ExecutionInterval:
 
 
 def spell_duration(duration: Duration) -> str:
-    """Return a duration in the largest unit that divides it, as the language writes it: `2 day`,
-    `90 min`.
+    """Return a duration in the largest unit that divides it, as the language writes it: `2 day`, `90 min`.
 
     A part below one second is printed as a fraction of a second.
     """

@@ -1,6 +1,4 @@
-"""Outside events: sources beside the polled pages that report that something happened (004 §1, ECA
-rules on any source).
-"""
+"""Events of other origin: what tells Tidings that something happened, beside the pages that it polls (004 §1, ECA rules on any source)."""
 
 from __future__ import annotations
 
@@ -14,11 +12,10 @@ Origin = Literal["webhook", "file", "command"]
 
 @dataclass(frozen=True, slots=True)
 class EventSource:
-    """The source of an event: a `webhook` that is called, a `file` whose content is read, a
-    `command` whose output is read.
+    """What makes an event: a `webhook` that somebody calls, a `file` whose content is read, a `command` whose output is.
 
-    `path` is the file's absolute path; `argv` is the command with its arguments, run without a
-    shell. `every` is how often files and commands are polled (µs; None: the setting).
+    `path` is the file's, absolute; `argv` is the command with its arguments, which no shell reads. `every` is how often files and commands
+    are polled (µs; None: as the setting says).
     """
 
     origin: Origin
@@ -29,7 +26,7 @@ class EventSource:
 
 @dataclass(frozen=True, slots=True)
 class CreateEvent:
-    """`Create Event NAME Using …`: the event happens whenever its source says so."""
+    """`Create Event NAME Using …`: from now on the event of this name happens whenever its source says so."""
 
     name: str
     source: EventSource
@@ -37,6 +34,6 @@ class CreateEvent:
 
 @dataclass(frozen=True, slots=True)
 class DropEvent:
-    """`Drop Event NAME`: the event ends. Refused while a living sentinel waits for it."""
+    """`Drop Event NAME`: it happens no more. Refused while a living sentinel waits for it."""
 
     name: str

@@ -18,6 +18,7 @@ from tidings.cli.run.logs import announce, set_up
 from tidings.clock import SECOND
 from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
 from tidings.service.run.assembly import poller
+from tidings.service.run.from_settings import open_poller
 from tidings.service.run.indexer import indexing
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record
@@ -35,6 +36,7 @@ PATIENCE_SECONDS = 15.0
 MOST_PORT = 65_535
 PAUSE_WHEN_REFUSED_SECONDS = 1.0
 """until it is tried again to write to a database that is held by others, or has no room"""
+ROLES = ("all", "poller")
 STEP_PAUSE_SECONDS = 0.002
 """A step takes what came in meanwhile; without a pause a busy service would make a step for each answer."""
 
@@ -43,6 +45,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     """Declare the arguments."""
     parser.add_argument("--host", metavar="H", help="address to answer at (serve.host; 127.0.0.1)")
     parser.add_argument("--port", type=int, metavar="N", help="its port (serve.port; 8780); 0: any that is free")
+    parser.add_argument(
+        "--role",
+        choices=ROLES,
+        default="all",
+        help="poller: only fetch pages for the service that bus.url connects to; it needs no data directory (all)",
+    )
     parser.add_argument("--verbose", action="store_true", help="log every poll")
     add_json(parser)
 
@@ -51,7 +59,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve until stopped."""
     settings = _set_address(settings, arguments)
     set_up(settings.serve.log_format)
-    return asyncio.run(_serve(arguments, settings))
+    return asyncio.run(_fetch(settings) if arguments.role == "poller" else _serve(arguments, settings))
 
 
 def _set_address(settings: Settings, arguments: argparse.Namespace) -> Settings:
@@ -63,12 +71,39 @@ def _set_address(settings: Settings, arguments: argparse.Namespace) -> Settings:
     return replace(settings, serve=replace(settings.serve, **given))
 
 
-async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
+def _make_stop() -> asyncio.Event:
+    """Return what is set once the process is to stop."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_complain)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+async def _fetch(settings: Settings) -> int:
+    """Fetch pages for a service elsewhere until stopped."""
+    if not settings.bus.url:
+        raise UsageError("a poller needs bus.url and bus.secret, the same as its service (docs/howto/many-machines.md)")
+    stop = _make_stop()
+    fetching = open_poller(settings)
+    taking = asyncio.create_task(fetching.run(settings.bus.lanes))
+    stopped = asyncio.create_task(stop.wait())
+    announce(f"poller: takes {' and '.join(settings.bus.lanes)} from {fetching.where}")
+    try:
+        await asyncio.wait({taking, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if taking.done():
+            taking.result()
+    finally:
+        taking.cancel()
+        stopped.cancel()
+        await fetching.close()
+    announce(f"stopped after {spell_count(fetching.made, 'check')}")
+    return 0
+
+
+async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
+    stop = _make_stop()
     while True:
         door = Door(settings)
         try:

@@ -1,3 +1,1 @@
-"""What was observed: pages, outcomes, versions, changes, and the unit in which one outcome is
-committed.
-"""
+"""What was observed: pages, outcomes, versions, changes, and the unit in which one outcome is written. Values without behaviour."""

@@ -1,8 +1,7 @@
-"""A change between two versions of a page, as detected, stored and reported.
+"""What changed between two versions of a page, as detection says it and as it is stored and told.
 
-Edits are authoritative: `(op, old token range, new token range)` over the canonical tokens of one
-extraction. The texts beside them are for people; they are stored because a body may be deleted
-later (contracts §4).
+Edits are the truth: `(op, old token range, new token range)` over the canonical tokens of one extraction. The texts beside them
+are what people read, kept because a body may be gone one day (contracts §4).
 """
 
 from __future__ import annotations
@@ -32,9 +31,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class ObjectCount:
-    """An object (a link, an image) seen `old` times before and `new` times now; `kind` is its
-    type.
-    """
+    """An object (a link, an image) seen `old` times before and `new` times now; `kind` says of what sort."""
 
     kind: str
     object: str
@@ -44,12 +41,10 @@ class ObjectCount:
 
 @dataclass(frozen=True, slots=True)
 class ObjectPlace:
-    """One occurrence of an object that was inserted or deleted (`op`): number `number` of `of` on
-    its page.
+    """One occurrence of an object that came (`op` insert) or went (delete): number `number` of `of` on the page where it stands.
 
-    `start:end` are its tokens within its frame and part of the page; an image has no tokens, so its
-    range is empty. `text` is its visible text (the text of a link), `before` and `after` are a few
-    words around it.
+    `start:end` are its tokens there, of its own frame and part of the page; of an image, which has none, the place between two.
+    `text` is what stands there (of a link, what one clicks), `before` and `after` some words around it.
     """
 
     kind: str
@@ -66,14 +61,11 @@ class ObjectPlace:
 
 @dataclass(frozen=True, slots=True)
 class EditContext:
-    """The context of a text of a change set: text `number` (from 0) of its list `of` (`updated`,
-    `inserted`, …).
+    """Where a text of a change set stands: text `number` (from 0) of its list `of` (`updated`, `inserted`, …).
 
-    `heading` is the nearest heading above it. `label` is what it is the value of: the heads of its
-    row and column, the term of a definition, or the text before a colon. `above` is the line above
-    a short line. `before` and `after` are the rest of its sentence, with the spaces between. `link`
-    is the address of the enclosing link, `area` the part of the page that is not content (`footer`,
-    `nav`).
+    `heading` is the nearest heading above it, `label` what it is the value of (the heads of its row and column, the term of a definition, what
+    stands before a colon), `above` the line above a text that is a short line by itself. `before` and `after` are what stands beside it in its sentence, with the spaces between.
+    `link` is the address of the link that it stands in, `area` the part of the page that is no content (`footer`, `nav`).
     """
 
     of: str
@@ -89,12 +81,10 @@ class EditContext:
 
 @dataclass(frozen=True, slots=True)
 class EntryNote:
-    """What text `number` (from 0) of list `of` says as an entry of a feed or list; missing parts
-    are empty.
+    """What text `number` (from 0) of list `of` says as an entry of a feed or a list: each part is empty if the entry has none.
 
-    `published` is an instant (µs), None if the entry has none. `text` is the beginning of the
-    entry's text without its title. Of an updated entry, `edits` are the parts that differ:
-    (`title`, `text`, `link` or `files`, before, now).
+    `published` is an instant (µs), None if the entry does not say. `text` is the beginning of what the entry says beside its title. Of an
+    updated entry `edits` are its parts that are others now: (`title`, `text`, `link` or `files`, before, now).
     """
 
     of: str
@@ -109,10 +99,9 @@ class EntryNote:
 
 @dataclass(frozen=True, slots=True)
 class FrameShare:
-    """How many entries of each list of a change set belong to one frame, or to the page that holds
-    the frames.
+    """How much of a change set lies in one frame of a page, or in the page that holds the frames: so many entries of each list.
 
-    The lists of a change set are in the order of its shares, so the counts split them.
+    The lists of a change set are in the order of its shares, so that the shares cut them up again.
     """
 
     url: str
@@ -127,9 +116,7 @@ class FrameShare:
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """An edit that is noise: the old text, the new text, and the mask that matched (a value class,
-    or the id of a place).
-    """
+    """An edit that is noise: what stood there, what stands there now, and the mask that says so (a value class, or the id of a place)."""
 
     old: str
     new: str
@@ -138,15 +125,14 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """The result of one comparison; empty (false) means no change.
+    """All that one comparison found; empty means no change (`bool(change_set)` says so).
 
-    `kinds` are the change types that contributed. `inserted` and `deleted` are runs of words or
-    objects, `updated` pairs (old, new), `moved` texts found elsewhere. `edits` index canonical
-    tokens; `objects` are the multiset rows, `places` the known occurrences that were inserted or
-    deleted. `frames` splits the set by frame; the tokens of a page with frames are those of its
-    members, concatenated. `masked` are further edits that are noise: stored, not reported.
-    `contexts` describe the first texts, `entries` the first entries. `title` is the page's title
-    now, `snapshot` the watched text now if a message shows it.
+    `kinds` are the change types that contributed. `inserted` and `deleted` are runs of words or objects, `updated` pairs
+    (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows, `places` which occurrences
+    of them came or went, as far as is known. `frames` says what lies
+    in which frame, if the page has any; the tokens of such a page are those of its members, one after the other. `masked` are edits
+    beside these that are noise: kept, and not told. `contexts` say of the first texts where they stand, as far as is known, `entries` what the
+    first entries say. `title` is that of the page now, `snapshot` the text that is watched now if a message shows it.
     """
 
     kinds: tuple[str, ...] = ()
@@ -169,9 +155,7 @@ class ChangeSet:
 
 
 def shares(found: ChangeSet) -> Iterator[tuple[FrameShare, ChangeSet]]:
-    """Yield each share of a change set with its part of the set; its edits index the tokens of the
-    whole page.
-    """
+    """Yield each share of a change set with what lies in it; its edits index the tokens of the whole page."""
     names = ("inserted", "deleted", "updated", "moved", "edits", "objects", "places")
     at = dict.fromkeys(names, 0)
     for share in found.frames:
@@ -189,7 +173,7 @@ Note = TypeVar("Note", EditContext, EntryNote)
 
 
 def _shift(notes: Iterable[Note], starts: Mapping[str, int], ends: Mapping[str, int]) -> Iterator[Note]:
-    """Yield the notes of the texts from `starts` to `ends` of each list, renumbered from 0."""
+    """Yield the notes of the texts from `starts` to `ends` of each list, numbered from the start."""
     for one in notes:
         if starts[one.of] <= one.number < ends[one.of]:
             yield replace(one, number=one.number - starts[one.of])

@@ -1,6 +1,4 @@
-"""Changes that combine several pages, or for which other pages were polled (sentinels §4.5; 001
-§2.1).
-"""
+"""What a change is made of that was found on several pages, or that other pages were polled for (sentinels §4.5; 001 §2.1)."""
 
 from __future__ import annotations
 
@@ -15,11 +13,10 @@ Verdict = Literal["complete", "partial", "missed", "undecided"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePart:
-    """The part of one page in a composite change.
+    """What one page has to do with it.
 
-    `changed`: the change `change_id`, between two versions. `unchanged`: the page was polled at
-    `at` and still shows version `to_seq`, titled `title`. `missed`: it was not polled; `reason`
-    says why. `name` is the page's name in the sentinel, `url` its address as given.
+    `changed`: the change `change_id`, between two versions. `unchanged`: the page was polled, at `at`, and shows version `to_seq`, titled `title`, as
+    before. `missed`: it was not polled, `reason` says why. `name` is the page's in the sentinel, `url` its address as it was given.
     """
 
     page_id: int
@@ -41,9 +38,8 @@ class PagePart:
 class Composite:
     """The parts of a change, in the order of the sentinel's pages.
 
-    `complete`: every part is there. `partial`: some of the pages that were to be polled were not;
-    `missed`: none of them was. `undecided`: a page was not polled in time, so it is unknown whether
-    it changed. `reason` is a sentence.
+    `complete`: all that was asked for is there. `partial`: some of the pages that were to be polled were not; `missed`: none of them
+    was. `undecided`: whether a page that may not have changed did is not known, for nobody polled it in time. `reason` is a sentence.
     """
 
     verdict: Verdict

@@ -1,4 +1,4 @@
-"""A page, its host, and their known state."""
+"""A page, its host, and what is known of its state."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from tidings.model.watch.asking import BrowserStep, Header, Login, Value
 
 Health = Literal["ok", "shaky", "error"]
 MOVED_SIGHTS: Final = 3
-"""Consecutive permanent redirects after which a page counts as moved."""
+"""Permanent redirects that were seen in a row after which a page counts as moved for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIdentity:
-    """What makes two requests the same page (contracts §3); `key` is the digest of all fields.
+    """What makes two requests the same page (contracts §3); `key` is the digest of all of it.
 
-    `url` is the rebuilt URL without fragment, `given` the address as the user wrote it, `host` the
-    registered domain, or `address:port` for an IP literal. Headers, body and proxy hold plain texts
-    and *references* to secrets, so that rotating a secret changes no page; `owner_id` is set if a
-    secret or a cookie is among them.
+    `url` is the rebuilt URL without fragment; `given` the address as the user wrote it; `host` the registered domain, or
+    `address:port` for an IP literal. Headers, body and proxy hold plain texts and *references* to secrets, so that rotating a secret
+    changes no page; `owner_id` is set if a secret or a cookie is among them.
     """
 
     key: str
@@ -42,11 +41,8 @@ class PageIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """Whether a page differs at every poll (`estimation.saturation`).
-
-    How many polls in a row found a difference, how many of these followed directly on another,
-    since when the page counts as saturated (None: it does not), and how many polls have found
-    nothing new since.
+    """Whether a page looks different each time: how many polls in a row found it so and how many of these came right after another, since when
+    it counts as saturated (None: it does not), and how many polls have found nothing new since (`estimation.saturation`).
     """
 
     looks: int = 0
@@ -57,16 +53,14 @@ class Saturation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageState:
-    """The part of a page's row that polls change. Times are instants, None if it has not happened.
+    """The part of a page's row that polls change. Times are instants, None while it has not happened.
 
-    `body_size` and `body_xxh3` (hex) are gate 0; `last_seq` numbers its versions 1, 2, 3 without a
-    gap. `polled_at` is the last attempt, `checked_at` the last successful poll, `changed_at` the
-    last new version, `text_changed_at` the last change of text. `audited_at` is the last whole
-    answer to an unconditional request. `suspect_*` describe a body that is withheld until a second
-    poll confirms it (quarantine). `fresh_until` is the end of the last good answer's freshness;
-    while `fresh_doubt` is above 0 it is ignored. `health` and `kind` are the state machine of
-    sentinels §5.3, `failures` the consecutive failures. `problem` is why its newest version cannot
-    be compared, empty if it can.
+    `body_size` and `body_xxh3` (hex) are gate 0; `last_seq` numbers its versions 1, 2, 3 without a gap. `polled_at` is the last
+    attempt, `checked_at` the last successful poll, `changed_at` the last new version, `text_changed_at` the last change of text.
+    `audited_at` is the last whole answer to an unconditional request. `suspect_*` name a body that is withheld until a second poll
+    agrees with it (quarantine). `fresh_until` is how long the server says that the last good answer stays fresh; while `fresh_doubt` is above 0
+    that is not believed. `health` and `kind` are the state machine of sentinels §5.3, `failures` the failures in a row. `problem` is why its newest version
+    cannot be compared, empty if it can.
     """
 
     page_id: int
@@ -107,10 +101,9 @@ class PageState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostState:
-    """The stored state of a host, so that its limits hold across restarts.
+    """What is stored of a host so that its limits hold across restarts, and what it is like.
 
-    `unconditional_at` is when its answers to conditional requests were found unusable; None if they
-    are usable.
+    `unconditional_at` is when it was found that its answers to conditional requests cannot be used; None if nothing speaks against them.
     """
 
     name: str

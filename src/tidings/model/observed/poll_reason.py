@@ -1,6 +1,4 @@
-"""Why a page is polled: a stored value; the sentence for people is made where it is shown
-(`service/show/reasons`).
-"""
+"""Why a page is polled: a value that steers, and that is stored; the sentence for people is made where it is shown (`service/show/reasons`)."""
 
 from __future__ import annotations
 
@@ -15,37 +13,35 @@ class Why(StrEnum):
     ASKED = "asked"
     """somebody asked for it"""
     EVENT = "event"
-    """an outside event, by its name, asked for it"""
+    """an event of other origin, by its name, asked for it"""
     EVENT_LATE = "event late"
-    """the same, after its time was over"""
+    """the same, when its time was over"""
     TOGETHER = "together"
-    """a change on another page, with which this page's change counts until the end of a window"""
+    """a change on another page, with which this one's counts to the end of a window"""
     THEN = "then"
-    """a Then clause, within a time"""
+    """a Then, within a time"""
     EXPECTED = "expected"
-    """a predicted update, to be seen within a time"""
+    """an update was expected, to be seen within a time"""
     OVERDUE = "overdue"
-    """the same, after the time was over"""
+    """the same, when the time was over"""
     INTERVAL = "interval"
     """a fixed interval or a time of day"""
     OPENING = "opening"
-    """the same, moved to the start of the sentinel's opening hours"""
+    """the same, moved to where the hours of its sentinel begin"""
     SECOND = "second"
-    """a second poll, to tell noise from a change; its result is reported only by the next scheduled
-    poll
-    """
+    """a second poll, to tell noise from news; nobody is told what it brings before the next poll of their own"""
     CHANGE = "change"
     """the policy's bid"""
     EASED = "eased"
-    """the same, later by a time, because the server says that the page stays fresh"""
+    """the same, later by a time, since the server said that the page stays fresh"""
     SPARE = "spare"
-    """the same, sooner, because the budget has polls to spare"""
+    """the same, sooner, since the budget has polls to spare"""
     FRAME = "frame"
-    """it is a frame of another page; if robots.txt is ignored, the reason is given"""
+    """it is a frame of another page; robots.txt is not obeyed for the reason that is named, if one is"""
     SITEMAP = "sitemap"
     """it is a sitemap"""
     OTHER = ""
-    """stored by an older version, of unknown kind; the text is the whole reason"""
+    """what an older version has stored and no kind is known of; the text says it all"""
 
 
 _OLD: Final = (
@@ -64,16 +60,14 @@ _OLD: Final = (
     ("frame", Why.FRAME),
     ("sitemap", Why.SITEMAP),
 )
-"""How sentences stored by older versions begin; longer prefixes first."""
+"""How the sentences begin that were stored before kinds were, the longer of two that begin alike first."""
 
 _KINDS: Final = {str(why): why for why in Why if why is not Why.OTHER}
 
 
 @dataclass(frozen=True, slots=True)
 class PollReason:
-    """Why a page is polled; `of` is what the sentence names: an event, a duration. An old one has
-    its stored `sentence`.
-    """
+    """Why a page is polled; `of` is what the sentence names: an event, a length of time. An old one has its `sentence` from the store."""
 
     why: Why
     of: str = ""
@@ -81,12 +75,12 @@ class PollReason:
 
     @property
     def stored(self) -> str:
-        """Return the text that is stored."""
+        """Return the text under which it is stored."""
         return self.sentence or (f"{self.why}: {self.of}" if self.of else str(self.why))
 
     @classmethod
     def read(cls, text: str) -> PollReason:
-        """Return the reason stored as `text`, also by an older version of Tidings."""
+        """Return the reason that is stored as `text`, also by an older version of Tidings."""
         kind, _, of = text.partition(": ")
         if kind in _KINDS:
             return cls(_KINDS[kind], of)

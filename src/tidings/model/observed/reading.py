@@ -1,6 +1,4 @@
-"""Readings: the value of a watched thing in one version of a page: a price, a number, the content
-of a cell.
-"""
+"""Reading: the value that something watched has in one version of a page: its price, its first number, what stands in a cell."""
 
 from __future__ import annotations
 
@@ -16,12 +14,11 @@ ReadingKind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What one change type reads from a page.
+    """What one change type sees of a page as it is.
 
-    `label` names it in the words of the language (`price`, `number in css ".total"`). `texts` are
-    the first of `count` values, as people read them. `amount` is the first one as a decimal number,
-    empty if it is none, `unit` its currency. `head` are the column names of a table. `problem` says
-    why it could not be read.
+    `label` names it in words of the language (`price`, `number in css ".total"`); `texts` are the first things that it sees, as people read them,
+    of `count` in all. `amount` is the decimal number of the first one, empty if it is none, `unit` its currency. `head` are the names of a table's
+    columns. With a `problem` it could not be read.
     """
 
     label: str
@@ -36,9 +33,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueRow:
-    """A value that a sentinel reads in version `seq` of a page, at `at` (µs); `amount` and `unit`
-    as in `Reading`.
-    """
+    """A value that a sentinel sees in version `seq` of a page, at `at` (µs); `amount` and `unit` as in a reading."""
 
     sentinel_id: int
     page_id: int

@@ -1,3 +1,1 @@
-"""What a user asks for: a sentinel and its clauses, as values. The language makes them, storage
-stores them. They hold no state of pages.
-"""
+"""What a user asks for: a sentinel and its clauses, as values. The language makes them, storage keeps them. Nothing here knows a page's state."""

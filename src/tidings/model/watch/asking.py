@@ -1,6 +1,4 @@
-"""How a page is requested: method, headers, body, frames, browser, proxy (contracts §3: most of it
-identifies the page).
-"""
+"""How a page is asked for: method, headers, body, frames, browser, proxy (contracts §3: most of it is part of what a page is)."""
 
 from __future__ import annotations
 
@@ -10,14 +8,12 @@ from typing import Literal, Protocol
 from tidings.model.interval import Duration
 
 LONGEST_TIMEOUT: Duration = 600_000_000
-"""The longest `Timeout` (µs) that a sentinel may set for a request."""
+"""The longest `Timeout` (µs) that a sentinel may give a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal text, or, with `is_secret`, the *name* of a secret whose text is filled in when a
-    request leaves.
-    """
+    """A text written out, or, with `is_secret`, the *name* of a secret whose text is put in when a request leaves."""
 
     text: str
     is_secret: bool = False
@@ -35,9 +31,9 @@ class Header:
 class Login:
     """A login by a form (`Login form …`).
 
-    `url` is the page with the form, `password` the name of the secret, `success` a CSS selector
-    that matches only when logged in, empty for "no form with a password". `via` are further origins
-    to which the form may send the password, and to which redirects may lead.
+    `url` is the page with the form, `password` the name of the secret, `success` a CSS selector of
+    what only a logged-in page has, empty for "no form with a password". `via` are further origins
+    to which the form may send the password, and where it may lead.
     """
 
     url: str
@@ -50,16 +46,14 @@ class Login:
 StepVerb = Literal["click", "fill", "select", "press", "wait", "scroll"]
 MOST_STEPS = 20
 FEWEST_TYPED = 4
-"""The least length (characters) of a secret that a step types; a shorter one occurs in any text and
-cannot be masked.
-"""
+"""Characters of a secret that a step types; a shorter one is in any text and cannot be masked."""
 LONGEST_WAIT: Duration = 60_000_000
 """The longest time (µs) that one step may wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserStep:
-    """An action in the browser before a page is read (`Render browser steps (…)`).
+    """What is done in the browser before a page is read (`Render browser steps (…)`).
 
     `place` is where, in the `language` `css`, `xpath` or `text`; both are empty for the whole page.
     `value` is what is typed, chosen or pressed. `wait` is how long a step waits (µs) that waits for
@@ -74,19 +68,18 @@ class BrowserStep:
 
 
 Render = tuple[str, bool, tuple[BrowserStep, ...]]
-"""What `Render` says: `browser` or nothing, whether a picture is stored, the steps."""
+"""What `Render` says: `browser` or nothing, whether a picture is kept, the steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """How the pages of a sentinel are requested.
+    """How the pages of a sentinel are asked for.
 
-    `timeout` is for the whole request (µs; None: the setting), `trust` the path of a PEM file with
-    trusted certificates, `render` is `browser` or empty, `screenshot` stores a picture of each
-    rendered version. `frames` is how deep frames are followed (sentinels §5.4): 0 framesets only, 1
-    nothing, 2 the page and all its frames. `robots_ignored` is why robots.txt is ignored, empty if
-    it is obeyed. `login` is performed first, None if there is none. `steps` are performed in the
-    browser before the page is read.
+    `timeout` is the time for all of a request (µs; None: the setting), `trust` the path of a PEM file with the certificates to
+    trust, `render` is `browser` or empty, `screenshot` keeps a picture of each rendered version. `frames` is how deep frames are
+    followed (sentinels §5.4): 0 framesets only, 1 nothing, 2 the page and all its frames. `robots_ignored` is why
+    robots.txt is not obeyed, empty if it is. `login` is how to log in first, None if nobody has to.
+    `steps` are done in the browser before the page is read.
     """
 
     method: str = "GET"
@@ -104,7 +97,7 @@ class Asking:
 
 
 PLAIN = Asking()
-"""A plain GET."""
+"""A GET without anything."""
 
 
 class Asks(Protocol):
@@ -132,12 +125,12 @@ class Asks(Protocol):
 
     @property
     def steps(self) -> tuple[BrowserStep, ...]:
-        """Return the browser steps."""
+        """Return what is done in the browser."""
         ...
 
 
 def secret_names(asks: Asks) -> tuple[str, ...]:
-    """Return the names of the secrets that a request needs, without duplicates."""
+    """Return the names of the secrets that a request needs, each once."""
     values = [*(header.value for header in asks.headers), asks.body, asks.proxy]
     if asks.login is not None:
         values += [asks.login.user, Value(asks.login.password, is_secret=True)]

@@ -1,8 +1,8 @@
-"""Commands as sources of pages: the output of a local program, at an address `command:` that
-encodes its words.
+"""Commands as sources of pages: the output of a program of this machine, at an address `command:`
+that holds its words.
 
-Only the sentence `Using command "…" "…"` makes such an address; an address found on a page never
-counts as one.
+Only the sentence `Using command "…" "…"` makes such an address. No address that a page names is
+ever one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 
 SCHEME: Final = "command:"
 HOST: Final = "command"
-"""The host of all commands: it has no gap, since no server is asked."""
+"""What stands for the host of all commands: it has no gap, since nobody is asked."""
 _PLAIN: Final = "/-_.:=,@+~"
 
 
@@ -24,12 +24,12 @@ def is_command(url: str) -> bool:
 
 
 def url_of(argv: Sequence[str]) -> str:
-    """Return the address of a command; equal words give equal addresses."""
+    """Return the address of a command, the same for the same words."""
     return SCHEME + quote(shlex.join(argv), safe=_PLAIN)
 
 
 def argv_of(url: str) -> tuple[str, ...]:
-    """Return the words of the command at an address. Raise `ValueError` if it has none."""
+    """Return the words of the command at an address; raises `ValueError` if it has none."""
     argv = tuple(shlex.split(unquote(url[len(SCHEME) :], errors="strict")))
     if not argv or not argv[0]:
         message = "it names no program"

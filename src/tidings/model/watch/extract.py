@@ -1,7 +1,6 @@
-"""Which part of a page counts, and how its text is prepared before versions are compared: Select,
-Exclude, Transform.
+"""Which part of a page counts, and how its text is made ready before versions are compared: Select, Exclude, Transform.
 
-In this order: the selected part, without what is excluded, through the transforms in sequence.
+In this order: the selected part, without what is excluded, through the transforms one after the other.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from tidings.model.watch.interest import Selector
 
 @dataclass(frozen=True, slots=True)
 class StopWords:
-    """Words that are ignored everywhere; case folded (W-20)."""
+    """Words that do not count, wherever they stand; case folded (W-20)."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Text that is ignored: every match of an RE2 pattern."""
+    """Text that does not count: every match of an RE2 pattern."""
 
     text: str
 
@@ -30,7 +29,7 @@ HIDDEN = Selector(
     "css",
     '[hidden], [style*="display:none" i], [style*="display: none" i], [style*="visibility:hidden" i], [style*="visibility: hidden" i]',
 )
-"""Elements hidden by their own attributes (`Exclude hidden`); style sheets are not read."""
+"""What a page hides until somebody opens it (`Exclude hidden`), as far as the element itself says so: style sheets are not read."""
 
 Exclusion = Selector | StopWords | Pattern
 
@@ -39,10 +38,9 @@ Exclusion = Selector | StopWords | Pattern
 class Transform:
     r"""One step on the lines of the canonical text.
 
-    `keep` and `drop`: the lines that contain `match`; `replace`: every `match` by `replacement`;
-    `sort`: the lines by code point; `unique`: only the first of equal lines; `fold`: to lower case.
-    `match` is literal text, or with `is_pattern` an RE2 pattern, whose groups `replacement` may
-    name (`\1`).
+    `keep` and `drop`: the lines with `match` in them; `replace`: every `match` by `replacement`; `sort`: the lines by code point; `unique`:
+    every line once, where it stands first; `fold`: in lower case. `match` is plain text, taken as it is, or with `is_pattern` an RE2 pattern, whose groups
+    `replacement` may name (`\1`).
     """
 
     verb: Literal["keep", "drop", "replace", "sort", "unique", "fold"]

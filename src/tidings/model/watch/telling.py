@@ -1,4 +1,4 @@
-"""Whom to notify, and when: Notify and Errors (004 §3.7.2)."""
+"""Whom to tell, and when: Notify and Errors (004 §3.7.2)."""
 
 from __future__ import annotations
 
@@ -10,25 +10,20 @@ from tidings.model.watch.timing import DAILY, Clock, Days
 from tidings.model.watch.wording import Wording
 
 REFERENCE: Final = "secret:"
-"""The prefix of an endpoint's stored address that refers to a secret; the secret's name follows. No
-address begins so: they have `://` or `@`.
-"""
+"""What the stored address of an endpoint begins with whose address is a secret; its name follows. No address begins so: they have `://` or `@`."""
 SEALED: Final = frozenset({"webhook", "url", "apprise"})
-"""Kinds of channel whose addresses may hold a token and are stored as secrets."""
+"""The kinds of channel whose addresses may hold a token, and are kept as secrets."""
 
 
 def secret_of(address: str) -> str | None:
-    """Return the name of the secret that an endpoint's stored address refers to, None for a literal
-    address.
-    """
+    """Return the name of the secret that the stored address of an endpoint refers to, None for an address that is written out."""
     return address.removeprefix(REFERENCE) if address.startswith(REFERENCE) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A receiver: `email` and an address, `webhook` or `url` and a URL, `apprise` and a URL of
-    Apprise, `console`, `dashboard`, `feed`, `stream`. With `is_secret`, `address` is the *name* of
-    the secret that holds the address.
+    """Where news go: `email` and an address, `webhook` or `url` and a URL, `apprise` and the URL of one of Apprise's services,
+    `console`, `dashboard`, `feed`, `stream`. With `is_secret`, `address` is the *name* of the secret that holds the address.
     """
 
     kind: str
@@ -37,20 +32,17 @@ class Channel:
 
     @property
     def endpoint(self) -> tuple[str, str]:
-        """Return kind and address as an endpoint stores them: a secret is referred to as
-        `secret:NAME`.
-        """
+        """Return kind and address as an endpoint has them: a secret is referred to as `secret:NAME`."""
         return self.kind, f"{REFERENCE}{self.address}" if self.is_secret else self.address
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """When messages are sent.
+    """When news go.
 
-    `immediate`: a message per change. `best_effort`: at most one message in flight per receiver;
-    later changes join the next. `every`: collected changes are sent after `interval` (µs, from the
-    sentinel's start) or after `changes` of them, whichever is first; 0 turns one off. `at`:
-    collected changes are sent at each of `clocks` on `days`. `interactive`: when the user opens it.
+    `immediate`: a message a change. `best_effort`: at most one message under way to a recipient, later changes join the next. `every`: what has
+    gathered when `interval` (µs, from the sentinel's start) is over or `changes` have come, whichever is first; 0 means not by that.
+    `at`: what has gathered, at each of `clocks` on `days`. `interactive`: when somebody looks.
     """
 
     mode: Literal["immediate", "every", "best_effort", "at", "interactive"]
@@ -62,9 +54,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Quiet hours: messages are held and sent afterwards. `ends` before `begins` is on the next
-    day.
-    """
+    """Hours in which nothing is sent: it is held, then sent. `ends` before `begins` is on the next day."""
 
     begins: Clock
     ends: Clock
@@ -72,7 +62,7 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """At most `count` messages in any `per` (µs); further ones wait and are sent together."""
+    """At most `count` messages in any `per` (µs); what is above waits and is sent together."""
 
     count: int
     per: Duration
@@ -80,7 +70,7 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Notify:
-    """One Notify clause; without a `wording` messages have the default wording."""
+    """One Notify clause; without a `wording` messages are as usual."""
 
     channels: tuple[Channel, ...]
     rate: Rate
@@ -90,7 +80,5 @@ class Notify:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether each change is sent by itself, independent of earlier messages: its
-        message is written with the change.
-        """
+        """Return whether it sends each change by itself whatever was sent before: its message is written with the change."""
         return self.rate.mode == "immediate" and self.quiet is None and self.cap is None

@@ -1,7 +1,6 @@
-"""Custom wording of a message: a title and a text with placeholders, which are plain names, not
-expressions (R-10).
+"""A message in one's own words: a title and a text with placeholders, which are names and nothing else (R-10).
 
-A placeholder is replaced once: its value is not scanned again, and nothing is evaluated.
+A placeholder is replaced once: what is put in its place is not read again, and nothing of it is evaluated.
 """
 
 from __future__ import annotations
@@ -27,41 +26,33 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
     "published_at": "when the page or the entry says that it was published, empty if it does not say",
     "tags": "the tags of the sentinel",
 }
-"""Each placeholder and its value."""
+"""Each placeholder and what stands in its place."""
 _HOLE: Final = re.compile(r"\{\{(.*?)\}\}|\{\{|\{%", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The custom message of a Notify clause: `title` and `text`, each empty for the default. A line
-    end separates lines.
-    """
+    """What a Notify clause says instead of the usual message: `title` and `text`, each empty for the usual one. A line end separates lines."""
 
     title: str = ""
     text: str = ""
 
     @property
     def is_json(self) -> bool:
-        """Return whether the text is a JSON document, so that placeholders stand inside its
-        strings.
-        """
+        """Say whether the text is a document of JSON, so that placeholders stand in its strings."""
         return bool(re.match(r"\s*(?:\{(?![{%])|\[)", self.text))
 
     def uses(self, name: str) -> bool:
-        """Return whether a placeholder occurs in the title or the text."""
+        """Say whether a placeholder stands in the title or the text."""
         return any(name == hole for part in (self.title, self.text) for hole, _ in holes(part))
 
 
 def holes(template: str) -> Iterator[tuple[str | None, int]]:
-    """Yield the name and start of each placeholder; None for one that is not closed, and for a
-    statement (`{%`).
-    """
+    """Yield the name of each placeholder and where it begins; None for one that is not closed, and for a statement (`{%`)."""
     for found in _HOLE.finditer(template):
         yield (None if found[1] is None else found[1].strip()), found.start()
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with its placeholders replaced by values; one without a value stays as it
-    is.
-    """
+    """Return a template with values in the place of its placeholders; one that has no value stays as it is."""
     return _HOLE.sub(lambda found: values.get((found[1] or "").strip(), found[0]), template)

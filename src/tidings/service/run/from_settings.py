@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.observed.page import HostState
     from tidings.scheduling.policy import Policy
+    from tidings.service.machines.remote_poller import RemotePoller
     from tidings.service.poll.sessions import Sessions
     from tidings.service.watch.hints import Hearing
     from tidings.service.watch.needs import Needs
@@ -75,9 +76,45 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 def open_fetcher(settings: Settings, client: Client, runner: Runner, sessions: Sessions) -> Fetcher:
     """Return what fetches all pages, rendered ones, files and commands too; it closes the client."""
-    files = FileFetcher(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
+    asks: Fetcher = Browser(settings.fetch, client)
+    if settings.bus.url:
+        asks = open_remote(settings, asks, client)
+    files = FileFetcher(settings.fetch, asks, clock=client.clock)
     commands = CommandFetcher(settings.fetch, files)
     return FormLoginFetcher(commands, runner, sessions, clock=client.clock)
+
+
+def open_remote(settings: Settings, own: Fetcher, client: Client) -> Fetcher:
+    """Return what has pages fetched by pollers on other machines. Raises `SettingError` if the bus cannot be used as it is set."""
+    from tidings.bus.bus import hide
+    from tidings.bus.buses import open_bus  # most installations have no bus, and every verb pays for what it imports
+    from tidings.service.machines.remote_fetcher import RemoteFetcher
+
+    return RemoteFetcher(
+        open_bus(settings.bus),
+        settings.bus.secret,
+        own,
+        robots=client.robots,
+        usual_seconds=settings.fetch.total_seconds,
+        where=f"the bus at {hide(settings.bus.url)}",
+    )
+
+
+def open_poller(settings: Settings) -> RemotePoller:
+    """Return what fetches for a service elsewhere. Raises `SettingError` if the bus cannot be used as it is set."""
+    from tidings.bus.bus import hide
+    from tidings.bus.buses import open_bus
+    from tidings.service.machines.remote_poller import RemotePoller
+
+    client = Client(settings.fetch)
+    return RemotePoller(
+        open_bus(settings.bus),
+        settings.bus.secret,
+        Browser(settings.fetch, client),
+        robots=client.robots,
+        places=settings.schedule.concurrency,
+        where=f"the bus at {hide(settings.bus.url)}",
+    )
 
 
 def open_policy(settings: Settings) -> Policy[Any]:

@@ -1,0 +1,51 @@
+"""Every bus that an address can name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qs, urlsplit
+
+from tidings.bus.bus import hide
+from tidings.bus.nats import NatsBus
+from tidings.bus.postgres import PostgresBus
+from tidings.errors import SettingError
+
+if TYPE_CHECKING:
+    from tidings.bus.bus import Bus
+    from tidings.settings import BusSettings
+
+_ENCRYPTED: Final = {"require", "verify-ca", "verify-full"}
+LEAST_SECRET: Final = 16
+"""characters of `bus.secret`"""
+
+
+def open_bus(settings: BusSettings) -> Bus:
+    """Return the bus that `bus.url` names; it connects when it is first used.
+
+    Raises `SettingError` for an address of another kind, for one that leaves this machine without
+    TLS, and without a secret.
+    """
+    parts = urlsplit(settings.url)
+    if not re.fullmatch("[a-z][a-z0-9_]{0,30}", settings.name):
+        raise SettingError(
+            f'bus.name may have small letters, digits and "_", and begins with a letter; found "{settings.name}"'
+        )
+    if len(settings.secret) < LEAST_SECRET:
+        raise SettingError(
+            f"bus.secret must have at least {LEAST_SECRET} characters and be the same on all machines;"
+            " make one: openssl rand -base64 32"
+        )
+    is_here = parts.hostname in {None, "localhost", "127.0.0.1", "::1"}
+    match parts.scheme:
+        case "nats" | "tls":
+            if not is_here and parts.scheme != "tls":
+                raise SettingError(f"{hide(settings.url)} leaves this machine without TLS; write tls://… in bus.url")
+            return NatsBus(settings.url, name=settings.name)
+        case "postgresql" | "postgres":
+            if not is_here and parse_qs(parts.query).get("sslmode", [""])[-1] not in _ENCRYPTED:
+                raise SettingError(
+                    f"{hide(settings.url)} leaves this machine without TLS; add ?sslmode=verify-full to bus.url"
+                )
+            return PostgresBus(settings.url, name=settings.name)
+    raise SettingError(f'bus.url is nats://, tls:// or postgresql://; found "{hide(settings.url)}"')

@@ -1,0 +1,258 @@
+"""The service's side: a fetcher whose requests leave from other machines
+(`fetching.fetcher.Fetcher`).
+
+Each request still needs the permit, which is here: the poller asks before each one leaves, so that
+gaps, pauses and the budget hold for all pollers together. An outcome counts once, and only from the
+poller that took the check.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import SECOND
+from tidings.errors import BudgetError, BusError
+from tidings.fetching import address
+from tidings.model.observed.outcome import Failed, Fetched, Outcome, Unchanged
+from tidings.model.observed.page import HostState
+from tidings.service.machines.mailbox import LOST, Mailbox
+from tidings.service.machines.wire import VisitCipher, WireError, agree, make_key, pack, restore, sign
+
+if TYPE_CHECKING:
+    from tidings.bus.bus import Bus
+    from tidings.fetching.fetcher import Fetcher, Permit
+    from tidings.fetching.robots import Robots
+    from tidings.model.observed.outcome import FetchRequest
+
+TAKE_SECONDS: Final = 30.0
+"""A check that no poller has taken for so long has failed."""
+SILENT_SECONDS: Final = 15.0
+"""So much longer than its request may take a poller can be silent before it counts as gone."""
+MOST_REQUESTS: Final = 2_000
+"""Requests of one check; a poller that wants more is not ours, or at fault."""
+OUTCOMES: Final = {"unchanged": Unchanged, "fetched": Fetched, "failed": Failed}
+
+
+class RemoteFetcher:
+    """Has pages fetched by pollers on other machines.
+
+    Args:
+        bus: What carries checks to them.
+        secret: What they share with this service.
+        own: Fetches what only this machine can: pages whose certificates are trusted by a file of
+        its own.
+        robots: What is known of robots.txt files; pollers bring and get what is new.
+        usual_seconds: How long a request may take that says nothing of it.
+        where: How messages name the bus.
+    """
+
+    def __init__(
+        self, bus: Bus, secret: str, own: Fetcher, *, robots: Robots, usual_seconds: float, where: str = "the bus"
+    ) -> None:
+        self._mail = Mailbox(bus)
+        self._secret = secret
+        self._own = own
+        self._robots = robots
+        self._usual_seconds = usual_seconds
+        self._where = where
+
+    async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+        """Ask for a page and return how that ended; see `fetcher.Fetcher.fetch`."""
+        if request.trust:
+            return await self._own.fetch(request, permit)
+        visit = secrets.token_hex(12)
+        try:
+            inbox = await self._mail.open(visit)
+            await self._mail.bus.offer("browser" if request.render else "pages", pack([visit, self._mail.box]))
+            return await self._attend(visit, inbox, request, permit)
+        except BusError as error:
+            return Failed(kind="net", reason=str(error), requests=0)
+        except WireError as error:
+            return Failed(kind="request", reason=str(error), requests=0)
+        finally:
+            self._mail.end(visit)
+
+    async def close(self) -> None:
+        """Close the mailbox, the bus and the fetcher of this machine."""
+        await self._mail.close()
+        await self._own.close()
+
+    async def _attend(self, visit: str, inbox: asyncio.Queue[Any], request: FetchRequest, permit: Permit) -> Outcome:
+        """Give the check to the first poller that takes it, and serve that until it has an
+        outcome.
+        """
+        box, public = await self._await_taker(visit, inbox)
+        key, own_public = make_key()
+        cipher = VisitCipher(agree(key, public, secret=self._secret, visit=visit), is_service=True)
+        host = address.host_of(request.url)
+        known = self._robots.export(HostState(name=host))
+        turn = asyncio.Lock()
+        seconds = (self._usual_seconds if request.timeout is None else request.timeout / SECOND) + SILENT_SECONDS
+
+        async def say(message: object, *, public: bytes = b"") -> None:
+            async with turn:  # they are read in the order in which they were encrypted
+                await self._mail.send(box, visit, [public, cipher.encrypt(message)])
+
+        serving = _Serving(permit, say)
+        try:
+            await say(["work", request, [known] if known.robots else []], public=own_public)
+            while True:
+                try:
+                    message = await serving.next(inbox, seconds)
+                except TimeoutError:
+                    return Failed(kind="net", reason=f"the poller that took the check was silent for {seconds:g} s")
+                if message is LOST:
+                    return Failed(kind="net", reason=f"{self._where} was lost during the check")
+                with contextlib.suppress(WireError):
+                    outcome = await self._read(cipher.decrypt(message), serving)
+                    if outcome is not None:
+                        return outcome
+        finally:
+            await serving.end()
+            with contextlib.suppress(BusError):  # whoever fetches still, after its time or ours, stops
+                await asyncio.shield(say(["stop"]))
+
+    async def _await_taker(self, visit: str, inbox: asyncio.Queue[Any]) -> tuple[str, bytes]:
+        """Return the mailbox and the key of the first poller that takes a check. Raises `BusError`
+        if none does.
+        """
+        try:
+            async with asyncio.timeout(TAKE_SECONDS):
+                while (message := await inbox.get()) is not LOST:
+                    with contextlib.suppress(ValueError, TypeError):
+                        word, box, public, proof = message
+                        if word == "take" and proof == sign(self._secret, visit.encode(), box.encode(), public):
+                            return box, public
+        except TimeoutError:
+            raise BusError(
+                f"no poller took the check from {self._where} within {TAKE_SECONDS:g} s;"
+                " start one: tidings serve --role poller"
+            ) from None
+        raise BusError(f"{self._where} was lost")
+
+    async def _read(self, message: object, serving: _Serving) -> Outcome | None:
+        """Do what a poller asks for; return its outcome if it has one. Raises `BudgetError` where a
+        request was refused.
+        """
+        match message:
+            case ["hop", int(number), str(host), news]:
+                await self._learn(news)
+                serving.let_hop(number, host)
+            case ["beside", int(number), str(host)]:
+                serving.let_beside(number, host)
+            case ["done", int(number)]:
+                serving.leave(number)
+            case ["refused", str(reason)]:
+                raise BudgetError(reason)
+            case ["outcome", str(kind), value, news] if kind in OUTCOMES:
+                await self._learn(news)
+                outcome: Outcome = restore(OUTCOMES[kind], value)
+                return outcome
+            case _:
+                raise WireError(f"a poller says what is unknown here: {str(message)[:80]}")
+        return None
+
+    async def _learn(self, news: object) -> None:
+        """Take over what a poller has read of robots.txt; a Crawl-delay in it holds from then
+        on.
+        """
+        states: tuple[HostState, ...] = restore(tuple[HostState, ...], news)
+        await self._robots.learn(states)
+
+
+class _Serving:
+    """The permits of one visit: what waits for one, and what holds one."""
+
+    def __init__(self, permit: Permit, say: Callable[[object], Any]) -> None:
+        self._permit = permit
+        self._say = say
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._held: dict[int, asyncio.Event] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._requests = 0
+        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def next(self, inbox: asyncio.Queue[Any], seconds: float) -> Any:
+        """Return the next message. Raises `TimeoutError` after `seconds` (> 0) without one, unless
+        the poller waits for a permit.
+
+        Raises what a permit raised, but for `BudgetError`, which the poller hears.
+        """
+        getting = asyncio.ensure_future(inbox.get())
+        try:
+            while True:
+                await asyncio.wait({getting, self._failed}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+                if self._failed.done():
+                    self._failed.result()
+                if getting.done():
+                    return getting.result()
+                if not self._waiting:
+                    raise TimeoutError
+        finally:
+            getting.cancel()
+
+    def let_hop(self, number: int, host: str) -> None:
+        """Let a request leave once the host may be asked."""
+        self._start(number, self._hop(number, host))
+
+    def let_beside(self, number: int, host: str) -> None:
+        """Let a request of a page load leave, and hold its place until `leave`."""
+        self._held[number] = asyncio.Event()
+        self._start(number, self._beside(number, host))
+
+    def leave(self, number: int) -> None:
+        """Let go of the place of a request of a page load."""
+        if number in self._held:
+            self._held.pop(number).set()
+
+    async def end(self) -> None:
+        """Let go of everything."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if not self._failed.done():
+            self._failed.cancel()
+
+    def _start(self, number: int, work: Any) -> None:
+        self._requests += 1
+        if self._requests > MOST_REQUESTS:
+            work.close()
+            self._failed.set_exception(
+                BusError(f"a poller asked for more than {MOST_REQUESTS:,} requests for one page")
+            )
+            return
+        task = asyncio.create_task(self._guard(number, work))
+        self._tasks.add(task)
+        self._waiting.add(task)
+        task.add_done_callback(self._finish)
+
+    def _finish(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._waiting.discard(task)
+
+    async def _guard(self, number: int, work: Any) -> None:
+        try:
+            await work
+        except BudgetError as error:
+            await self._say(["refuse", number, str(error)])
+        except Exception as error:  # noqa: BLE001 - the store's, say; it is raised where the visit is attended
+            if not self._failed.done():
+                self._failed.set_exception(error)
+
+    async def _hop(self, number: int, host: str) -> None:
+        await self._permit.hop(host)
+        await self._say(["go", number])
+
+    async def _beside(self, number: int, host: str) -> None:
+        event = self._held[number]
+        async with self._permit.beside(host):
+            await self._say(["go", number])
+            task = asyncio.current_task()
+            if task is not None:
+                self._waiting.discard(task)
+            await event.wait()

@@ -1,0 +1,241 @@
+"""The poller's side: takes checks from the bus, fetches, and answers. It has no database and keeps
+no secret once a check has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.errors import BudgetError, BusError
+from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged
+from tidings.model.observed.page import HostState
+from tidings.service.machines.mailbox import LOST, Mailbox
+from tidings.service.machines.wire import VisitCipher, WireError, agree, make_key, restore, sign, unpack
+
+if TYPE_CHECKING:
+    from tidings.bus.bus import Bus
+    from tidings.fetching.fetcher import Fetcher
+    from tidings.fetching.robots import Robots
+
+log = logging.getLogger("tidings.poller")
+
+WORK_SECONDS: Final = 20.0
+"""A service that has not answered for so long has given its check to another poller, or has
+ended."""
+PERMIT_SECONDS: Final = 600.0
+"""The longest wait for a permit; a Crawl-delay may be long."""
+PAUSE_SECONDS: Final = 2.0
+"""between two tries to reach the bus"""
+KINDS: Final = {Unchanged: "unchanged", Fetched: "fetched", Failed: "failed"}
+
+
+class RemotePoller:
+    """Fetches for a service elsewhere.
+
+    Args:
+        bus: Where the checks come from.
+        secret: What the service and its pollers share.
+        fetcher: Asks the pages. The poller closes it.
+        robots: What the fetcher knows of robots.txt files.
+        places: How many checks of a lane it makes at the same time.
+        where: How messages name the bus.
+    """
+
+    def __init__(
+        self, bus: Bus, secret: str, fetcher: Fetcher, *, robots: Robots, places: int, where: str = "the bus"
+    ) -> None:
+        self.where = where
+        self._mail = Mailbox(bus)
+        self._secret = secret
+        self._fetcher = fetcher
+        self._robots = robots
+        self._places = places
+        self._visits: set[asyncio.Task[None]] = set()
+        self.made = 0
+        """checks that were answered"""
+
+    async def run(self, lanes: tuple[str, ...]) -> None:
+        """Take checks from these lanes until cancelled. While the bus cannot be reached, the log
+        says so and it tries again.
+        """
+        await asyncio.gather(*(self._take_all(lane) for lane in lanes))
+
+    async def close(self) -> None:
+        """End the checks under way and close everything."""
+        for task in self._visits:
+            task.cancel()
+        if self._visits:
+            await asyncio.wait(self._visits)
+        await self._mail.close()
+        await self._fetcher.close()
+
+    async def _take_all(self, lane: str) -> None:
+        is_lost = False
+        places = asyncio.Semaphore(self._places)
+        while True:
+            await places.acquire()
+            try:
+                offer = await self._mail.bus.take(lane)
+            except BusError as error:
+                places.release()
+                if not is_lost:
+                    log.warning("%s; the poller goes on when it can", error)
+                is_lost = True
+                await asyncio.sleep(PAUSE_SECONDS)
+                continue
+            if is_lost:
+                log.info("the bus answers again")
+                is_lost = False
+            task = asyncio.create_task(self._make(offer))
+            self._visits.add(task)
+            task.add_done_callback(lambda done: self._end(done, places))
+
+    def _end(self, task: asyncio.Task[None], places: asyncio.Semaphore) -> None:
+        self._visits.discard(task)
+        places.release()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a check was not made: %s", error, exc_info=error)
+
+    async def _make(self, offer: bytes) -> None:
+        """Make one check."""
+        try:
+            visit, box = unpack(offer)
+            inbox = await self._mail.open(visit)
+        except (WireError, BusError, ValueError, TypeError) as error:
+            log.warning("a check could not be taken: %s", error)
+            return
+        try:
+            key, public = make_key()
+            proof = sign(self._secret, visit.encode(), self._mail.box.encode(), public)
+            await self._mail.send(box, visit, ["take", self._mail.box, public, proof])
+            async with asyncio.timeout(WORK_SECONDS):
+                message = await inbox.get()
+            if message is LOST:
+                return
+            theirs, data = message
+            cipher = VisitCipher(agree(key, theirs, secret=self._secret, visit=visit), is_service=False)
+            word, value, known = cipher.decrypt(data)
+            if word != "work":  # another poller was first
+                return
+            request: FetchRequest = restore(FetchRequest, value)
+            await self._robots.learn(restore(tuple[HostState, ...], known))
+            await self._answer(_Conversation(self._mail, box, visit, cipher, self._robots), inbox, request)
+        except (TimeoutError, BusError):  # the service has it made by another
+            return
+        except (WireError, ValueError, TypeError) as error:
+            log.warning("a check could not be made: %s", error)
+        finally:
+            self._mail.end(visit)
+
+    async def _answer(self, talk: _Conversation, inbox: asyncio.Queue[Any], request: FetchRequest) -> None:
+        """Fetch, and send the outcome unless the service wants none any more."""
+        permit = RemotePermit(talk)
+        fetching = asyncio.create_task(self._fetcher.fetch(request, permit))
+        hearing = asyncio.create_task(permit.hear(inbox))
+        try:
+            await asyncio.wait({fetching, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            if not fetching.done():
+                return
+            try:
+                outcome: Outcome = fetching.result()
+            except BudgetError as error:
+                await talk.say(["refused", str(error)])
+                return
+            await talk.say(["outcome", KINDS[type(outcome)], outcome, talk.news()])
+            self.made += 1
+        finally:
+            for task in (fetching, hearing):
+                task.cancel()
+            await asyncio.wait({fetching, hearing})
+            fault = None if fetching.cancelled() else fetching.exception()
+            if fault is not None and not isinstance(fault, BudgetError):
+                log.error("a fault of Tidings while %s was fetched", request.url, exc_info=fault)
+
+
+class _Conversation:
+    """What a poller says about one check."""
+
+    def __init__(self, mail: Mailbox, box: str, visit: str, cipher: VisitCipher, robots: Robots) -> None:
+        self._mail = mail
+        self._box = box
+        self._visit = visit
+        self._cipher = cipher
+        self._robots = robots
+        self._turn = asyncio.Lock()
+        self.hosts: set[str] = set()
+        self._known: dict[str, int | None] = {}
+
+    async def say(self, message: object) -> None:
+        """Send a message; they are read in the order in which they are encrypted. Raises
+        `BusError`.
+        """
+        async with self._turn:
+            await self._mail.send(self._box, self._visit, self._cipher.encrypt(message))
+
+    def hear(self, data: Any) -> Any:
+        """Return a message of the service. Raises `WireError`."""
+        return self._cipher.decrypt(data[1])
+
+    def news(self) -> list[HostState]:
+        """Return what was read of the robots.txt of the hosts of this check since the last time."""
+        states = [self._robots.export(HostState(name=host)) for host in self.hosts]
+        new = [state for state in states if state.robots and self._known.get(state.name) != state.robots_at]
+        self._known.update((state.name, state.robots_at) for state in new)
+        return new
+
+
+class RemotePermit:
+    """The right to ask hosts, given by the service (`fetching.fetcher.Permit`)."""
+
+    def __init__(self, talk: _Conversation) -> None:
+        self._talk = talk
+        self._asked: dict[int, asyncio.Future[None]] = {}
+        self._number = 0
+
+    async def hop(self, host: str) -> None:
+        """Return when a request to `host` may leave. Raises `BudgetError` if it may not."""
+        await self._ask(host, "hop", self._talk.news())
+        self._talk.hosts.add(host)
+
+    @contextlib.asynccontextmanager
+    async def beside(self, host: str) -> AsyncIterator[None]:
+        """Hold a place of `host` for a request of a page load. Raises `BudgetError` if it may not
+        leave.
+        """
+        number = await self._ask(host, "beside")
+        self._talk.hosts.add(host)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(BusError):
+                await self._talk.say(["done", number])
+
+    async def hear(self, inbox: asyncio.Queue[Any]) -> None:
+        """Take in what the service says, until it wants no outcome any more or the bus is lost."""
+        while (message := await inbox.get()) is not LOST:
+            with contextlib.suppress(WireError, TypeError, IndexError):
+                match self._talk.hear(message):
+                    case ["go", int(number)] if number in self._asked:
+                        self._asked.pop(number).set_result(None)
+                    case ["refuse", int(number), str(reason)] if number in self._asked:
+                        self._asked.pop(number).set_exception(BudgetError(reason))
+                    case ["stop"]:
+                        return
+
+    async def _ask(self, host: str, word: str, *more: object) -> int:
+        self._number += 1
+        number = self._number
+        asked = self._asked[number] = asyncio.get_running_loop().create_future()
+        try:
+            await self._talk.say([word, number, host, *more])
+            async with asyncio.timeout(PERMIT_SECONDS):
+                await asked
+        except (TimeoutError, BusError) as error:
+            raise BudgetError(f"the service does not answer any more: {error}") from None
+        finally:
+            self._asked.pop(number, None)
+        return number

@@ -1,0 +1,202 @@
+"""What a service and its pollers say to each other: values as MessagePack, encrypted for the two of
+them.
+
+A poller takes an offer with a key made for it; both derive the key of the visit from that and from
+`bus.secret`. Who reads or writes the bus without the secret learns no address, no password and no
+page, and can answer for nobody.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import hmac
+import types
+import typing
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+import msgspec
+
+from tidings.errors import TidingsError
+from tidings.model.secret import Secret
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+_SECRET: Final = 1
+"""The number of the MessagePack extension that holds a `Secret`."""
+_NONCE: Final = 12
+
+T = TypeVar("T")
+
+
+class WireError(TidingsError):
+    """A message that is not of ours, or was changed on its way."""
+
+
+def pack(value: object) -> bytes:
+    """Return a value of builtins, dataclasses and secrets as bytes. Raises `WireError` if a text
+    has no UTF-8 form.
+    """
+    try:
+        return msgspec.msgpack.encode(value, enc_hook=_encode)
+    except (UnicodeEncodeError, ValueError, TypeError) as error:
+        raise WireError(f"it cannot be sent to a poller: {error}") from None
+
+
+def unpack(data: bytes) -> Any:
+    """Return what `pack` made, with maps for dataclasses. Raises `WireError`."""
+    try:
+        return msgspec.msgpack.decode(data, ext_hook=_decode)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise WireError(f"a message cannot be read: {error}") from None
+
+
+def _encode(value: object) -> object:
+    if isinstance(value, Secret):
+        return msgspec.msgpack.Ext(_SECRET, value.reveal().encode())
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(type(value).__name__)
+
+
+def _decode(code: int, data: memoryview) -> Secret:
+    if code != _SECRET:
+        raise WireError(f"a message has a value of the unknown kind {code}")
+    return Secret(bytes(data).decode())
+
+
+def restore(kind: Any, value: Any) -> Any:
+    """Return the value of type `kind` of which `unpack` returned the form. Raises `WireError` for
+    any other.
+    """
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if isinstance(value, dict) and isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        hints = _hints(kind)
+        if not value.keys() <= hints.keys():
+            raise WireError(
+                f"a {kind.__name__} has the unknown fields {', '.join(map(str, value.keys() - hints.keys()))}"
+            )
+        try:
+            return kind(**{name: restore(hints[name], each) for name, each in value.items()})
+        except TypeError as error:
+            raise WireError(f"a {kind.__name__} is not whole: {error}") from None
+    if origin in {typing.Union, types.UnionType}:
+        return _restore_one_of(arguments, value)
+    if origin is Literal and value in arguments:
+        return value
+    if isinstance(value, list) and origin is tuple:
+        if arguments[-1] is Ellipsis:
+            return tuple(restore(arguments[0], each) for each in value)
+        if len(arguments) == len(value):
+            return tuple(restore(each, one) for each, one in zip(arguments, value, strict=True))
+    if isinstance(value, list) and origin is frozenset:
+        return frozenset(restore(arguments[0], each) for each in value)
+    if isinstance(value, dict) and origin is Mapping:
+        return {restore(arguments[0], key): restore(arguments[1], each) for key, each in value.items()}
+    if kind is float and type(value) is int:
+        return float(value)
+    if isinstance(kind, type) and type(value) is kind:
+        return value
+    raise WireError(f"expected {getattr(kind, '__name__', kind)}, found {type(value).__name__}")
+
+
+def _restore_one_of(kinds: tuple[Any, ...], value: Any) -> Any:
+    if value is None and types.NoneType in kinds:
+        return None
+    for kind in kinds:
+        if kind is not types.NoneType:
+            try:
+                return restore(kind, value)
+            except WireError:
+                continue
+    raise WireError(f"found {type(value).__name__} where it cannot be")
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def sign(secret: str, *parts: bytes) -> bytes:
+    """Return what proves that these parts come from somebody who has the secret (HMAC-SHA-256)."""
+    return hmac.digest(secret.encode(), b"".join(len(part).to_bytes(4, "big") + part for part in parts), "sha256")
+
+
+class VisitCipher:
+    """The two directions of one visit. Messages are read in the order in which they were made: one
+    that is repeated or older is refused.
+
+    Args:
+        key: The key of the visit, 32 bytes.
+        is_service: Which of the two this is.
+    """
+
+    def __init__(self, key: bytes, *, is_service: bool) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+        self._cipher = ChaCha20Poly1305(key)
+        self._is_service = is_service
+        self._sent = self._seen = 0
+
+    def encrypt(self, message: object) -> bytes:
+        """Return a message that only the other side can read. Raises `WireError` if it cannot be
+        packed.
+        """
+        data = pack(message)
+        self._sent += 1
+        nonce = self._nonce(self._sent, by_service=self._is_service)
+        return nonce + self._cipher.encrypt(nonce, data, None)
+
+    def decrypt(self, data: bytes) -> Any:
+        """Return the other side's message. Raises `WireError` if it is not theirs or not newer than
+        the last.
+        """
+        from cryptography.exceptions import InvalidTag
+
+        nonce, number = data[:_NONCE], int.from_bytes(data[4:_NONCE], "big")
+        if nonce != self._nonce(number, by_service=not self._is_service) or number <= self._seen:
+            raise WireError("a message comes again, or from elsewhere")
+        try:
+            plain = self._cipher.decrypt(nonce, data[_NONCE:], None)
+        except InvalidTag:
+            raise WireError(
+                "a message was changed on its way, or is not for us: is bus.secret the same everywhere?"
+            ) from None
+        self._seen = number
+        return unpack(plain)
+
+    @staticmethod
+    def _nonce(number: int, *, by_service: bool) -> bytes:
+        return (b"serv" if by_service else b"poll") + (number & (2**64 - 1)).to_bytes(8, "big")
+
+
+def make_key() -> tuple[X25519PrivateKey, bytes]:
+    """Return a key for one visit, and its public half to be sent."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    key = X25519PrivateKey.generate()
+    return key, key.public_key().public_bytes_raw()
+
+
+def agree(key: X25519PrivateKey, public: bytes, *, secret: str, visit: str) -> bytes:
+    """Return the 32 bytes that encrypt a visit. Raises `WireError` if `public` is no key.
+
+    Args:
+        key: One's own key of this visit.
+        public: The public half of the other's, 32 bytes.
+        secret: What both share (`bus.secret`).
+        visit: The name of the visit.
+    """
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    try:
+        shared = key.exchange(X25519PublicKey.from_public_bytes(public))
+    except ValueError:
+        raise WireError("a key is no key") from None
+    salt = hashlib.sha256(secret.encode()).digest()
+    return HKDF(SHA256(), 32, salt, b"tidings visit " + visit.encode()).derive(shared)

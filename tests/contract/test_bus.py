@@ -1,0 +1,150 @@
+"""The suite that every bus passes (`bus.bus`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+
+from tests.buses import KINDS, own_bus, own_server
+from tidings.bus.bus import LARGEST_MESSAGE_BYTES, Bus
+from tidings.bus.nats import NatsBus
+from tidings.bus.postgres import PostgresBus
+from tidings.errors import BusError
+
+Play = Callable[[Callable[[Bus], Awaitable[None]]], None]
+
+
+@pytest.fixture(params=KINDS)
+def play(request) -> Iterator[Play]:
+    """Return what plays a story on a bus of its own."""
+    with own_server(request.param) as url:
+
+        def run(story: Callable[[Bus], Awaitable[None]]) -> None:
+            async def act() -> None:
+                async with asyncio.timeout(30), own_bus(request.param, url) as bus:
+                    await story(bus)
+
+            asyncio.run(act())
+
+        yield run
+
+
+def test_work_is_taken_oldest_first(play):
+    """A lane is a queue; other lanes do not see its work."""
+
+    async def story(bus):
+        for number in range(5):
+            await bus.offer("pages", b"%d" % number)
+        await bus.offer("browser", b"other")
+
+        assert [b"0", b"1", b"2", b"3", b"4"] == [await bus.take("pages") for _ in range(5)]
+        assert b"other" == await bus.take("browser")
+
+    play(story)
+
+
+def test_each_work_has_one_taker(play):
+    """Of many who take at the same time nobody gets what another has."""
+
+    async def story(bus):
+        async def take(got):
+            while True:
+                got.append(await bus.take("pages"))
+
+        taken: list[list[bytes]] = [[], [], []]
+        takers = [asyncio.create_task(take(got)) for got in taken]
+        for number in range(60):
+            await bus.offer("pages", b"%d" % number)
+        while sum(map(len, taken)) < 60:  # noqa: ASYNC110 - the timeout of the story ends it
+            await asyncio.sleep(0.01)
+        for taker in takers:
+            taker.cancel()
+
+        assert sorted(b"%d" % number for number in range(60)) == sorted(work for got in taken for work in got)
+
+    play(story)
+
+
+def test_who_takes_waits_for_work(play):
+    """A taker that came first gets what is offered later."""
+
+    async def story(bus):
+        taking = asyncio.create_task(bus.take("pages"))
+        await asyncio.sleep(0)
+        await bus.offer("pages", b"late")
+
+        assert b"late" == await taking
+
+    play(story)
+
+
+def test_messages_come_in_the_order_of_their_sender(play):
+    """An empty message and one of every byte come as they were sent."""
+    messages = [b"", bytes(range(256)), *(b"%d" % number for number in range(50))]
+
+    async def story(bus):
+        async with bus.mailbox("mine") as mail:
+            for message in messages:
+                await bus.send("mine", message)
+
+            assert messages == [await anext(mail) for _ in messages]
+
+    play(story)
+
+
+def test_a_large_message_comes_whole(play):
+    """Also between small ones, and with another large one on its way."""
+    first, second = b"a" * 3_000_001, b"b" * 2_000_000
+
+    async def story(bus):
+        async with bus.mailbox("mine") as mail:
+            await asyncio.gather(*(bus.send("mine", each) for each in (first, b"small", second)))
+
+            assert sorted([first, b"small", second]) == sorted([await anext(mail) for _ in range(3)])
+
+    play(story)
+
+
+def test_a_message_to_nobody_is_lost(play):
+    """The sender does not hear of it; who opens the box later does not get it."""
+
+    async def story(bus):
+        await bus.send("mine", b"early")
+        async with bus.mailbox("mine") as mail:
+            await bus.send("mine", b"now")
+
+            assert b"now" == await anext(mail)
+
+    play(story)
+
+
+def test_a_message_that_is_too_large_is_refused(play):
+    """It is an error of the sender and does not end the connection."""
+
+    async def story(bus):
+        with pytest.raises(ValueError, match="too large"):
+            await bus.send("mine", bytes(LARGEST_MESSAGE_BYTES + 1))
+        await bus.offer("pages", b"next")
+
+        assert b"next" == await bus.take("pages")
+
+    play(story)
+
+
+@pytest.mark.parametrize("make", [NatsBus, PostgresBus])
+def test_a_server_that_does_not_answer_is_named(make):
+    """Each call raises `BusError` with the address, without user and password."""
+    scheme = "nats" if make is NatsBus else "postgresql"
+
+    async def act():
+        bus = make(f"{scheme}://me:hidden@127.0.0.1:9/x", name="t_none")
+        box = bus.mailbox("box")
+        for call in (bus.offer("pages", b""), bus.take("pages"), bus.send("box", b""), box.__aenter__()):
+            with pytest.raises(BusError, match=f"{scheme}://127.0.0.1:9") as raised:
+                await call
+            assert "hidden" not in str(raised.value)
+        await bus.close()
+
+    asyncio.run(act())

@@ -1,0 +1,51 @@
+"""Which addresses of a bus are taken, and which are refused with what to write instead."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidings.bus.buses import open_bus
+from tidings.bus.nats import NatsBus
+from tidings.bus.postgres import PostgresBus
+from tidings.errors import SettingError
+from tidings.settings import BusSettings
+
+SECRET = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("url", "row"),
+    [
+        ("nats://127.0.0.1:4222", NatsBus),
+        ("nats://user:word@localhost", NatsBus),
+        ("tls://nats.example.org:4222", NatsBus),
+        ("postgresql:///tidings", PostgresBus),
+        ("postgresql://db.example.org/tidings?sslmode=verify-full", PostgresBus),
+    ],
+)
+def test_an_address_names_its_bus(url, row):
+    """Nothing is connected yet."""
+    assert row is type(open_bus(BusSettings(url=url, secret=SECRET)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"url": "nats://u:word@nats.example.org"},
+            "nats://nats.example.org leaves this machine without TLS; write tls://",
+        ),
+        ({"url": "postgresql://u:word@db.example.org/x"}, "without TLS; add .sslmode=verify-full"),
+        ({"url": "postgresql://db.example.org/x?sslmode=prefer"}, "without TLS"),
+        ({"url": "redis://127.0.0.1"}, "bus.url is nats://, tls:// or postgresql://; found"),
+        ({"secret": "short"}, "at least 16 characters"),
+        ({"name": "my bus"}, "bus.name"),
+        ({"name": "x'; DROP TABLE page"}, "bus.name"),
+    ],
+)
+def test_an_unsafe_address_is_refused(changes, message):
+    """The password in it is not shown."""
+    with pytest.raises(SettingError, match=message) as raised:
+        open_bus(BusSettings(**{"url": "nats://127.0.0.1", "secret": SECRET, **changes}))
+
+    assert "word" not in str(raised.value)

@@ -1,0 +1,291 @@
+"""What happens to a check when the poller, the bus or the permit fails it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+
+from tests.fakes import FreePermit
+from tidings.bus.in_process import InProcessBus
+from tidings.clock import SystemClock
+from tidings.errors import BudgetError, StoreError
+from tidings.fetching.robots import Robots
+from tidings.model.observed.outcome import Failed, Fetched, FetchRequest
+from tidings.model.observed.page import HostState
+from tidings.model.secret import Secret
+from tidings.service.machines import remote_fetcher
+from tidings.service.machines.mailbox import Mailbox
+from tidings.service.machines.remote_fetcher import RemoteFetcher
+from tidings.service.machines.remote_poller import RemotePoller
+from tidings.service.machines.wire import make_key, sign, unpack
+
+URL = "http://a.example/"
+REQUEST = FetchRequest(url=URL, headers=(("X-Key", Secret("hidden")),))
+PAGE = Fetched(body=b"page", final_url=URL, status=200)
+
+
+class Answers:
+    """A fetcher that asks for one permit a time and then gives the outcome; it waits before if it
+    is `slow`.
+    """
+
+    def __init__(self, outcome=PAGE, *, hosts=("a.example",), slow=False):
+        self.outcome = outcome
+        self.hosts = hosts
+        self.slow = slow
+        self.requests = []
+        self.cancelled = False
+
+    async def fetch(self, request, permit):
+        self.requests.append(request)
+        try:
+            for host in self.hosts:
+                await permit.hop(host)
+            if self.slow:
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return self.outcome
+
+    async def close(self):
+        """Do nothing."""
+
+
+def make_robots(heard=None):
+    return Robots(
+        agent="tidings",
+        clock=SystemClock(),
+        cache_seconds=60,
+        on_crawl_delay=(lambda host, seconds: heard.append((host, seconds))) if heard is not None else None,
+    )
+
+
+@contextlib.asynccontextmanager
+async def pair(fetcher, *, secrets=("s" * 16, "s" * 16), pollers=1):
+    """Yield a service's fetcher with pollers at work."""
+    bus = InProcessBus()
+    service = RemoteFetcher(bus, secrets[0], Answers(), robots=make_robots(), usual_seconds=1)
+    others = [RemotePoller(bus, secrets[1], fetcher, robots=make_robots(), places=8) for _ in range(pollers)]
+    running = [asyncio.create_task(each.run(("pages", "browser"))) for each in others]
+    try:
+        yield service
+    finally:
+        for task in running:
+            task.cancel()
+        for each in others:
+            await each.close()
+        await service.close()
+
+
+def play(story):
+    """Run a story to its end."""
+
+    async def act():
+        async with asyncio.timeout(20):
+            await story()
+
+    asyncio.run(act())
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Wait for nobody longer than a moment."""
+    monkeypatch.setattr(remote_fetcher, "TAKE_SECONDS", 0.05)
+    monkeypatch.setattr(remote_fetcher, "SILENT_SECONDS", -0.9)
+
+
+def test_a_check_without_a_poller_fails_and_says_how_to_start_one(hasty):
+    """It is no fault of the page: nothing was asked."""
+
+    async def story():
+        async with pair(Answers(), pollers=0) as service:
+            outcome = await service.fetch(REQUEST, FreePermit())
+
+        assert ("net", 0) == (outcome.kind, outcome.requests)
+        assert "tidings serve --role poller" in outcome.reason
+
+    play(story)
+
+
+def test_a_poller_with_another_secret_gets_nothing(hasty):
+    """To the service it is as if there were none."""
+    fetcher = Answers()
+
+    async def story():
+        async with pair(fetcher, secrets=("s" * 16, "t" * 16)) as service:
+            outcome = await service.fetch(REQUEST, FreePermit())
+
+        assert "no poller" in getattr(outcome, "reason", "")
+        assert [] == fetcher.requests
+
+    play(story)
+
+
+def test_the_request_reaches_the_poller_as_it_was():
+    """Secrets too; and many checks at a time do not mix."""
+    fetcher = Answers()
+
+    async def story():
+        async with pair(fetcher, pollers=2) as service:
+            outcomes = await asyncio.gather(*(service.fetch(REQUEST, FreePermit()) for _ in range(20)))
+
+        assert [PAGE] * 20 == outcomes
+        assert [REQUEST] * 20 == fetcher.requests
+        assert "hidden" == fetcher.requests[0].headers[0][1].reveal()
+
+    play(story)
+
+
+def test_a_request_that_the_budget_refuses_ends_the_check_as_it_does_here():
+    """`BudgetError` comes out of `fetch`, with the permit's own words."""
+
+    class Refuses(FreePermit):
+        async def hop(self, host):
+            await super().hop(host)
+            if len(self.hosts) > 1:
+                raise BudgetError("the class is spent")
+
+    async def story():
+        async with pair(Answers(hosts=("a.example", "b.example"))) as service:
+            with pytest.raises(BudgetError, match="the class is spent"):
+                await service.fetch(REQUEST, Refuses())
+
+    play(story)
+
+
+def test_what_the_store_says_of_a_permit_comes_out_of_the_fetch():
+    """The service stalls then, as if it had asked itself; the poller stops."""
+    fetcher = Answers()
+
+    class Stalls(FreePermit):
+        async def hop(self, host):
+            raise StoreError("the disk is full")
+
+    async def story():
+        async with pair(fetcher) as service:
+            with pytest.raises(StoreError, match="the disk is full"):
+                await service.fetch(REQUEST, Stalls())
+            while not fetcher.cancelled:  # noqa: ASYNC110 - the timeout of the story ends it
+                await asyncio.sleep(0.01)
+
+    play(story)
+
+
+def test_a_poller_that_falls_silent_is_given_up_and_stopped(hasty):
+    """The check has failed; what the poller still fetches is cancelled."""
+    fetcher = Answers(slow=True)
+
+    async def story():
+        async with pair(fetcher) as service:
+            outcome = await service.fetch(REQUEST, FreePermit())
+            while not fetcher.cancelled:  # noqa: ASYNC110 - the timeout of the story ends it
+                await asyncio.sleep(0.01)
+
+        assert isinstance(outcome, Failed)
+        assert "was silent" in outcome.reason
+
+    play(story)
+
+
+def test_a_poller_that_waits_for_a_permit_is_not_silent(hasty):
+    """A gap between two requests may be longer than a request may take."""
+
+    class Slow(FreePermit):
+        async def hop(self, host):
+            await asyncio.sleep(0.4)
+
+    async def story():
+        async with pair(Answers()) as service:
+            assert PAGE == await service.fetch(REQUEST, Slow())
+
+    play(story)
+
+
+def test_who_cancels_a_check_stops_the_poller():
+    """So a service that ends leaves no requests behind."""
+    fetcher = Answers(slow=True)
+
+    async def story():
+        async with pair(fetcher) as service:
+            checking = asyncio.create_task(service.fetch(REQUEST, FreePermit()))
+            while not fetcher.requests:  # noqa: ASYNC110 - the timeout of the story ends it
+                await asyncio.sleep(0.01)
+            checking.cancel()
+            while not fetcher.cancelled:  # noqa: ASYNC110 - the timeout of the story ends it
+                await asyncio.sleep(0.01)
+
+    play(story)
+
+
+def test_nobody_answers_for_another(hasty):
+    """Messages that are made up, repeated or for another check are not read; the first poller that
+    takes a check has it.
+    """
+
+    async def story():
+        bus = InProcessBus()
+        service = RemoteFetcher(bus, "s" * 16, Answers(), robots=make_robots(), usual_seconds=3)
+        checking = asyncio.create_task(service.fetch(REQUEST, FreePermit()))
+        visit, box = unpack(await bus.take("pages"))
+        mail = Mailbox(bus)
+        inbox = await mail.open(visit)
+        _, public = make_key()
+        for proof in (b"", sign("other secret", visit.encode(), mail.box.encode(), public)):
+            await mail.send(box, visit, ["take", mail.box, public, proof])
+        await mail.send(box, visit, ["outcome", "fetched", PAGE, []])
+        await mail.send(box, visit, 7)
+        await bus.send(box, b"\xc1 no message")
+        await mail.send(box, "another", ["take", mail.box, public, b""])
+
+        assert "no poller" in getattr(await checking, "reason", "")
+        assert inbox.empty()
+        await mail.close()
+        await service.close()
+
+    play(story)
+
+
+def test_robots_txt_is_known_to_all():
+    """What one poller has read the service keeps and gives to the next; a Crawl-delay holds for
+    all.
+    """
+    heard: list[tuple[str, float]] = []
+
+    async def story():
+        robots = make_robots(heard)
+        reader, bus = make_robots(), InProcessBus()
+
+        async def get(url):
+            return b"User-agent: *\nCrawl-delay: 7\n"
+
+        class Reads(Answers):
+            async def fetch(self, request, permit):
+                await permit.hop("a.example")
+                await reader.check(URL, get)
+                return await super().fetch(request, permit)
+
+        service = RemoteFetcher(bus, "s" * 16, Answers(), robots=robots, usual_seconds=1)
+        poller = RemotePoller(bus, "s" * 16, Reads(), robots=reader, places=1)
+        running = asyncio.create_task(poller.run(("pages",)))
+        await service.fetch(REQUEST, FreePermit())
+
+        assert [("a.example", 7.0)] == heard
+        assert b"Crawl-delay" in (robots.export(HostState(name="a.example")).robots or b"")
+        running.cancel()
+        await poller.close()
+        await service.close()
+
+    play(story)
+
+
+def test_pages_with_a_file_of_certificates_are_fetched_here():
+    """A poller does not have the file."""
+
+    async def story():
+        async with pair(Answers(Failed(kind="net", reason="the poller")), pollers=1) as service:
+            assert PAGE == await service.fetch(FetchRequest(url=URL, trust="/etc/own.pem"), FreePermit())
+
+    play(story)
