@@ -16,6 +16,7 @@ from tidings.web.access import LOCAL, Asker, Who, asker_of, check_objects, check
 from tidings.web.api import feeds, health, hooks, metrics, signals, stream, websub
 from tidings.web.guard import READING, RequestGuard
 from tidings.web.markup import render
+from tidings.web.markup.catalogue import choose_language
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
 from tidings.web.resources.compatible import COMPATIBLE_OPERATIONS
 from tidings.web.resources.operations import OPERATIONS
@@ -85,6 +86,7 @@ def screens(desk: Desk) -> tuple[Entrance, ...]:
     def at(answer: Callable[[Request, Desk], Awaitable[Response]]) -> Answer:
         async def answer_request(request: Request, inside: Inside) -> Response:
             del inside
+            choose_language(request.headers.get("accept-language", ""))
             try:
                 return await answer(request, desk)
             except ProblemError as problem:
@@ -93,6 +95,7 @@ def screens(desk: Desk) -> tuple[Entrance, ...]:
         return answer_request
 
     async def refuse(request: Request, problem: ProblemError) -> Response:
+        choose_language(request.headers.get("accept-language", ""))
         return await desk.problem(request, problem)
 
     return (

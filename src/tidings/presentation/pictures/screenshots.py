@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tidings.presentation.marks import escape
 from tidings.presentation.writing import cut_text, one_line
 
 if TYPE_CHECKING:
@@ -84,27 +83,6 @@ def compare_screenshots(before: bytes, now: bytes) -> ScreenshotComparison:
     written = io.BytesIO()
     shown.quantize(64).save(written, "PNG")
     return ScreenshotComparison(share, written.getvalue(), size, boxes[:MOST_BOXES])
-
-
-def slider(before: str, now: str, *, labels: tuple[str, str], difference: str = "") -> str:
-    """Return two screenshots beside one another, which a script of the screen lays over one another
-    with an edge between them to be moved; below, what differs.
-
-    Args:
-        before: Address of the older screenshot.
-        now: Address of the newer one.
-        labels: What each of them is: which version and of when.
-        difference: Address of the picture of what differs; empty for none.
-    """
-    older, newer = (escape(cut_text(one_line(label), 200)) for label in labels)
-    both = "".join(
-        f'<figure{name}><img src="{escape(address)}" alt="{label}"><figcaption class="small soft">{label}</figcaption></figure>'
-        for name, address, label in (("", before, older), (' class="now"', now, newer))
-    )
-    edge = '<input type="range" min="0" max="100" value="50" aria-label="How much of the newer one is shown" hidden>'
-    picture = f'<img src="{escape(difference)}" alt="What differs, in red and in frames" loading="lazy">'
-    fold = f'<details class="fold gap"><summary>What differs</summary>{picture}</details>' if difference else ""
-    return f'<div class="slider" data-slider>{edge}<div class="both">{both}</div></div>{fold}'
 
 
 def _read(data: bytes, open_picture: object) -> Image:

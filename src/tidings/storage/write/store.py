@@ -11,6 +11,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -84,7 +85,8 @@ class Store:
 
     async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
         """Return `fn(connection, ...)`, run on one snapshot of the database."""
-        read = _Read(lambda c: fn(c, *args, **kw), asyncio.get_running_loop().create_future())
+        run = copy_context().run
+        read = _Read(lambda c: run(fn, c, *args, **kw), asyncio.get_running_loop().create_future())
         with self._lock:
             self._reads.append(read)
             is_first = len(self._reads) == 1

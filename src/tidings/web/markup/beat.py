@@ -10,6 +10,7 @@ from markupsafe import Markup
 from tidings.clock import DAY
 from tidings.storage.observed import polls
 from tidings.storage.observed.polls import Beats
+from tidings.web.markup.catalogue import say
 from tidings.web.markup.spell import count
 
 if TYPE_CHECKING:
@@ -45,11 +46,11 @@ def picture(beats: Beats) -> Markup:
         if 0 <= slot < SLOTS:
             name = {"seen": "hs", "changed": "hc", "failed": "hf"}[kind]
             paths[name] += f"M{1 + 3 * slot} {_STROKES[name]}"
-    said = f"{DAYS} days: " + ", ".join(
+    said = say("{days} days: ", days=DAYS) + ", ".join(
         [
             count(beats.polls, "check"),
             count(beats.changes, "change"),
-            *([f"{beats.failures:,} failed"] if beats.failures else []),
+            *([say("{failures} failed", failures=f"{beats.failures:,}")] if beats.failures else []),
         ]
     )
     drawn = Markup("").join(

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
 
+from tidings.web.markup.catalogue import say
 from tidings.web.parameters import FORM, body_of
 from tidings.web.problems import ProblemError
 
@@ -39,9 +40,11 @@ async def read_form(request: Request) -> SentForm:
     body = await body_of(request, most=MOST_BYTES)
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and media != FORM:
-        raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a form is expected", hint=f"send {FORM}")
+        raise ProblemError(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, say("a form is expected"), hint=say("send {form}", form=FORM)
+        )
     try:
         found = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
     except ValueError as error:
-        raise ProblemError(HTTPStatus.BAD_REQUEST, "the form cannot be read") from error
+        raise ProblemError(HTTPStatus.BAD_REQUEST, say("the form cannot be read")) from error
     return SentForm({name: [one.replace("\r\n", "\n") for one in values] for name, values in found.items()})

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from tidings.presentation.edits import EditLine, edits_of, headline
 from tidings.web.markup import spell
+from tidings.web.markup.catalogue import draw, say
 
 if TYPE_CHECKING:
     from tidings.service.show.records import Record
@@ -17,6 +18,8 @@ LONGEST: Final = 160
 """Characters of one text in a line."""
 SHOWN: Final = 3
 """Edits that a line names."""
+_INS: Final = Markup("<ins>")
+_DEL: Final = Markup("<del>")
 
 
 def line(record: Record) -> Markup:
@@ -27,7 +30,9 @@ def line(record: Record) -> Markup:
     said = [_edit(edit) for edit in edits]
     if not said:
         return _text(headline(record))
-    more = Markup(' <span class="soft">and {} more</span>').format(f"{rest:,}") if rest else Markup("")
+    more = (
+        Markup(' <span class="soft">{}</span>').format(say("and {rest} more", rest=f"{rest:,}")) if rest else Markup("")
+    )
     return Markup("; ").join(said) + more
 
 
@@ -78,11 +83,15 @@ def _edit(edit: EditLine) -> Markup:
         case "updated":
             return named + Markup("<del>{}</del> → <ins>{}</ins>").format(_text(edit.old), _text(edit.new))
         case "inserted":
-            return Markup("New{}: <ins>{}</ins>").format(f" {edit.sort}" if edit.sort else "", _text(edit.new))
+            return draw(
+                "New{sort}: <1>{new}</1>", sort=f" {edit.sort}" if edit.sort else "", _1=_INS, new=_text(edit.new)
+            )
         case "deleted":
-            return Markup("Gone{}: <del>{}</del>").format(f" {edit.sort}" if edit.sort else "", _text(edit.old))
+            return draw(
+                "Gone{sort}: <1>{old}</1>", sort=f" {edit.sort}" if edit.sort else "", _1=_DEL, old=_text(edit.old)
+            )
         case "moved":
-            return Markup("Moved: {}").format(_text(edit.new))
+            return draw("Moved: {new}", new=_text(edit.new))
         case "counted":
             return Markup("{}: {}").format(_text(edit.old), edit.new)
         case _:

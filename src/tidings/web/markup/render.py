@@ -1,4 +1,5 @@
-"""From values to a page: the templates, what every screen shows around its content, and what a browser may do with it.
+"""From values to a page: the templates, what every screen shows around its content, and what a
+browser may do with it.
 
 Scripts, sheets and pictures come from this service alone; nothing in a page is a script. `STATIC`
 is served under `/static/HASH/NAME` and may be kept for ever.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import mimetypes
 from functools import cache
 from http import HTTPStatus
@@ -18,7 +20,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from tidings import __version__
+from tidings.settings import table
 from tidings.web.markup import spell
+from tidings.web.markup.catalogue import draw, get_language, say
+from tidings.web.markup.sentences import Sentences, catalogue
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -49,15 +54,31 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=[Sentences],
     )
     made.filters.update(span=spell.span, number=spell.number, text=spell.text)
-    made.globals.update(count=spell.count, version=__version__, asset=asset)
+    made.globals.update(_=draw, count=spell.count, say=say, version=__version__, asset=asset, language=get_language)
     return made
+
+
+def write_catalogue() -> str:
+    """Return `translations/en.json` as it has to be: every sentence that screens say, in English."""
+    return (
+        json.dumps(
+            catalogue(environment(), HERE.parent, (row.help for row in table())),
+            ensure_ascii=False,
+            indent=1,
+            sort_keys=True,
+        )
+        + "\n"
+    )
 
 
 @cache
 def asset(name: str) -> str:
-    """Return the address of a file of `static/`: it has the file's hash, so that it may be kept for ever."""
+    """Return the address of a file of `static/`: it has the file's hash, so that it may be kept for
+    ever.
+    """
     return f"/static/{hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]}/{name}"
 
 
@@ -72,7 +93,8 @@ async def static(request: Request, desk: object) -> Response:
 
 
 def pack(request: Request, body: bytes, status: int, headers: Mapping[str, str], media_type: str) -> Response:
-    """Return an answer, compressed where its reader takes that. Nothing that a stranger chooses stands beside a secret in it.
+    """Return an answer, compressed where its reader takes that. Nothing that a stranger chooses
+    stands beside a secret in it.
 
     Args:
         request: What is answered.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from tidings.storage.watches import values
+from tidings.web.markup.catalogue import say
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -75,7 +76,14 @@ def _plot(label: str, numbers: Sequence[tuple[Instant, float]], now: Instant) ->
     for (_, before), (at, value) in pairwise(numbers):
         points += [f"{x(at):.1f},{y(before):.1f}", f"{x(at):.1f},{y(value):.1f}"]
     points.append(f"{x(last):.1f},{y(numbers[-1][1]):.1f}")
-    said = f"{label}: from {numbers[0][1]:g} to {numbers[-1][1]:g}, lowest {lowest:g}, highest {highest:g}; table below"
+    said = say(
+        "{label}: from {first} to {last}, lowest {lowest}, highest {highest}; table below",
+        label=label,
+        first=f"{numbers[0][1]:g}",
+        last=f"{numbers[-1][1]:g}",
+        lowest=f"{lowest:g}",
+        highest=f"{highest:g}",
+    )
     return Markup(
         '<svg class="plot xl" viewBox="0 0 {} {}" role="img" aria-label="{}"><path class="g" d="M60 {}H{}M60 {}H{}"/>'
         '<text x="0" y="{}">{}</text><text x="0" y="{}">{}</text><polyline class="c" points="{}"/>'

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.web.markup.catalogue import say, say_count, sentences
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NBSP: Final = "\N{NO-BREAK SPACE}"
-_UNITS: Final = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s"))
+_UNITS: Final = tuple(zip((DAY, HOUR, MINUTE, SECOND), sentences("d", "h", "min", "s"), strict=True))
+_DAYS: Final = sentences("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = sentences(
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_SHORT_MONTHS: Final = sentences("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CONTROLS: Final = frozenset(
     {*range(0x20), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 )
@@ -44,22 +51,29 @@ def short(instant: Instant, now: Instant, zone: tzinfo) -> str:
     at, today = local(instant, zone), local(now, zone)
     if at.date() == today.date():
         return f"{at:%H:%M}"
+    month = say(_SHORT_MONTHS[at.month - 1])
     if abs(instant - now) < 300 * DAY:
-        return f"{at.day}{_NBSP}{at:%b, %H:%M}"
-    return f"{at.day}{_NBSP}{at:%b}{_NBSP}{at.year}"
+        return say("{day}\N{NO-BREAK SPACE}{month}, {time}", day=at.day, month=month, time=f"{at:%H:%M}")
+    return say("{day}\N{NO-BREAK SPACE}{month}\N{NO-BREAK SPACE}{year}", day=at.day, month=month, year=at.year)
 
 
 def day(instant: Instant, now: Instant, zone: tzinfo) -> str:
     """Return the heading of a day: `Today, Saturday 28 November`, `Yesterday`, `Monday 2 March`."""
     at, today = local(instant, zone).date(), local(now, zone).date()
-    said = f"{at:%A} {at.day} {at:%B}" + ("" if at.year == today.year else f" {at.year}")
+    said = _day(at) + ("" if at.year == today.year else f" {at.year}")
     match (today - at).days:
         case 0:
-            return f"Today, {said}"
+            return say("Today, {day}", day=said)
         case 1:
-            return "Yesterday"
+            return say("Yesterday")
         case _:
             return said
+
+
+def _day(at: date) -> str:
+    return say(
+        "{weekday} {day} {month}", weekday=say(_DAYS[at.weekday()]), day=at.day, month=say(_MONTHS[at.month - 1])
+    )
 
 
 def stamp(instant: Instant | None, now: Instant, zone: tzinfo) -> Markup:
@@ -68,7 +82,7 @@ def stamp(instant: Instant | None, now: Instant, zone: tzinfo) -> Markup:
         return Markup("–")
     at = local(instant, zone)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        at.isoformat(timespec="seconds"), f"{at:%A %d %B %Y, %H:%M:%S %Z}", short(instant, now, zone)
+        at.isoformat(timespec="seconds"), f"{_day(at)} {at:%Y, %H:%M:%S %Z}", short(instant, now, zone)
     )
 
 
@@ -77,19 +91,20 @@ def span(duration: Duration) -> str:
     for size, unit in _UNITS:
         if duration >= size:
             number = duration / size
-            return (
-                f"{number:.0f}{_NBSP}{unit}" if number >= 3 else f"{number:.1f}".removesuffix(".0") + f"{_NBSP}{unit}"
-            )
-    return f"0{_NBSP}s"
+            figure = f"{number:.0f}" if number >= 3 else f"{number:.1f}".removesuffix(".0")
+            return f"{figure}{_NBSP}{say(unit)}"
+    return f"0{_NBSP}{say('s')}"
 
 
 def ago(instant: Instant | None, now: Instant) -> str:
     """Return `3 min ago`, `in 9 s`, `just now`, or `never`."""
     if instant is None:
-        return "never"
+        return say("never")
     if instant <= now < instant + SECOND:
-        return "just now"
-    return f"in {span(instant - now)}" if instant > now else f"{span(now - instant)} ago"
+        return say("just now")
+    if instant > now:
+        return say("in {time}", time=span(instant - now))
+    return say("{time} ago", time=span(now - instant))
 
 
 def number(value: float) -> str:
@@ -99,7 +114,7 @@ def number(value: float) -> str:
 
 def count(many: int, noun: str, plural: str = "") -> str:
     """Return a count with its noun: `1 check`, `1,284 checks`."""
-    return f"{many:,}{_NBSP}{noun if many == 1 else plural or noun + 's'}"
+    return say_count(many, f"{{n}}{_NBSP}{noun}", f"{{n}}{_NBSP}{plural or noun + 's'}")
 
 
 def text(value: object, *, most: int = 400) -> Markup:
@@ -119,7 +134,7 @@ def _show(text: str) -> Markup:
     if not any(ord(one) in _CONTROLS for one in text):
         return escape(text)
     return Markup("").join(
-        Markup('<span class="tag" title="a control character">U+{}</span>').format(f"{ord(one):04X}")
+        Markup('<span class="tag" title="{}">U+{}</span>').format(say("a control character"), f"{ord(one):04X}")
         if ord(one) in _CONTROLS and one not in "\n\t"
         else escape(one)
         for one in text

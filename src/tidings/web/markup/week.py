@@ -7,9 +7,10 @@ from typing import Final
 
 from markupsafe import Markup
 
+from tidings.web.markup.catalogue import say, sentences
 from tidings.web.markup.spell import count
 
-DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DAYS: Final = sentences("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SIDE: Final = 19
 ROW: Final = 17
 
@@ -29,12 +30,12 @@ def picture(hours: Mapping[tuple[int, int], int]) -> Markup:
         for hour in range(24)
     )
     names = Markup("").join(
-        Markup('<text x="0" y="{}">{}</text>').format(ROW * k + 12, day) for k, day in enumerate(DAYS)
+        Markup('<text x="0" y="{}">{}</text>').format(ROW * k + 12, say(day)) for k, day in enumerate(DAYS)
     )
     clock = Markup("").join(
         Markup('<text x="{}" y="132">{}</text>').format(34 + SIDE * hour, hour) for hour in (0, 6, 12, 18)
     )
-    said = f"{count(sum(hours.values()), 'change')} by day and hour of the week"
+    said = say("{changes} by day and hour of the week", changes=count(sum(hours.values()), "change"))
     return Markup('<svg class="plot hours" viewBox="0 0 492 136" role="img" aria-label="{}">{}{}{}</svg>').format(
         said, names, cells, clock
     )

@@ -21,6 +21,7 @@ from tidings.storage.people import accounts, tokens
 from tidings.web.access import RANKS, ROLES_OF_SCOPES
 from tidings.web.guard import find_token
 from tidings.web.markup import forms
+from tidings.web.markup.catalogue import say
 from tidings.web.problems import ProblemError
 from tidings.web.screens.people import HASHING, begin_session
 
@@ -39,8 +40,8 @@ def _check_signed_in(request: Request) -> None:
     program, and makes none that may do more.
     """
     if not request.state.asker.name or find_token(request.headers):
-        hint = "an admin makes one: `tidings user add NAME`"
-        raise ProblemError(HTTPStatus.FORBIDDEN, "this is for people who have signed in", hint=hint)
+        hint = say("an admin makes one: `tidings user add NAME`")
+        raise ProblemError(HTTPStatus.FORBIDDEN, say("this is for people who have signed in"), hint=hint)
 
 
 async def show(request: Request, desk: Desk, *, problem: str = "", token: str = "") -> Response:
@@ -64,7 +65,7 @@ async def show(request: Request, desk: Desk, *, problem: str = "", token: str = 
     return await desk.page(
         request,
         "account.html",
-        title="Account",
+        title=say("Account"),
         here="account",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
         problem=problem,
@@ -84,7 +85,9 @@ async def act(request: Request, desk: Desk) -> Response:
             case "zone":
                 zone = form.one("zone").strip()
                 if zone and zone not in available_timezones():
-                    raise UsageError(f"there is no time zone {zone[:60]!r}; one is called like Europe/Berlin")
+                    raise UsageError(
+                        say("there is no time zone {zone}; one is called like Europe/Berlin", zone=repr(zone[:60]))
+                    )
                 await desk.store.write(accounts.alter, asker.owner_id, zone=zone)
             case "password":
                 return await _set_password(request, desk, form)
@@ -94,7 +97,7 @@ async def act(request: Request, desk: Desk) -> Response:
                 await desk.store.write(tokens.revoke, form.one("token"), owner_id=asker.owner_id)
             case "share":
                 if not (tag := form.one("tag").strip()[:LONGEST_TAG]):
-                    raise UsageError("name the tag that is shared")
+                    raise UsageError(say("name the tag that is shared"))
                 await desk.store.write(accounts.share, asker.owner_id, tag)
             case "unshare":
                 await desk.store.write(accounts.unshare, asker.owner_id, form.one("tag"))
@@ -112,11 +115,11 @@ async def _set_password(request: Request, desk: Desk, form: SentForm) -> Respons
     asker = request.state.asker
     address = request.client.host if request.client is not None else ""
     if wait := desk.tries.wait(asker.name, address, desk.clock.now()):
-        raise UsageError(f"too many tries; wait {max(1, round(wait / MINUTE))} min")
+        raise UsageError(say("too many tries; wait {minutes} min", minutes=max(1, round(wait / MINUTE))))
     row = await desk.store.read(accounts.get_by_name, asker.name)
     async with HASHING:
         if not await asyncio.to_thread(accounts_of.opens, row, form.one("old")):
-            raise UsageError("the password until now is another one")
+            raise UsageError(say("the password until now is another one"))
         kept = await asyncio.to_thread(accounts_of.hash_of, form.one("password"))
     await desk.store.write(accounts_of.set_password, asker.name, kept)
     return await begin_session(request, desk, row, "/account")
@@ -125,7 +128,7 @@ async def _set_password(request: Request, desk: Desk, form: SentForm) -> Respons
 async def _make_token(request: Request, desk: Desk, form: SentForm) -> Response:
     asker, scope = request.state.asker, form.one("scope")
     if RANKS[ROLES_OF_SCOPES.get(scope, "admin")] > RANKS[asker.role]:
-        raise UsageError("a token does no more than its owner may")
+        raise UsageError(say("a token does no more than its owner may"))
     made, _ = await desk.store.write(
         tokens_of.add, form.one("name").strip(), scope, owner_id=asker.owner_id, at=desk.clock.wall()
     )

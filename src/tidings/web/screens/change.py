@@ -10,14 +10,14 @@ from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from tidings.errors import TidingsError
-from tidings.presentation.pictures.screenshots import slider
 from tidings.presentation.presenters import presenter
 from tidings.presentation.safe.frame import HEADERS, frame
-from tidings.presentation.views.view import NAMES
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, versions
 from tidings.storage.watches import deliveries, inbox, sentinels
 from tidings.web.markup import forms, lines, spell
+from tidings.web.markup.catalogue import say, sentence
+from tidings.web.markup.render import environment
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back, reader_zone
 
@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 
 PICTURES: Final = "screenshots"
 """The view that is no comparison of texts."""
+_LABELS: Final[Mapping[str, str]] = {
+    "only": sentence("Changes only"),
+    "page": sentence("One page"),
+    "two": sentence("Two pages"),
+    "table": sentence("Table"),
+    "rendered": sentence("Rendered"),
+}
 VERSIONS: Final = 60
 """Versions that can be chosen for a comparison, the newest ones."""
 
@@ -55,7 +62,7 @@ async def show(request: Request, desk: Desk) -> Response:
     """Return the comparison of a change, in one of its views; the script of the screen marks it as read."""
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
+        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
     change = found.item.change
     record = change_record(change.row, sentinel=change.sentinel, url=change.url)
     old, new = _choose(request, change.row.from_seq, "from"), _choose(request, change.row.to_seq, "to")
@@ -121,12 +128,12 @@ async def render(request: Request, desk: Desk) -> Response:
     """Return the page of a change as it renders, with marks, for the frame of its screen: nothing in it can act."""
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
+        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
     row = found.item.change.row
     old, new = _choose(request, row.from_seq, "from"), _choose(request, row.to_seq, "to")
     by_seq = {one.seq: one for one in found.versions}
     if old not in by_seq or new not in by_seq:
-        raise ProblemError(HTTPStatus.GONE, "these versions are no longer stored")
+        raise ProblemError(HTTPStatus.GONE, say("these versions are no longer stored"))
     merged = await desk.comparisons.render(page_id=row.page_id, old=by_seq[old], new=by_seq[new])
     headers = {**HEADERS, "x-frame-options": "SAMEORIGIN"}
     return Response(merged.html or f"<!doctype html><p>{escape(merged.why_not)}</p>", headers=headers)
@@ -157,12 +164,12 @@ async def _read_pictured(request: Request, desk: Desk) -> tuple[Version, Version
     """Return the versions that an address names, both of which have a picture."""
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change")
+        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
     row = found.item.change.row
     old, new = _choose(request, row.from_seq, "from"), _choose(request, row.to_seq, "to")
     by_seq = {one.seq: one for one in found.versions if one.screenshot}
     if old not in by_seq or new not in by_seq:
-        raise ProblemError(HTTPStatus.GONE, "there are no such pictures")
+        raise ProblemError(HTTPStatus.GONE, say("there are no such pictures"))
     return by_seq[old], by_seq[new]
 
 
@@ -197,33 +204,35 @@ async def _draw(
     pictured = [by_seq[seq] for seq in pair if seq in by_seq and by_seq[seq].screenshot]
     if wanted == PICTURES and len(pictured) == 2:
         address = f"/changes/{row.id}/screenshot"
-        labels = tuple(f"Version {one.seq}, {whens[one.seq]}" for one in pictured)
-        body = slider(
-            f"{address}?from={pair[0]}&to={pair[1]}",
-            f"{address}?from={pair[1]}&to={pair[0]}",
-            labels=(labels[0], labels[1]),
-            difference=f"{address}s?from={pair[0]}&to={pair[1]}",
+        sides = [
+            (f"{address}?from={one.seq}&to={other.seq}", say("Version {seq}, {when}", seq=one.seq, when=whens[one.seq]))
+            for one, other in (pictured, reversed(pictured))
+        ]
+        body = (
+            environment()
+            .get_template("slider.html")
+            .render(sides=sides, difference=f"{address}s?from={pair[0]}&to={pair[1]}")
         )
-        views = [("", "Comparison", False), (PICTURES, "Screenshots", True)]
-        return _Shown(PICTURES, Markup(body), views)  # noqa: S704 - the slider escapes what it is given
+        views = [("", say("Comparison"), False), (PICTURES, say("Screenshots"), True)]
+        return _Shown(PICTURES, Markup(body), views)  # noqa: S704 - a template escapes what it is given
     if pair[0] not in by_seq or pair[1] not in by_seq:
         return _Shown(
             "",
             _fragment(record),
-            problem="These versions are no longer stored. This is what was found while they were.",
+            problem=say("These versions are no longer stored. This is what was found while they were."),
         )
     old, new = by_seq[pair[0]], by_seq[pair[1]]
     address = f"/changes/{row.id}/rendered?from={pair[0]}&to={pair[1]}"
-    captions = (f"Version {old.seq}, {whens[old.seq]}", f"Version {new.seq}, {whens[new.seq]}")
+    old_caption, new_caption = (say("Version {seq}, {when}", seq=one.seq, when=whens[one.seq]) for one in (old, new))
     try:
         view = await desk.comparisons.view(
             found.owner,
             page_id=row.page_id,
             old=old,
             new=new,
-            view=wanted if wanted in NAMES else "",
-            captions=captions,
-            rendered=frame(address, f"{found.title or found.item.change.sentinel}, with what changed"),
+            view=wanted if wanted in _LABELS else "",
+            captions=(old_caption, new_caption),
+            rendered=frame(address, say("{page}, with what changed", page=found.title or found.item.change.sentinel)),
             found=row.found if is_own else None,
         )
         if view is None:
@@ -232,12 +241,12 @@ async def _draw(
                 if is_own
                 else await desk.comparisons.two_versions(found.owner, page_id=row.page_id, old=old, new=new)
             )
-            views = [("", "Comparison", True), (PICTURES, "Screenshots", False)] if len(pictured) == 2 else []
+            views = [("", say("Comparison"), True), (PICTURES, say("Screenshots"), False)] if len(pictured) == 2 else []
             return _Shown("", _fragment(record), views)
     except TidingsError as error:
         return _Shown("", _fragment(record) if is_own else Markup(""), problem=str(error))
-    views = [(one.view, one.name, one.view == view.view) for one in view.choices if not one.why_not]
-    views += [(PICTURES, "Screenshots", False)] if len(pictured) == 2 else []
+    views = [(one.view, say(_LABELS[one.view]), one.view == view.view) for one in view.choices if not one.why_not]
+    views += [(PICTURES, say("Screenshots"), False)] if len(pictured) == 2 else []
     return _Shown(view.view, Markup(view.whole), views, view.notice)  # noqa: S704 - the view escapes all texts of pages
 
 

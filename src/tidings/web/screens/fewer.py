@@ -19,6 +19,7 @@ from tidings.service.watch import by_name
 from tidings.storage.observed import versions
 from tidings.storage.watches import changes, inbox, sentinels
 from tidings.web.markup import forms, lines
+from tidings.web.markup.catalogue import say, sentence
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ MOST: Final = 40
 """Changes that are compared once more, the newest."""
 EDITS: Final = 3
 """Edits of a change that can be said to be not relevant."""
-NAMES: Final = {"noise": "Not relevant", "size": "Quiet until it changes more than usual"}
+NAMES: Final = {"noise": sentence("Not relevant"), "size": sentence("Quiet until it changes more than usual")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "fewer.html",
-        title=NAMES[how],
+        title=say(NAMES[how]),
         here="inbox",
         how=how,
         names=NAMES,
@@ -96,10 +97,10 @@ async def act(request: Request, desk: Desk) -> Response:
     how, given = form.one("how"), form.one("edit")
     proposals = _proposals(found, how if how in NAMES else "noise")
     if (chosen := _choose(given, proposals)) is None:
-        raise ProblemError(HTTPStatus.BAD_REQUEST, "nothing that could be left out was chosen")
+        raise ProblemError(HTTPStatus.BAD_REQUEST, say("nothing that could be left out was chosen"))
     proposal, now = proposals[chosen], desk.clock.wall()
     try:
-        await desk.store.write(say, found.owner.name, proposal.text, desk.statement_settings, now)
+        await desk.store.write(alter, found.owner.name, proposal.text, desk.statement_settings, now)
     except TidingsError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
     reader = request.state.asker.owner_id
@@ -108,7 +109,7 @@ async def act(request: Request, desk: Desk) -> Response:
     return RedirectResponse(f"/sentinels/{quote(found.owner.name)}?undo={found.owner.revision}", HTTPStatus.SEE_OTHER)
 
 
-def say(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
+def alter(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
     """Let a sentinel say this text from now on.
 
     Args:
@@ -125,7 +126,7 @@ def say(c: Connection, name: str, text: str, settings: Settings, now: Instant) -
 async def _find(request: Request, desk: Desk) -> _FoundProposals:
     found = await desk.store.read(_read, str(request.path_params["id"]), desk.clock.wall())
     if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such change, or its sentinel has ended")
+        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change, or its sentinel has ended"))
     return found
 
 

@@ -13,6 +13,7 @@ from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries, endpoints
 from tidings.web.access import check_objects
 from tidings.web.markup import forms
+from tidings.web.markup.catalogue import say
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
 
@@ -39,7 +40,7 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "health.html",
-        title="Health",
+        title=say("Health"),
         here="health",
         troubles=[one for one in health.troubles if one.severity != "note"],
         notes=[one for one in health.troubles if one.severity == "note"],

@@ -13,6 +13,7 @@ from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, inbox, sentinels
 from tidings.web.markup import beat, forms, lines, spell
+from tidings.web.markup.catalogue import say
 from tidings.web.screens.desk import back, reader_zone
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "inbox.html",
-        title="Inbox",
+        title=say("Inbox"),
         here="inbox",
         is_empty=not found.names and not found.counts["all"],
         wanted=asked,
@@ -126,7 +127,7 @@ async def show(request: Request, desk: Desk) -> Response:
         here_url=str(request.url.path) + (f"?{request.url.query}" if request.url.query else ""),
         older=older,
         is_filtered=is_filtered,
-        nothing="No change matches this filter." if is_filtered else _rest(found),
+        nothing=say("No change matches this filter.") if is_filtered else _rest(found),
         today={
             "notified": found.today[0],
             "quiet": found.today[1],
@@ -239,7 +240,7 @@ def _groups(items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone
             first.sentinel,
             found.titles.get(first.row.page_id) or first.sentinel,
             urlsplit(first.url).hostname or "",
-            f"burst of {len(burst)} in {spell.span(length)}" if is_folding and length else "",
+            say("burst of {many} in {time}", many=len(burst), time=spell.span(length)) if is_folding and length else "",
             beat.picture(found.beats.get(first.row.page_id, beat.NONE)),
             shown[:STAND] if is_folding else shown,
             shown[STAND:] if is_folding else [],
@@ -250,7 +251,11 @@ def _groups(items: Sequence[InboxItem], found: _FoundChanges, now: Instant, zone
 def _line(item: InboxItem, now: Instant, zone: tzinfo) -> Line:
     row = item.change.row
     record = change_record(row, sentinel=item.change.sentinel, url=item.change.url)
-    why = f"{record['kind']}{', ignored for noise' if row.noise else ', quiet' if row.quiet else ''}"
+    why = str(record["kind"])
+    if row.noise:
+        why = say("{kind}, ignored for noise", kind=why)
+    elif row.quiet:
+        why = say("{kind}, quiet", kind=why)
     return Line(
         row.id,
         lines.line(record),
@@ -270,22 +275,25 @@ def _says(items: Sequence[InboxItem], now: Instant, zone: tzinfo) -> str:
         return ""
     named = len({item.change.sentinel for item in items})
     oldest = spell.short(items[-1].change.row.detected_at, now, zone)
-    return f"from {spell.count(named, 'sentinel')}, the oldest from {oldest}"
+    return say("from {sentinels}, the oldest from {time}", sentinels=spell.count(named, "sentinel"), time=oldest)
 
 
 def _rest(found: _FoundChanges) -> str:
-    return f"Nothing new. {spell.count(len(found.names), 'sentinel')} {'goes' if len(found.names) == 1 else 'go'} on checking."
+    return say(
+        "Nothing new. {sentinels} on checking.",
+        sentinels=spell.count(len(found.names), "sentinel goes", "sentinels go"),
+    )
 
 
 def _menus(found: _FoundChanges, asked: Filter, request: Request) -> list[tuple[str, str, str, list[tuple[str, str]]]]:
     def menu(label: str, key: str, current: str, values: Sequence[str]) -> tuple[str, str, str, list[tuple[str, str]]]:
         return label, key, current, [(value, value) for value in values[:40]]
 
-    made = [menu("Sentinel", "sentinel", asked.sentinel, found.names)]
+    made = [menu(say("Sentinel"), "sentinel", asked.sentinel, found.names)]
     if found.tags:
-        made.append(menu("Tag", "tag", asked.tag, found.tags))
-    made.append(menu("Kind", "kind", asked.kind, found.kinds))
-    made.append(menu("Time", "time", request.query_params.get("time", ""), list(TIMES)))
+        made.append(menu(say("Tag"), "tag", asked.tag, found.tags))
+    made.append(menu(say("Kind"), "kind", asked.kind, found.kinds))
+    made.append(menu(say("Time"), "time", request.query_params.get("time", ""), list(TIMES)))
     return made
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.storage.watches import inbox
 from tidings.web.api.stream import HEARTBEAT_SECONDS, RETRY_MILLISECONDS, EventStream
+from tidings.web.markup.catalogue import say
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ MOST_SCREENS: Final = 1_000
 async def show(request: Request, desk: Desk) -> Response:
     """Return the stream of one open screen."""
     if len(desk.arrivals) >= MOST_SCREENS or desk.arrivals.is_over:
-        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too many screens are open", headers={"retry-after": "60"})
+        raise ProblemError(
+            HTTPStatus.SERVICE_UNAVAILABLE, say("too many screens are open"), headers={"retry-after": "60"}
+        )
     return EventStream(OpenScreen(desk, request.state.asker))
 
 

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
+from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import SentinelError, TidingsError
@@ -17,6 +18,7 @@ from tidings.service.sentinels import register
 from tidings.storage.watches import requests, sentinels, subscriptions
 from tidings.web.access import check_objects
 from tidings.web.markup import forms
+from tidings.web.markup.catalogue import say, sentence
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -33,13 +35,13 @@ if TYPE_CHECKING:
     from tidings.web.screens.desk import Desk
 
 MONITORS: Final = {
-    "any change": "Everything: any change of the page's words, links or images",
-    "all words": "The words of the page",
-    "price": "The price of the thing that is sold here",
-    "availability": "Whether it is in stock",
-    "items": "New entries of a feed or a list",
-    "links": "Links",
-    "table 1": "The first table",
+    "any change": sentence("Everything: any change of the page's words, links or images"),
+    "all words": sentence("The words of the page"),
+    "price": sentence("The price of the thing that is sold here"),
+    "availability": sentence("Whether it is in stock"),
+    "items": sentence("New entries of a feed or a list"),
+    "links": sentence("Links"),
+    "table 1": sentence("The first table"),
 }
 """What can be watched by one choice, in the words of the language."""
 MOST_ADDRESSES: Final = 20
@@ -84,12 +86,14 @@ async def pick(request: Request, desk: Desk) -> Response:
     given = request.query_params
     body = desk.copies.get(given.get("copy", ""), request.state.asker.owner_id)
     if body is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, "this page is no longer kept; show it again")
+        raise ProblemError(HTTPStatus.NOT_FOUND, say("this page is no longer kept; show it again"))
     link = f"/new?{urlencode([*_repeat_request(request), ('at', '')])}"
     html = await desk.comparisons.page_to_pick(body, link)
     policy = HEADERS["content-security-policy"].removesuffix("sandbox") + f"sandbox {SANDBOX}"
     headers = {**HEADERS, "content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
-    return Response(html or "<!doctype html><p>This is no web page with words.</p>", headers=headers)
+    return Response(
+        html or Markup("<!doctype html><p>{}</p>").format(say("This is no web page with words.")), headers=headers
+    )
 
 
 def _repeat_request(request: Request) -> list[tuple[str, str]]:
@@ -130,7 +134,7 @@ async def _screen(
     return await desk.page(
         request,
         "make.html",
-        title="New sentinel",
+        title=say("New sentinel"),
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems and request.method == "POST" else HTTPStatus.OK,
         url=url,
         text=text,

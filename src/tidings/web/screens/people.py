@@ -17,7 +17,9 @@ from tidings.service.people import tokens as tokens_of
 from tidings.storage.people import accounts, sessions, tokens
 from tidings.web.access import cookie_name
 from tidings.web.markup import forms
+from tidings.web.markup.catalogue import say, sentences
 from tidings.web.markup.render import POLICY, environment, pack
+from tidings.web.markup.spell import count
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 2
 """Passwords that are hashed at once: each takes 19 MiB and 40 ms."""
+ROLES: Final = sentences("reader", "editor", "admin")
 HASHING: Final = asyncio.Semaphore(AT_ONCE)
 
 
@@ -56,12 +59,12 @@ async def act(request: Request, desk: Desk) -> Response:
     form = await forms.read_form(request)
     name, password, where = form.one("name"), form.one("password"), own_path(form.one("next") or "/")
     if "origin" not in request.headers and "sec-fetch-site" not in request.headers:
-        raise ProblemError(HTTPStatus.FORBIDDEN, "sign in from the form of this service")
+        raise ProblemError(HTTPStatus.FORBIDDEN, say("sign in from the form of this service"))
     has_accounts = await desk.store.read(accounts.exist)
     address = request.client.host if request.client is not None else ""
     if wait := desk.tries.wait(name, address, desk.clock.now()):
         minutes = max(1, round(wait / MINUTE))
-        said = f"Too many tries. Wait {minutes} minute{'' if minutes == 1 else 's'}."
+        said = say("Too many tries. Wait {minutes}.", minutes=count(minutes, "minute"))
         return _door(request, problem=said, status=HTTPStatus.TOO_MANY_REQUESTS, is_first=not has_accounts, next=where)
     if not has_accounts:
         return await _first(request, desk, name, password, form.one("code"))
@@ -69,7 +72,7 @@ async def act(request: Request, desk: Desk) -> Response:
     async with HASHING:
         is_right = await asyncio.to_thread(accounts_of.opens, row, password)
     if not is_right or row is None:
-        said = "Wrong name or password."
+        said = say("Wrong name or password.")
         return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=False, next=where, name=name[:64])
     async with HASHING:
         again = await asyncio.to_thread(accounts_of.renew_hash, row, password)
@@ -80,7 +83,7 @@ async def act(request: Request, desk: Desk) -> Response:
 
 async def _first(request: Request, desk: Desk, name: str, password: str, code: str) -> Response:
     if not desk.is_first_code(code):
-        said = "This is not the code that the terminal shows, or its hour is over."
+        said = say("This is not the code that the terminal shows, or its hour is over.")
         return _door(request, problem=said, status=HTTPStatus.UNAUTHORIZED, is_first=True, next="/", name=name[:64])
     try:
         async with HASHING:
@@ -94,7 +97,7 @@ async def _first(request: Request, desk: Desk, name: str, password: str, code: s
 
 def _make_first(c: Connection, name: str, password_hash: str, now: int) -> AccountRow:
     if accounts.exist(c):
-        raise UsageError("there is an account by now: sign in with it")
+        raise UsageError(say("there is an account by now: sign in with it"))
     return accounts_of.add(c, name, "admin", password_hash, at=now)
 
 
@@ -138,12 +141,14 @@ async def users(request: Request, desk: Desk, *, problem: str = "") -> Response:
             "users": accounts.listing(c),
             "shared": shared,
             "tokens": [(row, names.get(row.owner_id, "")) for row in tokens.listing(c)],
-            "roles": accounts.ROLES,
+            "roles": ROLES,
         }
 
     found = await desk.store.read(read)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK
-    return await desk.page(request, "users.html", title="Users", here="users", status=status, problem=problem, **found)
+    return await desk.page(
+        request, "users.html", title=say("Users"), here="users", status=status, problem=problem, **found
+    )
 
 
 async def act_on_users(request: Request, desk: Desk) -> Response:

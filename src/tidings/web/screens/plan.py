@@ -17,6 +17,7 @@ from tidings.service.on_demand.simulation import other_settings, read_history
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import polls
 from tidings.storage.watches import sentinels
+from tidings.web.markup.catalogue import say
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -64,13 +65,13 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "plan.html",
-        title="Plan and budget",
+        title=say("Plan and budget"),
         here="plan",
         wanted=given,
         curve=curve,
         curve_share=share,
         curve_days=DAYS,
-        curve_problem=problem or ("" if wanted or not given else "Write a whole number of checks a day."),
+        curve_problem=problem or ("" if wanted or not given else say("Write a whole number of checks a day.")),
         **found,
     )
 
@@ -79,7 +80,7 @@ async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[BudgetPoin
     """Return what two budgets would have brought, on which part of the pages, and what was wrong."""
     history, share = (await desk.store.read(read_history, desk.settings, begin=now - DAYS * DAY, end=now)).part(PAGES)
     if not history.made:
-        return [], share, "Nothing was recorded yet. Come back in a day."
+        return [], share, say("Nothing was recorded yet. Come back in a day.")
     budget = desk.settings.budget.polls_per_day
     points = []
     for a_day in sorted({budget, float(wanted)}):

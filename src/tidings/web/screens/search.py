@@ -15,6 +15,7 @@ from tidings.service.search import asking
 from tidings.storage.watches import findable
 from tidings.web.guard import OWN_SITE
 from tidings.web.markup import spell
+from tidings.web.markup.catalogue import say
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import reader_zone
 
@@ -61,7 +62,7 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "search.html",
-        title=f"{given['q'][:60]} · Search" if given["q"] else "Search",
+        title=say("{query} · Search", query=given["q"][:60]) if given["q"] else say("Search"),
         here="search",
         wanted=given,
         answer=answer,
@@ -85,7 +86,7 @@ async def open_page(request: Request, desk: Desk) -> Response:
     seen = await desk.store.read(findable.of, ids, viewer=asker.viewer, reader=asker.owner_id, ended=True)
     url = seen[ids[0]].url if seen else ""
     if not _is_web(url):
-        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such page")
+        raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such page"))
     rank = request.query_params.get("rank", "")
     if rank.isascii() and rank.isdecimal() and len(rank) < 5:
         await _count(request, desk, lambda log: log.note_click(int(rank), owner_id=asker.owner_id))

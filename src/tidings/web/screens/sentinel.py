@@ -21,6 +21,7 @@ from tidings.service.watch import by_name, noise
 from tidings.storage.observed import estimates, pages, versions
 from tidings.storage.watches import changes, sentinels, subscriptions
 from tidings.web.markup import beat, forms, lines, series, week
+from tidings.web.markup.catalogue import say
 from tidings.web.problems import ProblemError
 from tidings.web.screens.sentinels import carry_out, state_of
 
@@ -128,7 +129,9 @@ def _alter(c: Connection, name: str, text: str, settings: Settings, now: Instant
     row = by_name.find(c, name)
     named = [one.name for one in register.read_statements("", text, settings) if isinstance(one, Sentinel)]
     if named and named != [row.name]:
-        raise UsageError(f"this is the text of {row.name}, and it must stay one statement under that name")
+        raise UsageError(
+            say("this is the text of {name}, and it must stay one statement under that name", name=row.name)
+        )
     apply.apply(c, {"": text}, settings=settings, now=now)
 
 
@@ -151,7 +154,7 @@ def _mask(c: Connection, name: str, form: SentForm, now: Instant) -> None:
     row = by_name.find(c, name)
     held = {str(sub.page_id): sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)}
     if (page_id := held.get(form.one("page"))) is None:
-        raise UnknownNameError(f"{name} does not watch this page")
+        raise UnknownNameError(say("{name} does not watch this page", name=name))
     mask, is_on = form.one("mask"), form.one("is_on") == "1"
     noise.switch_masks(c, [page_id], off=() if is_on else (mask,), on=(mask,) if is_on else (), at=now)
 

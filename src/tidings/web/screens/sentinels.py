@@ -21,6 +21,7 @@ from tidings.storage.watches import requests, sentinel_table, sentinels, subscri
 from tidings.storage.watches.sentinel_table import TableRequest
 from tidings.web.access import check_objects
 from tidings.web.markup import beat, forms
+from tidings.web.markup.catalogue import say, sentence
 from tidings.web.problems import ProblemError
 from tidings.web.screens.desk import back
 
@@ -41,10 +42,16 @@ if TYPE_CHECKING:
 
 PAGE: Final = 50
 SORTS: Final = ("name", "last")
-STATES: Final = {"all": "All", "need": "Need attention", "paused": "Paused", "ended": "Ended"}
+STATES: Final = {
+    "all": sentence("All"),
+    "need": sentence("Need attention"),
+    "paused": sentence("Paused"),
+    "ended": sentence("Ended"),
+}
 LIVES: Final[Mapping[str, Lives]] = {"all": "living", "need": "living", "paused": "paused", "ended": "ended"}
 MOST_NEEDY: Final = 200
 """Sentinels that need attention of which the tags are coloured."""
+_STANDS: Final = {"disabled": sentence("paused"), "ended": sentence("ended")}
 ACTS: Final = {"pause": "disable", "enable": "enable"}
 
 
@@ -88,7 +95,7 @@ async def show(request: Request, desk: Desk) -> Response:
     return await desk.page(
         request,
         "sentinels.html",
-        title="Sentinels",
+        title=say("Sentinels"),
         here="sentinels",
         wanted=wanted,
         states=STATES,
@@ -117,7 +124,7 @@ async def act(request: Request, desk: Desk) -> Response:
     if refused:
         raise ProblemError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            f"{len(refused)} of {len(names)} could not be done",
+            say("{many} of {all} could not be done", many=len(refused), all=len(names)),
             hint="; ".join(refused[:5]),
         )
     return back(request, "/sentinels")
@@ -227,7 +234,7 @@ def _show(
     return Shown(
         row.name,
         titles.get(first.page_id, "") if first else "",
-        ", ".join(hosts) + (f" and {len(watched) - 5} more" if len(watched) > 5 else ""),
+        ", ".join(hosts) + (say(" and {hosts} more", hosts=len(watched) - 5) if len(watched) > 5 else ""),
         expressions.to_text(meaning(row.text).monitor),
         icon,
         tone,
@@ -235,7 +242,7 @@ def _show(
         beat.picture(beat.merge(own)),
         max((_find_last_change(page) for page in watched), default=0) or None,
         next_at,
-        "paused" if row.state == "disabled" else "ended" if row.state == "ended" else "" if next_at else "no time set",
+        say(_STANDS[row.state]) if row.state in _STANDS else "" if next_at else say("no time set"),
         sum(paces.values()) if paces else None,
         row.tags,
     )
@@ -244,7 +251,7 @@ def _show(
 def state_of(row: SentinelRow, health: Health, *, is_new: bool) -> tuple[str, str, str]:
     """Return how a sentinel does: an icon, `ok`, `warn`, `bad` or `soft`, and a word."""
     if row.state in {"disabled", "ended"}:
-        return "pause", "soft", "paused" if row.state == "disabled" else "ended"
+        return "pause", "soft", say(_STANDS[row.state])
     own = [one for one in health.own if one.severity != "note"]
     if own:
         return (
@@ -255,5 +262,5 @@ def state_of(row: SentinelRow, health: Health, *, is_new: bool) -> tuple[str, st
     if health.own:
         return "wave", "warn", health.own[0].brief
     if is_new:
-        return "wait", "soft", "first check due"
-    return "check", "ok", "fine"
+        return "wait", "soft", say("first check due")
+    return "check", "ok", say("fine")

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tidings.settings import table
+from tidings.web.markup.catalogue import say
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -20,15 +21,20 @@ async def show(request: Request, desk: Desk) -> Response:
     rows = [(row, _value(row, desk.settings.value(row.name))) for row in table()]
     sections = [(name, list(of_one)) for name, of_one in groupby(rows, lambda one: one[0].name.partition(".")[0])]
     return await desk.page(
-        request, "settings.html", title="Settings", here="settings", sections=sections, data=str(desk.settings.data)
+        request,
+        "settings.html",
+        title=say("Settings"),
+        here="settings",
+        sections=sections,
+        data=str(desk.settings.data),
     )
 
 
 def _value(row: SettingRow, value: Any) -> str:
     if row.secret:
-        return "set, not shown" if value else "not set"
+        return say("set, not shown") if value else say("not set")
     if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "none"
+        return ", ".join(map(str, value)) or say("none")
     if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value) if value != "" else "not set"
+        return say("on") if value else say("off")
+    return str(value) if value != "" else say("not set")

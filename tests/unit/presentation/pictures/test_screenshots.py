@@ -4,7 +4,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from tidings.presentation.pictures.screenshots import MOST_PIXELS, compare_screenshots, slider
+from tidings.presentation.pictures.screenshots import MOST_PIXELS, compare_screenshots
 
 
 def picture(size: tuple[int, int], *boxes: tuple[int, int, int, int], form: str = "PNG") -> bytes:
@@ -82,13 +82,3 @@ def test_what_cannot_be_compared_says_why(data):
 
     assert found.problem.startswith("The screenshots cannot be compared: ")
     assert b"" == found.picture
-
-
-def test_the_slider_needs_no_script_and_escapes_what_it_is_given():
-    """Two pictures side by side until a script lays them over one another; both have their words."""
-    made = slider("/a.webp", '/b"x', labels=("version 6", "<b>"), difference="/d.png")
-
-    assert '<img src="/a.webp" alt="version 6">' in made
-    assert '<img src="/b&quot;x" alt="&lt;b&gt;">' in made
-    assert '<img src="/d.png" alt="What differs' in made
-    assert "script" not in made

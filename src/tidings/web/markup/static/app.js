@@ -1,6 +1,7 @@
 // Keys, live counts and forms without a reload. Every screen works without this file.
 (() => {
   const $ = (s, p = document) => [...p.querySelectorAll(s)];
+  const says = document.body.dataset;
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const isNew = zone && !document.cookie.includes("tidings-zone=" + zone);
   if (isNew) document.cookie = "tidings-zone=" + zone + ";path=/;max-age=31536000;samesite=strict";
@@ -13,13 +14,13 @@
     let badge = entry.querySelector("b");
     if (!badge) { badge = document.createElement("b"); badge.className = "sea"; entry.append(" ", badge); }
     badge.textContent = unread || "";
-    if (unread) { const said = document.createElement("span"); said.className = "sr"; said.textContent = " unread"; badge.append(said); }
+    if (unread) { const said = document.createElement("span"); said.className = "sr"; said.textContent = " " + says.sayUnread; badge.append(said); }
     const fresh = unread - shown;
     let line = document.querySelector("[data-fresh]");
     if (fresh > 0 && location.pathname === "/") {
       if (!line) { line = document.createElement("p"); line.dataset.fresh = ""; line.className = "note"; line.setAttribute("role", "status"); document.querySelector("main").prepend(line); }
       const link = document.createElement("a");
-      link.href = "/"; link.textContent = fresh === 1 ? "One new change" : fresh + " new changes";
+      link.href = "/"; link.textContent = fresh === 1 ? says.sayNew : says.sayMore.replace("%", fresh);
       line.replaceChildren(link);
     }
   };
@@ -27,7 +28,7 @@
   let said = foot.textContent;
   const source = new EventSource("/live");
   source.addEventListener("unread", e => { foot.textContent = said; tell(Number(e.data)); });
-  source.onerror = () => { foot.textContent = "Not live: the service does not answer. Reload to try again."; };
+  source.onerror = () => { foot.textContent = says.sayLost; };
 
   // Forms of lists are sent in the background, and the screen is put in place where it was
   const put = async (address, options) => {
@@ -41,7 +42,7 @@
     tell(shown);
     if (at) document.getElementById(at)?.classList.add("current");
   };
-  if (isNew && !foot.dataset.live && location.pathname !== "/new") put(location.href).then(() => { foot.textContent = said = "Times in " + zone; });
+  if (isNew && !foot.dataset.live && location.pathname !== "/new") put(location.href).then(() => { foot.textContent = said = says.sayZone.replace("%", zone); });
 
   // What is opened is read: a form is sent, since to ask for a page alone changes nothing
   const reads = document.querySelector("[data-reads]");
@@ -49,7 +50,7 @@
     if (answer.type !== "opaqueredirect") return;
     shown = Math.max(0, shown - 1);
     tell(shown);
-    reads.value = "unread"; reads.textContent = "Unread";
+    reads.value = "unread"; reads.textContent = says.sayMark;
   });
   addEventListener("submit", e => {
     const form = e.target;

@@ -1,0 +1,140 @@
+"""The sentences of the screens, and their translations: a file of `translations/` for each language
+but English.
+
+`translations/en.json` lists every sentence as screens say it; `script/docs` writes it. A
+translation is a copy of it under the language's tag with other values. The key "" holds the rule of
+the language for plurals, as gettext writes it. What a translation lacks is said in English.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextvars import ContextVar
+from functools import cache
+from gettext import c2py
+from pathlib import Path
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+ENGLISH: Final = "en"
+PLURAL: Final = "n != 1"
+"""Which form of a count English takes: 0 is the first."""
+FOLDER: Final = Path(__file__).parent / "translations"
+_language: ContextVar[str] = ContextVar("language", default=ENGLISH)
+_ELEMENT: Final = re.compile(r"<(\w+)")
+_MARK: Final = re.compile(r"\{(\w+)\}|<(/?)(\d+)>")
+
+
+def choose_language(accepted: str) -> None:
+    """Say all sentences of this request in the first language of a list that there is a translation
+    for.
+
+    Args:
+        accepted: The header `Accept-Language`; its order counts, its weights do not.
+    """
+    asked = [one.partition(";")[0].strip().lower() for one in accepted[:200].split(",")]
+    tags = [tag for one in asked for tag in (one, one.partition("-")[0])]
+    _language.set(next((tag for tag in tags if tag in languages()), ENGLISH))
+
+
+def get_language() -> str:
+    """Return the tag of the language in which sentences are said."""
+    return _language.get()
+
+
+@cache
+def languages() -> frozenset[str]:
+    """Return the tags of the languages that there are."""
+    return frozenset({ENGLISH, *(path.stem for path in FOLDER.glob("*.json"))})
+
+
+def say(sentence: str, /, **values: object) -> str:
+    """Return a sentence in the reader's language, for a place where nothing is markup.
+
+    Args:
+        sentence: It in English; `{name}` stands for a value.
+        values: What is put in the place of each name.
+    """
+    said = _translate(_language.get(), sentence)
+    return said.format(**values) if values else said
+
+
+def sentence(text: str) -> str:
+    """Return a sentence as it is: it is in the catalogue, and `say` says it later."""
+    return text
+
+
+def sentences(*texts: str) -> tuple[str, ...]:
+    """Return sentences as they are; each is in the catalogue, and `say` says it later."""
+    return texts
+
+
+def say_count(many: int, one: str, more: str) -> str:
+    """Return a sentence with a count in the reader's language.
+
+    Args:
+        many: The count.
+        one: The sentence in English for one; `{n}` stands for the count.
+        more: The same for any other count.
+    """
+    forms, form_of = _forms(_language.get(), one, more)
+    said: str = forms[min(form_of(many), len(forms) - 1)]
+    return said.format(n=f"{many:,}")
+
+
+def draw(sentence: str, /, **values: Any) -> Markup:
+    """Return a sentence of a template: every value is escaped unless it is `Markup`.
+
+    Args:
+        sentence: It in English; `{name}` stands for a value, `<1>` and `</1>` for the tag `_1` and
+            its end.
+        values: Each value and each tag.
+    """
+    parts = _parts(_language.get(), sentence)
+    return Markup("").join(
+        part
+        if name is None
+        else values[name]
+        if not is_end
+        else Markup("</{}>").format(_ELEMENT.findall(values[name])[0])
+        for part, name, is_end in parts
+    )
+
+
+@cache
+def _read(language: str) -> dict[str, Any]:
+    if language == ENGLISH:
+        return {}
+    found: dict[str, Any] = json.loads((FOLDER / f"{language}.json").read_text("utf-8"))
+    return found
+
+
+def _translate(language: str, sentence: str) -> str:
+    return str(_read(language).get(sentence) or sentence)
+
+
+@cache
+def _forms(language: str, one: str, more: str) -> tuple[tuple[str, ...], Any]:
+    given = _read(language)
+    found = given.get(one)
+    if not isinstance(found, list) or not found:
+        return (one, more), c2py(PLURAL)
+    return tuple(map(str, found)), c2py(given.get("", PLURAL))
+
+
+@cache
+def _parts(language: str, sentence: str) -> tuple[tuple[Markup, str | None, bool], ...]:
+    """Return a translated sentence in pieces: text, or the name of what stands there and whether it
+    is a tag's end.
+    """
+    said, done = _translate(language, sentence), 0
+    parts: list[tuple[Markup, str | None, bool]] = []
+    for found in _MARK.finditer(said):
+        parts += (
+            (escape(said[done : found.start()]), None, False),
+            (Markup(), found[1] or f"_{found[3]}", bool(found[2])),
+        )
+        done = found.end()
+    return (*parts, (escape(said[done:]), None, False))

@@ -1,0 +1,245 @@
+"""Which sentences templates and screens say: every text of a template is one, without being marked.
+
+A text between tags is a sentence, and so are `aria-label`, `title`, `placeholder` and `alt`. Tags
+within a sentence and values of it are places in it, so that it is translated whole: `<1>Narrow the
+sentinel</1>: {count} stay`. What stands in `pre`, `kbd` or `textarea` is none.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, nodes
+from jinja2.ext import Extension
+
+INLINE: Final = frozenset(("a", "b", "bdi", "code", "em", "i", "q", "s", "small", "span", "input"))
+"""Elements that stand within a sentence."""
+RAW: Final = frozenset(("pre", "textarea", "kbd", "script", "style"))
+SPOKEN: Final = ("aria-label", "title", "placeholder", "alt", r"data-say-\w+")
+"""Attributes that are read by people, or said by the script of the screens."""
+_TEMPLATE: Final = r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}"
+_TAG: Final = rf'<[/!]?[a-zA-Z](?:{_TEMPLATE}|"(?:{_TEMPLATE}|[^"])*"|[^>"])*>'
+_TOKEN: Final = re.compile(rf"({_TEMPLATE}|<!--.*?-->|{_TAG})", re.DOTALL)
+_ATTRIBUTE: Final = re.compile(rf' ({"|".join(SPOKEN)})="((?:{_TEMPLATE}|[^"])*)"', re.DOTALL)
+_WORD: Final = re.compile(r"[^\W\d_]")
+_STRING: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
+_NAME: Final = re.compile(r"[A-Za-z_][\w.]*")
+_ICON: Final = re.compile(r"\{\{ (?:icon|gauge)\(")
+_NO_NAMES: Final = frozenset(("count", "at", "ago", "format", "number", "text", "most", "length", "span", "if", "else"))
+
+
+class Sentences(Extension):
+    """Lets templates ask for every text that people read: none can go round the catalogue."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        """Return a template with each sentence in a call of `_`."""
+        del name, filename
+        return "".join(_rewrite(source))
+
+
+def _rewrite(source: str) -> Iterator[str]:
+    run: list[str] = []
+    silent = ""
+    for token in _TOKEN.split(source):
+        element = _element(token)
+        if silent:
+            yield token
+            silent = "" if token.startswith(f"</{silent}") else silent
+            continue
+        if token.startswith(("{%", "{#", "<!")) or (element and element not in INLINE):
+            yield from _write(run)
+            run = []
+            yield _say_attributes(token)
+            silent = element if element in RAW and not token.startswith("</") else ""
+        elif token:
+            run.append(token)
+    yield from _write(run)
+
+
+def _element(token: str) -> str:
+    found = re.match(r"</?([a-zA-Z][\w-]*)", token)
+    return found[1].lower() if found else ""
+
+
+def _pairs(run: list[str]) -> dict[int, int]:
+    """Return the places of tags and of their ends; what has no end here is left out."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for place, token in enumerate(run):
+        if not (element := _element(token)):
+            continue
+        if element == "input":
+            ends[place] = place
+        elif not token.startswith("</"):
+            opened.append(place)
+        elif opened and _element(run[opened[-1]]) == element:
+            ends[opened.pop()] = place
+        else:
+            opened.clear()
+    return ends
+
+
+def _write(run: list[str]) -> Iterator[str]:
+    """Yield a stretch of texts, values and tags within it as sentences."""
+    ends = _pairs(run)
+    closed = set(ends.values())
+    stretch: list[tuple[int, int]] = []
+    place = 0
+    while place < len(run):
+        if _element(run[place]) and place not in ends and place not in closed:
+            yield from _write_balanced(run, stretch)
+            yield _say_attributes(run[place])
+            stretch = []
+            place += 1
+        else:
+            last = ends.get(place, place)
+            stretch.append((place, last))
+            place = last + 1
+    yield from _write_balanced(run, stretch)
+
+
+def _write_balanced(run: list[str], stretch: list[tuple[int, int]]) -> Iterator[str]:
+    """Yield what stands on one level: a sentence if there is a word, else each element by itself."""
+    own = [run[first] for first, last in stretch if first == last]
+    begin, end = 0, len(stretch)
+    if any(_is_said(token) for token in own):
+        while _is_beside(run, *stretch[begin]):
+            begin += 1
+        while _is_beside(run, *stretch[end - 1]):
+            end -= 1
+    else:
+        begin = end
+    for first, last in stretch[:begin]:
+        yield from _pass_on(run, first, last)
+    if begin < end:
+        yield _sentence(run[stretch[begin][0] : stretch[end - 1][1] + 1])
+    for first, last in stretch[end:]:
+        yield from _pass_on(run, first, last)
+
+
+def _pass_on(run: list[str], first: int, last: int) -> Iterator[str]:
+    """Yield what is no part of a sentence; within an element there may be one."""
+    yield _say_attributes(run[first])
+    if last > first:
+        yield from _write(run[first + 1 : last])
+        yield run[last]
+
+
+def _is_beside(run: list[str], first: int, last: int) -> bool:
+    """Say whether something at the edge of a sentence is none of its words: a space, an icon, a
+    key, a field.
+    """
+    if first == last:
+        return not run[first].strip() or bool(_ICON.match(run[first]) or _element(run[first]))
+    return not any(_is_said(token) or token.startswith("{{") for token in run[first + 1 : last])
+
+
+def _is_said(token: str) -> bool:
+    return not token.startswith(("{", "<")) and bool(_WORD.search(unescape(token)))
+
+
+def _sentence(run: list[str]) -> str:
+    """Return the call that says a sentence, with the space around it outside."""
+    said, values, sets = "", [], ""
+    ends, number = _pairs(run), 0
+    closing: dict[int, int] = {}
+    for place, token in enumerate(run):
+        if _element(token):
+            if place in ends:
+                number += 1
+                closing[ends[place]] = number
+                said += f"<{number}>"
+                sets += f"{{% set _{number} %}}{_say_attributes(token)}{{% endset %}}"
+                values.append(f"_{number}=_{number}")
+            if place in closing and token.startswith("</"):
+                said += f"</{closing[place]}>"
+        elif token.startswith("{{"):
+            name = _name(token[2:-2], {one.partition("=")[0] for one in values})
+            said += f"{{{name}}}"
+            values.append(f"{name}=({token[2:-2].strip()})")
+        else:
+            said += unescape(token)
+    before, after = said[: len(said) - len(said.lstrip(" \n"))], said[len(said.rstrip(" \n")) :]
+    core = re.sub(r"[ \n]+", " ", said.strip(" \n"))
+    call = ", ".join([_quote(core), *values])
+    return f"{before}{sets}{{{{ _({call}) }}}}{after}"
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _name(expression: str, taken: set[str]) -> str:
+    """Return what a translator reads for a value: the last part of the first name in it."""
+    found = [one.split(".")[-1] for one in _NAME.findall(_STRING.sub("", expression)) if one not in _NO_NAMES]
+    name = next((one for one in found if one not in _NO_NAMES), "value")
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _say_attributes(tag: str) -> str:
+    """Return a tag with the attributes that people read as sentences."""
+    if not tag.startswith("<"):
+        return tag
+
+    def say(found: re.Match[str]) -> str:
+        pieces = [one for one in re.split(f"({_TEMPLATE})", found[2]) if one]
+        if not any(_is_said(one) for one in pieces) or any(one.startswith("{%") for one in pieces):
+            return found[0]
+        return f' {found[1]}="{_sentence(pieces)}"'
+
+    return _ATTRIBUTE.sub(say, tag)
+
+
+def sentences_of_templates(environment: Environment) -> Iterator[tuple[str, ...]]:
+    """Yield each sentence of the templates: its text, or both texts of a count."""
+    loader = environment.loader
+    assert loader is not None  # noqa: S101 - the screens' templates have one
+    for name in loader.list_templates():
+        tree = environment.parse(loader.get_source(environment, name)[0])
+        for call in tree.find_all(nodes.Call):
+            if isinstance(call.node, nodes.Name):
+                texts = [one.value for one in call.args if isinstance(one, nodes.Const) and isinstance(one.value, str)]
+                yield from _of_call(call.node.name, texts)
+
+
+def sentences_of_code(folder: Path) -> Iterator[tuple[str, ...]]:
+    """Yield each sentence of the code of a folder, in the same way."""
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                yield from _of_call(name, texts)
+
+
+def _of_call(name: str, texts: list[str]) -> Iterator[tuple[str, ...]]:
+    match name, texts:
+        case (("_" | "say" | "sentence" | "draw"), [text, *_]):
+            yield (text,)
+        case "sentences", _:
+            yield from ((text,) for text in texts)
+        case "say_count", [one, more]:
+            yield one, more
+        case "count", [noun, *rest]:
+            yield f"{{n}}\N{NO-BREAK SPACE}{noun}", f"{{n}}\N{NO-BREAK SPACE}{rest[0] if rest else noun + 's'}"
+        case _:
+            pass
+
+
+def catalogue(environment: Environment, folder: Path, more: Iterable[str]) -> dict[str, Any]:
+    """Return the catalogue in English: each sentence with itself, each count with its forms.
+
+    Args:
+        environment: The templates.
+        folder: The code of the screens.
+        more: Sentences that screens show of other tables.
+    """
+    found = {*sentences_of_templates(environment), *sentences_of_code(folder), *((text,) for text in more)}
+    return {texts[0]: texts[0] if len(texts) == 1 else list(texts) for texts in sorted(found)}

@@ -1,0 +1,142 @@
+"""Promise: a translation is one file. With it in place, no sentence of any screen is left in
+English.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.test_screens import SHOP, edit, face
+from tests.asgi import Answer, ask
+from tests.people import People, with_people
+from tests.world import World, play
+from tidings.service.run.monitor import Monitor
+from tidings.storage.watches import inbox
+from tidings.web.markup import catalogue
+
+MADE_UP = "qq"
+"""The tag of a made-up language: English in letters of full width."""
+WIDE = {code: code + 0xFEE0 for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))}
+PLACE = re.compile(r"(\{\w+\}|</?\d+>)")
+DATA = re.compile(
+    r"<(bdi|code|pre|kbd|textarea|script|style|datalist|option)\b.*?</\1>|<div class=.change.>.*?(?=<aside)", re.DOTALL
+)
+"""What shows texts of pages and of the service, names, the language, commands, and comparisons,
+which mails show too.
+"""
+SPOKEN = re.compile(r'<[^>]* (?:aria-label|title|placeholder|alt|data-say-\w+)="([^"]*)"')
+KNOWN = frozenset(
+    "Tidings UTC dev shop money annas common hers ada anna bob rita read edit admin Price EUR Offer all words one price"
+    " nowhere".split()
+)
+"""Names of this story, which no language translates."""
+
+
+def translate(sentence: str) -> str:
+    """Return a sentence in the made-up language; the places in it stay."""
+    return "".join(part if PLACE.fullmatch(part) else part.translate(WIDE) for part in PLACE.split(sentence))
+
+
+@pytest.fixture
+def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put a translation of every sentence beside the templates."""
+    english: dict[str, Any] = json.loads((catalogue.FOLDER / "en.json").read_text("utf-8"))
+    whole = {
+        key: translate(said) if isinstance(said, str) else [*map(translate, said)] for key, said in english.items()
+    }
+    (tmp_path / f"{MADE_UP}.json").write_text(json.dumps(whole), encoding="utf-8")
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    catalogue.languages.cache_clear()
+    yield
+    catalogue.languages.cache_clear()
+
+
+def english_of(page: str) -> set[str]:
+    """Return the words of a screen in letters of English that are no data."""
+    shown = DATA.sub(" ", page)
+    texts = [*re.split(r"<[^>]*>", shown), *SPOKEN.findall(shown)]
+    return {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", unescape(text))}
+
+
+ADDRESSES = (
+    "/", "/?s=all", "/?s=all&q=nowhere", "/changes/{id}", "/changes/{id}?view=two", "/changes/{id}/fewer",
+    "/changes/{id}/fewer?how=size", "/sentinels", "/sentinels?q=nowhere", "/sentinels?tag=money", "/sentinels/shop",
+    "/new", "/new?url={/a}", "/search", "/search?q=price", "/search?q=nowhere&at=2026-01-01", "/plan",
+    "/plan?budget=10", "/health", "/health?machine=1", "/settings", "/login",
+)  # fmt: skip
+
+
+async def find_english(ask: Any, addresses: Iterable[str]) -> dict[str, set[str]]:
+    """Return what is left in English on each screen."""
+    left = {}
+    for address in addresses:
+        answer = await ask(address)
+        page = answer.body.decode()
+        assert answer.status < 500, page
+        assert f'lang="{MADE_UP}"' in page
+        if words := english_of(page) - KNOWN:
+            left[address] = words
+    return left
+
+
+@pytest.mark.usefixtures("made_up")
+def test_no_sentence_of_a_screen_bypasses_the_catalogue(world: World) -> None:
+    """Every screen in a made-up language of other letters, with nothing and with a change: none of
+    its own words is in English.
+    """
+    world.page("/a", "<title>Kettle</title><h1>Offer</h1><p>Price 129 EUR</p>")
+    world.add(SHOP)
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+
+            async def look(address: str) -> Answer:
+                return await ask(app, address, headers={"accept-language": f"{MADE_UP}-AT,en;q=0.5"})
+
+            assert {} == await find_english(look, [one for one in ADDRESSES if "{id}" not in one])
+            await world.settle(monitor)
+            await edit(world, monitor, "109", "99", "89", "79", "69")
+            items = await monitor.store.read(inbox.listing, inbox.Filter(), limit=1)
+            places = (("{id}", items[0].change.row.id), ("{/a}", world.server.url("/a")))
+            paths = [reduce(lambda said, place: said.replace(*place), places, one) for one in ADDRESSES]
+            assert {} == await find_english(look, paths)
+
+    play(world, story)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_nor_does_a_screen_of_people(world: World) -> None:
+    """One's account and who has one, and what a wrong form is answered with."""
+
+    async def look_around(people: People) -> None:
+        signed_in = await people.sign_in("ada")
+        headers = {"cookie": signed_in.headers["set-cookie"].partition(";")[0], "accept-language": MADE_UP}
+
+        async def look(address: str) -> Answer:
+            return await people.ask("nobody", "GET", address, headers=headers)
+
+        assert {} == await find_english(look, ("/account", "/users", "/", "/sentinels"))
+        wrong = await people.send("nobody", "/account", {"act": "share"}, **headers)
+        assert "name the tag that is shared".translate(WIDE) in wrong.body.decode()
+
+    play(world, lambda monitor: with_people(world, monitor, look_around))
+
+
+def test_a_reader_whose_language_is_not_there_reads_english(world: World) -> None:
+    """A translation that lacks a sentence is the same: it is said in English."""
+
+    async def story(monitor: Monitor) -> None:
+        async with face(world, monitor) as app:
+            page = (await ask(app, "/", headers={"accept-language": "tlh, xx;q=0.2, ../../etc/passwd"})).body.decode()
+            assert '<html lang="en">' in page
+            assert "Nothing is watched yet" in page
+
+    play(world, story)

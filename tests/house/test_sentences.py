@@ -1,0 +1,75 @@
+"""Every sentence of the screens stands in one catalogue, and `script/docs` keeps that file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from jinja2 import nodes
+
+from tidings.web.markup.catalogue import FOLDER
+from tidings.web.markup.render import HERE, environment, write_catalogue
+
+SAYING = frozenset(("_", "say", "say_count", "sentence", "sentences", "count", "draw"))
+SAID = re.compile(r"[A-Z]?[a-z]{2,} [a-z]|^[A-Z][a-z]{2,}")
+"""Two words of prose, or a word with a capital: what only people read."""
+FOR_PROGRAMS = frozenset(("debug", "info", "warning", "exception", "statement_for"))
+"""Calls of which the texts go to the log, or are of the language."""
+NOT_SHOWN = frozenset(("let go", "dead letters", "any change", "all words", "Select css ", "Alter ", "not found"))
+"""Words of the language, values of forms and of records, and what only programs ask for."""
+
+
+def test_the_catalogue_is_what_screens_say():
+    """A sentence that is new, or gone, is in the file: `script/docs` writes it."""
+    assert write_catalogue() == (FOLDER / "en.json").read_text("utf-8")
+
+
+def test_no_value_of_a_template_is_a_text_beside_the_catalogue():
+    """All between tags is in the catalogue by itself; a text within `{{ }}` is asked for by `_`."""
+    loader = environment().loader
+    assert loader is not None
+    left = []
+    for name in loader.list_templates():
+        tree = environment().parse(loader.get_source(environment(), name)[0])
+        asked = {
+            id(one)
+            for call in tree.find_all(nodes.Call)
+            if isinstance(call.node, nodes.Name) and call.node.name in SAYING
+            for one in call.find_all(nodes.Const)
+        }
+        for const in tree.find_all(nodes.Const):
+            text = const.value
+            if (
+                isinstance(text, str)
+                and id(const) not in asked
+                and SAID.search(text)
+                and "://" not in text
+                and text not in NOT_SHOWN
+            ):
+                left.append((name, text))
+    assert [] == left
+
+
+def _texts(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts of code that are not asked for, documented or logged."""
+    if isinstance(tree, ast.Call) and getattr(tree.func, "id", getattr(tree.func, "attr", "")) in SAYING | FOR_PROGRAMS:
+        return
+    if isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Constant):
+        return
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
+        yield tree.value
+    for child in ast.iter_child_nodes(tree):
+        yield from _texts(child)
+
+
+def test_no_text_of_a_screen_is_beside_the_catalogue():
+    """In the code of screens what people read is asked for by `say` or one of its kind."""
+    left = []
+    for folder in (HERE, HERE.parent / "screens"):
+        for path in sorted(Path(folder).glob("*.py")):
+            for text in _texts(ast.parse(path.read_text("utf-8"))):
+                if SAID.search(re.sub(r"<[^>]*>", "", text)) and text not in NOT_SHOWN:
+                    left.append((path.name, text))
+    assert [] == left

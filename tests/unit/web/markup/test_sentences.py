@@ -1,0 +1,79 @@
+"""A text of a template is a sentence of the catalogue, whole, with places for what stands in it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jinja2 import DictLoader, Environment
+
+from tidings.web.markup import catalogue
+from tidings.web.markup.catalogue import choose_language, draw, say, say_count
+from tidings.web.markup.sentences import Sentences, sentences_of_templates
+
+
+def templates(source: str) -> Environment:
+    """Return templates of which there is one."""
+    made = Environment(loader=DictLoader({"one": source}), autoescape=True, extensions=[Sentences])
+    made.globals.update(_=draw)
+    return made
+
+
+def sentences(source: str) -> list[str]:
+    """Return the sentences of a template."""
+    return sorted(text for text, *_ in sentences_of_templates(templates(source)))
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("<p>Nothing new.</p>", ["Nothing new."]),
+        ("<p>{{ page.many }} of {{ all }} pages</p>", ["{many} of {all} pages"]),
+        ('<p>See <a href="/{{ x }}">the plan</a>, please.</p>', ["See <1>the plan</1>, please."]),
+        ('<p><a href="/">One</a> · <a href="/two">Two</a></p>', ["One", "Two"]),
+        ('<p>A{% if x %} and <b class="{{ y }}">b{% endif %}</p>', ["A", "and", "b"]),
+        ('<a aria-label="Select {{ name }}" class="not said">{{ name }}</a>', ["Select {name}"]),
+        ("<label>Try <input name='n'> checks</label>", ["Try <1> checks"]),
+        ("<pre>tidings demo</pre> <kbd>j</kbd> <textarea>Create</textarea> 12 · {{ x }}", []),
+        ("<p>{{ icon('check') }} All is&nbsp;well</p>", ["All is\N{NO-BREAK SPACE}well"]),
+        ('{% if a > b %}<p{% if a %} class="b"{% endif %}>{{ "said" }}: more</p>{% endif %}', ["{value}: more"]),
+    ],
+)
+def test_each_text_of_a_template_is_a_sentence(source: str, found: list[str]):
+    """Cut where a block begins, not where a word is set apart; what is data or a command is none."""
+    assert found == sentences(source)
+
+
+@pytest.fixture
+def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Put a translation in place and read in it."""
+    words = {
+        "": "n > 1",
+        "See <1>{plan}</1>, {who}.": "{who}, siehe <1>{plan}</1> & mehr.",
+        "{n} page": ["{n} Seite", "{n} Seiten"],
+        "Pages": "Seiten",
+    }
+    (tmp_path / "de.json").write_text(json.dumps(words), encoding="utf-8")
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    catalogue.languages.cache_clear()
+    choose_language("fr;q=0.9, de-AT, en;q=0.1")
+    yield
+    choose_language("en")
+    catalogue.languages.cache_clear()
+
+
+@pytest.mark.usefixtures("german")
+def test_a_translation_moves_the_places_of_a_sentence():
+    """Values stay escaped, and so does the translation itself: it cannot bring a tag of its own."""
+    page = templates('<p>See <a href="/{{ x }}">{{ plan }}</a>, {{ who }}.</p>').get_template("one")
+
+    assert '<p>&lt;b&gt;, siehe <a href="/1">Plan</a> &amp; mehr.</p>' == page.render(x=1, plan="Plan", who="<b>")
+
+
+@pytest.mark.usefixtures("german")
+def test_a_count_takes_the_form_of_its_language():
+    """By the rule of the file; what it lacks is said in English."""
+    assert ["0 Seite", "1 Seite", "1,200 Seiten"] == [
+        say_count(many, "{n} page", "{n} pages") for many in (0, 1, 1_200)
+    ]
+    assert ("Seiten", "Plan") == (say("Pages"), say("Plan"))
+    assert "2 changes" == say_count(2, "{n} change", "{n} changes")
