@@ -1,16 +1,20 @@
 """How easy the documents for users are to read: sentence length and Flesch–Kincaid grade.
 
-    PYTHONPATH=. python bench/readability.py [COMMIT ...] [--longest N]
+    PYTHONPATH=. python bench/readability.py [COMMIT ...] [--longest N] [--sample N --seed S]
 
 Of the working tree, and of each commit as it was. Code, tables, headings and the addresses of
 links are left out. A sentence ends at a full stop, a question mark, an exclamation mark, a colon or
 with its paragraph. The grade is that of Kincaid and others (1975): 0.39 words a sentence + 11.8
 syllables a word - 15.59. Syllables are counted by groups of vowels.
+
+`--sample` prints random sentences as they stand, tables too, each with its place, to be judged by a
+reader. It prints no figures.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import re
 import subprocess
 from collections.abc import Iterator
@@ -41,6 +45,36 @@ def sentences(text: str) -> Iterator[list[str]]:
                 yield words
 
 
+def list_sentences(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the sentences of a document as they stand, of five words or more, with their place."""
+    text = re.sub(r"^```.*?^```|^<!--.*?-->", lambda m: "\n" * m[0].count("\n"), path.read_text(encoding="utf-8"),
+                  flags=re.MULTILINE | re.DOTALL)  # fmt: skip
+    paragraph, begins = "", 0
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        apart = re.match(r"\s*(?:$|\||#|:::|[-*] |\d+\. |    )", line)
+        if apart and paragraph:
+            for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`“\"])", paragraph):
+                if len(re.findall(r"[A-Za-z]{2,}", re.sub(r"`[^`]*`|\([^)]*\)", "", sentence))) >= 5:
+                    yield f"{path.relative_to(REPOSITORY)}:{begins}", sentence
+            paragraph = ""
+        if not paragraph:
+            begins = number
+        if not re.match(r"\s*(?:#|:::|\|[ :|-]*$)", line):
+            paragraph = f"{paragraph} {line.strip()}".strip()
+        if line.lstrip().startswith("|"):
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+            paragraph = f"{cells[0]}: {'. '.join(cells[1:])}" if len(cells) > 1 else cells[0]
+
+
+def list_documents() -> list[Path]:
+    """Return the documents for users of the working tree."""
+    return [
+        path
+        for name in USERS
+        for path in ([REPOSITORY / name] if name.endswith(".md") else sorted((REPOSITORY / name).rglob("*.md")))
+    ]
+
+
 def syllables(word: str) -> int:
     """Return how many syllables a word has, about."""
     word = re.sub(r"[^a-z]", "", word.lower())
@@ -62,12 +96,7 @@ def measure(texts: list[str]) -> dict[str, float]:
 def texts_of(commit: str) -> list[str]:
     """Return the documents for users of a commit, of the working tree if it is empty."""
     if not commit:
-        paths = [
-            path
-            for name in USERS
-            for path in ([REPOSITORY / name] if name.endswith(".md") else (REPOSITORY / name).rglob("*.md"))
-        ]
-        return [path.read_text(encoding="utf-8") for path in paths]
+        return [path.read_text(encoding="utf-8") for path in list_documents()]
     git = ["git", "-C", str(REPOSITORY)]
     listing = subprocess.run([*git, "ls-tree", "-r", "--name-only", commit], capture_output=True, text=True, check=True)
     names = [name for name in listing.stdout.splitlines() if name.startswith(USERS) and name.endswith(".md")]
@@ -82,7 +111,14 @@ def bench() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("commits", nargs="*")
     parser.add_argument("--longest", type=int, default=0)
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    if arguments.sample:
+        found = [each for path in list_documents() for each in list_sentences(path)]
+        for number, (place, sentence) in enumerate(random.Random(arguments.seed).sample(found, arguments.sample), 1):
+            print(f"{number:>3}. {place}\n     {sentence}")
+        return
     print(f"{'':<14}{'words':>8}{'sentences':>11}{'a sentence':>12}{'over 20':>9}{'grade':>7}")
     for commit in [*arguments.commits, ""]:
         of = measure(texts_of(commit))
@@ -90,8 +126,8 @@ def bench() -> None:
             f"{commit[:12] or 'now':<14}{of['words']:>8,.0f}{of['sentences']:>11,.0f}{of['length']:>12.1f}"
             f"{of['over 20 words']:>9.0%}{of['grade']:>7.1f}"
         )
-    found = sorted((sentence for text in texts_of("") for sentence in sentences(text)), key=len, reverse=True)
-    for sentence in found[: arguments.longest]:
+    longest = sorted((sentence for text in texts_of("") for sentence in sentences(text)), key=len, reverse=True)
+    for sentence in longest[: arguments.longest]:
         print(f"{len(sentence):>4}  {' '.join(sentence)[:300]}")
 
 

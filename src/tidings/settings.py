@@ -40,52 +40,58 @@ def _setting(
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """How pages are asked for."""
+    """How pages are requested."""
 
-    user_agent: str = _setting("", "User-Agent header; empty: name, version and `contact`")
-    contact: str = _setting("", "URL or mail address a site's owner can use to reach you; part of the User-Agent")
-    allow_networks: tuple[str, ...] = _setting(
-        (), "networks that may be asked although they are private, e.g. 127.0.0.0/8"
+    user_agent: str = _setting("", "the User-Agent header; if empty: name, version and `contact`")
+    contact: str = _setting(
+        "", "a URL or mail address where the owner of a site can reach you; it becomes part of the User-Agent"
     )
-    allow_files: tuple[str, ...] = _setting(
-        (), "directories below which file: addresses may be watched; empty: nowhere"
-    )
+    allow_networks: tuple[str, ...] = _setting((), "private networks from which pages may be fetched, e.g. 127.0.0.0/8")
+    allow_files: tuple[str, ...] = _setting((), "directories in which file: addresses may be watched; if empty: none")
     allow_commands: bool = _setting(
         False,
-        "whether what commands write may be watched (`Using command`); they run as Tidings does. Only the settings"
-        " file, which nobody else may write, or the environment can say so",
+        "whether the output of commands may be watched (`Using command`). Commands run with the rights of Tidings. This"
+        " can be set only in the environment, or in a settings file that nobody else can write",
     )
-    host_gap_seconds: float = _setting(
-        5.0, "least time from the start of one request to a host to the start of the next", least=0
-    )
-    host_connections: int = _setting(1, "requests to one host at the same time", least=1, most=16)
+    host_gap_seconds: float = _setting(5.0, "minimum time between the starts of two requests to a host", least=0)
+    host_connections: int = _setting(1, "how many requests to one host may run at the same time", least=1, most=16)
     page_floor_seconds: float = _setting(
         60.0,
-        "least time between two polls of a page; a second check may come sooner, unless it is more than a minute",
+        "minimum time between two checks of a page. A second check that confirms a change may come sooner, unless this is more than a minute",
         least=0,
     )
-    total_seconds: float = _setting(30.0, "deadline of one fetch, all hops and the body included", least=0.01, most=600)
-    connect_seconds: float = _setting(10.0, "deadline for a connection, TLS included", least=0.01, most=600)
-    max_body_bytes: int = _setting(10_000_000, "largest body after decoding", least=1)
-    max_ratio: int = _setting(200, "largest growth by decoding, once over 1 MB", least=1)
-    max_redirects: int = _setting(10, "redirects followed by one fetch", least=0, most=50)
-    robots: bool = _setting(True, "obey robots.txt")
-    robots_cache_seconds: float = _setting(86_400.0, "how long an answer for robots.txt is used", least=0)
+    total_seconds: float = _setting(
+        30.0, "time limit of one fetch, including all redirects and the body", least=0.01, most=600
+    )
+    connect_seconds: float = _setting(10.0, "time limit for connecting, including TLS", least=0.01, most=600)
+    max_body_bytes: int = _setting(10_000_000, "maximum size of a body after decompression", least=1)
+    max_ratio: int = _setting(
+        200, "maximum factor by which a body may grow when it is decompressed; it applies above 1 MB", least=1
+    )
+    max_redirects: int = _setting(10, "how many redirects one fetch follows", least=0, most=50)
+    robots: bool = _setting(True, "whether robots.txt is obeyed")
+    robots_cache_seconds: float = _setting(86_400.0, "how long a fetched robots.txt is used", least=0)
     freshness_seconds: float = _setting(
         3_600.0,
-        "how long after a check Cache-Control or Expires may hold back the next one of a page that is fetched on change; 0: never",
+        "how long Cache-Control or Expires may delay the next check of a page that is fetched on change; 0: not at all",
         least=0,
         most=86_400,
     )
     browser_path: str = _setting(
-        "", "browser for pages with `Render browser`; empty: chromium, chromium-browser or google-chrome on PATH"
+        "", "path of the browser for `Render browser`; if empty: chromium, chromium-browser or google-chrome on PATH"
     )
-    browser_pages: int = _setting(1, "pages that are rendered at the same time", least=1, most=16)
+    browser_pages: int = _setting(1, "how many pages are rendered at the same time", least=1, most=16)
     browser_cost: float = _setting(
-        10.0, "what a rendered poll takes from the budget; its further requests are charged one by one", least=1
+        10.0,
+        "how many checks of the budget one rendered check costs. Each request beyond this number costs one more",
+        least=1,
     )
-    browser_requests: int = _setting(100, "requests for the parts of one rendered page", least=0, most=1_000)
-    browser_memory_mb: int = _setting(1_500, "memory of the browser; it is ended when a page takes more", least=100)
+    browser_requests: int = _setting(
+        100, "how many requests one rendered page may make for its parts", least=0, most=1_000
+    )
+    browser_memory_mb: int = _setting(
+        1_500, "memory limit of the browser; if a page needs more, the browser is stopped", least=100
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +146,15 @@ def _read_classes(items: Iterable[str]) -> dict[str, BudgetClass]:
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
-    """How many polls may be spent."""
+    """How many requests may be made."""
 
-    polls_per_day: float = _setting(50_000.0, "requests of all pages together in a day (a token bucket)", least=0)
-    burst: float = _setting(2_000.0, "requests that may be saved up and spent at once", least=1)
+    polls_per_day: float = _setting(
+        50_000.0, "how many requests all pages together may make in a day (a token bucket)", least=0
+    )
+    burst: float = _setting(2_000.0, "how many unused requests may be saved and then used at once", least=1)
     classes: tuple[str, ...] = _setting(
         (),
-        'budgets within it, for sentinels that name one (`Class gentle`), e.g. "gentle: 500 per day": never more in any day (hour, week)',
+        'additional limits for sentinels that name one (`Class gentle`), e.g. "gentle: 500 per day". The limit holds for every period of that length: an hour, a day or a week',
     )
 
     def map_names(self) -> dict[str, BudgetClass]:
@@ -157,105 +165,122 @@ class BudgetSettings:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSettings:
-    """When pages without an interval of their own are looked at."""
+    """When pages with `Fetch on change` are checked."""
 
     pace_seconds: float = _setting(
         3_600.0,
-        "how long a page waits between its first checks (best_effort), all checks (round_robin), or checks of one that changes once a day (price)",
+        "a time between checks: of a new page (best_effort), of every page (round_robin), or of a page that changes once a day (price, price_hours, wic)",
         least=0.01,
     )
     policy: str = _setting(
         "price",
-        "who chooses among the pages that are fetched on change: best_effort (learns each page's interval, from the pace on), best_effort_weighted (the same, and forgets old intervals sooner), price (looks where a look is worth its price, as the page changes and as Importance, Urgency and Life say), price_hours (the same, and learns in which hours of the week the pages of a host change), round_robin (the pace, always) or wic (looks when what has gathered is worth a look, whether or not it could wait); docs/howto/when-to-look.md says more of each",
+        "what chooses the next page: best_effort (learns an interval for each page), best_effort_weighted (the same, but newer intervals weigh more), price (checks when the expected changes are worth a check; uses Importance, Urgency and Life), price_hours (the same, and learns at which hours of the week pages change), round_robin (checks every page at the pace) or wic (as price, even if the check could wait). docs/howto/when-to-look.md describes each",
     )
     needs: str = _setting(
         "demand",
-        "who comes first of pages that are needed in time: demand (the earliest deadline as long as all can be made, else what serves most), aggregate (always what serves most), or by paper 001: s_edf (always the earliest deadline), mrsf (what lacks the fewest looks), m_edf (what has the least time left in all)",
+        "which page comes first if reports need several pages by a certain time: demand (the earliest deadline while all checks can be made in time, otherwise the highest rank), aggregate (always the highest rank), s_edf (always the earliest deadline), mrsf (the report that lacks the fewest checks) or m_edf (the report with the least time left). docs/howto/when-to-look.md describes each",
     )
-    concurrency: int = _setting(64, "fetches in flight at most", least=1, most=4_096)
+    concurrency: int = _setting(64, "how many fetches may run at the same time", least=1, most=4_096)
     sitemap_pages: int = _setting(
         3,
-        "the sitemaps that a host's robots.txt names are read, every six hours, if they list so many watched pages; 0: never (for policies that weigh hints)",
+        "how many watched pages a host's sitemaps must list to be read every six hours; 0: sitemaps are never read. Only policies that weigh hints read sitemaps",
         least=0,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class DetectSettings:
-    """Comparing pages."""
+    """How pages are compared."""
 
-    isolation: str = _setting("killable", "where page content is parsed: killable (worker processes) or in_process")
+    isolation: str = _setting("killable", "where page content is parsed: killable (in worker processes) or in_process")
     workers: int = _setting(
-        1, "worker processes; small pages have one more, so that none waits for a large one", least=1, most=64
+        1,
+        "how many worker processes there are; one more handles small pages, so that they do not wait for large ones",
+        least=1,
+        most=64,
     )
-    job_seconds: float = _setting(10.0, "deadline of one job; its process is killed then", least=0.01)
-    job_memory_mb: int = _setting(1_024, "address space of a worker", least=64)
+    job_seconds: float = _setting(10.0, "time limit of one comparison; then its process is killed", least=0.01)
+    job_memory_mb: int = _setting(1_024, "memory limit of a worker process", least=64)
     second_looks: bool = _setting(
         True,
-        "whether a page that changed may be fetched again within a minute, to separate noise from news (at most 8 times, and 1 in 50 polls)",
+        "whether a changed page may be fetched again within a minute, to find out what is noise. This happens at most 8 times for a page, and in at most 1 of 50 checks",
     )
-    attempts: int = _setting(3, "deaths after which a comparison is given up, with a notice", least=1)
+    attempts: int = _setting(
+        3, "after how many failures of the worker process a comparison is given up; you are then notified", least=1
+    )
     heal: bool = _setting(
         True,
-        "whether a part that its selector no longer finds is searched for by what was there (notified)",
+        "whether Tidings searches for a similar element when a selector matches nothing any more; you are then notified",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class NotifySettings:
-    """Telling people."""
+    """How messages are sent."""
 
-    timeout_seconds: float = _setting(20.0, "deadline of one attempt to deliver", least=0.01, most=120)
-    webhook_secret: str = _setting("", "secret that signs webhooks (whsec_…); empty: made at first use", secret=True)
-    disable_days: float = _setting(5.0, "an endpoint that only failed for so long is switched off", least=0)
+    timeout_seconds: float = _setting(20.0, "time limit of one attempt to deliver a message", least=0.01, most=120)
+    webhook_secret: str = _setting(
+        "", "the secret that signs webhooks (whsec_…); if empty, one is made at the first use", secret=True
+    )
+    disable_days: float = _setting(5.0, "a receiver that accepts nothing for this long is switched off", least=0)
     noisy_changes: int = _setting(
         0,
-        "after more changes than this in `noisy_seconds` a sentinel reports them together, and says so; 0: never",
+        "if a sentinel finds more changes than this in `noisy_seconds`, it reports them together and says so; 0: never",
         least=0,
     )
-    noisy_seconds: float = _setting(3_600.0, "see `noisy_changes`; also how long a noisy one's news gather", least=60)
-    smtp_host: str = _setting("", "mail server that takes e-mail; empty: no e-mail is sent")
-    smtp_port: int = _setting(0, "its port; 0: 465 with tls, 587 with starttls, 25 with none", least=0, most=65_535)
-    smtp_security: str = _setting("starttls", "tls (from the first byte), starttls (asked for, never left out) or none")
-    smtp_user: str = _setting("", "name to log in with; empty: no log-in")
-    smtp_password: str = _setting("", "password to log in with", secret=True)
-    weekly: bool = _setting(
-        False,
-        "whether the receivers of all sentinels get the figures of the week on Mondays at 8",
+    noisy_seconds: float = _setting(
+        3_600.0, "the period for `noisy_changes`; also the time between two messages of a noisy sentinel", least=60
     )
-    mail_from: str = _setting("", "sender of e-mail, e.g. Tidings <tidings@example.org>; empty: `smtp_user`")
+    smtp_host: str = _setting("", "the mail server; if empty, no e-mail is sent")
+    smtp_port: int = _setting(
+        0, "the port of the mail server; 0: 465 for tls, 587 for starttls, 25 for none", least=0, most=65_535
+    )
+    smtp_security: str = _setting(
+        "starttls", "tls (encrypted from the start), starttls (required, not optional) or none"
+    )
+    smtp_user: str = _setting("", "the user name on the mail server; if empty, Tidings does not log in")
+    smtp_password: str = _setting("", "the password on the mail server", secret=True)
+    weekly: bool = _setting(
+        False, "whether the receivers of all sentinels get the figures of the week, on Mondays at 8:00"
+    )
+    mail_from: str = _setting("", "the sender of e-mail, e.g. Tidings <tidings@example.org>; if empty: `smtp_user`")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
     """The database."""
 
-    url: str = _setting("", "postgresql://… ; empty: tidings.db in the data directory", secret=True)
-    busy_seconds: float = _setting(5.0, "how long a write waits for another process", least=0)
-    blob_file_bytes: int = _setting(65_536, "compressed bodies above this become files (SQLite only)", least=0)
-    chain_length: int = _setting(100, "longest chain of deltas behind one version", least=1, most=1_000)
+    url: str = _setting("", "postgresql://… ; if empty: the file tidings.db in the data directory", secret=True)
+    busy_seconds: float = _setting(5.0, "how long a write waits while another process has the database locked", least=0)
+    blob_file_bytes: int = _setting(
+        65_536, "a body whose compressed size is larger becomes a file (SQLite only)", least=0
+    )
+    chain_length: int = _setting(
+        100, "maximum number of deltas in a row from which one version is rebuilt", least=1, most=1_000
+    )
     history_days: float = _setting(
-        365.0, "how long the versions around a change are kept where its sentinel has no ChangeHistory", least=0
+        365.0, "how long the versions around a change are kept if the sentinel has no ChangeHistory", least=0
     )
     values_days: float = _setting(
-        1_825.0, "how long the course of watched prices, numbers and cells is kept (history --values)", least=0
+        1_825.0, "how long the values of watched prices, numbers and cells are kept (history --values)", least=0
     )
     afterlife_days: float = _setting(
-        30.0, "how long what a sentinel found is kept after its end, and a body that was withheld", least=0
+        30.0,
+        "how long the changes of an ended sentinel are kept, and bodies of answers that were not accepted as versions",
+        least=0,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """Search over what is stored."""
+    """Search in the stored texts."""
 
     index: bool = _setting(
-        True, "whether a running service keeps the search index; else `tidings search` brings it up to date itself"
+        True, "whether a running service updates the search index; otherwise `tidings search` updates it first"
     )
     log: bool = _setting(
         True,
-        "whether it is counted, on this machine, what is searched for on the screen and by `tidings search`, and which"
-        " results are opened",
+        "whether searches on the screen and by `tidings search`, and the opened results, are counted on this machine",
     )
 
 
@@ -263,59 +288,64 @@ class SearchSettings:
 class ServeSettings:
     """The running service."""
 
-    tick_seconds: float = _setting(1.0, "longest time between two rounds over what is due", least=0.01)
-    lease_seconds: float = _setting(30.0, "time after which a silent poller has lost its lease", least=0.1)
-    stop_seconds: float = _setting(8.0, "time that fetches in flight get when the service is stopped", least=0)
-    zone: str = _setting("UTC", "time zone of sentinels that name none")
-    host: str = _setting("127.0.0.1", "address on which feeds, the stream and hooks are served")
-    port: int = _setting(8_780, "its port; 0: any that is free, which is printed", least=0, most=65_535)
+    tick_seconds: float = _setting(1.0, "maximum time until the service looks again for due checks", least=0.01)
+    lease_seconds: float = _setting(30.0, "how long a process keeps the lease without renewing it", least=0.1)
+    stop_seconds: float = _setting(8.0, "how long running fetches may continue when the service is stopped", least=0)
+    zone: str = _setting("UTC", "time zone of sentinels without the clause `Zone`")
+    host: str = _setting("127.0.0.1", "address of the screens, feeds, stream, hooks and API")
+    port: int = _setting(8_780, "the port; 0: any free port, which is printed", least=0, most=65_535)
     token: str = _setting(
-        "", "what readers of feeds and the stream must show; needed where `host` is no loopback address", secret=True
+        "", "the token that readers must send; required if `host` is not a loopback address", secret=True
     )
     edit_token: str = _setting(
         "",
-        "what must be shown to change what is watched in the browser; it lets its holder read, too. Empty: where `token` is set, the screens only show",
+        "the token for reading and for editing sentinels in the browser. If it is empty and `token` is set, nobody can edit in the browser",
         secret=True,
     )
     names: tuple[str, ...] = _setting(
-        (), "names under which it may be asked, e.g. of a proxy before it; addresses and localhost always may"
+        (),
+        "additional host names that requests may use, e.g. that of a proxy; the address of the service and localhost always work",
     )
     proxies: tuple[str, ...] = _setting(
-        (), "addresses of proxies before it that say in `proxy_header` who has signed in; none is a network"
+        (), "addresses of proxies that name the signed-in user in `proxy_header`; single addresses, not networks"
     )
     proxy_header: str = _setting(
-        "Remote-User", "the header in which they say it; of anybody else it counts for nothing"
+        "Remote-User", "the header with the user's name; it is ignored unless one of `proxies` sends it"
     )
     ping_url: str = _setting(
         "",
-        "address that is asked (POST) every `ping_seconds` while the service works, e.g. of a healthchecks.io check;"
-        " whoever is there raises the alarm when that ends",
+        "an address that gets a POST request every `ping_seconds` while the service works, e.g. a check of"
+        " healthchecks.io; that service notifies you when the requests stop",
         secret=True,
     )
-    ping_seconds: float = _setting(60.0, "see `ping_url`", least=1)
-    log_format: str = _setting("text", "how the log on standard error is written: text, or json (one record a line)")
+    ping_seconds: float = _setting(60.0, "the time between two requests to `ping_url`", least=1)
+    log_format: str = _setting(
+        "text", "the format of the log on standard error: text, or json (one record on each line)"
+    )
     public_url: str = _setting(
         "",
-        "how the Internet reaches this service, e.g. https://tidings.example.org; then feeds' hubs are asked to announce what is new (WebSub); empty: none is",
+        "the address of this service on the Internet, e.g. https://tidings.example.org. If it is set, Tidings subscribes to the hubs of feeds (WebSub)",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class EventSettings:
-    """Events of other origin: webhooks, files and commands (`Create Event`)."""
+    """Events from outside a page: webhooks, files and commands (`Create Event`)."""
 
-    allow_files: tuple[str, ...] = _setting(
-        (), "directories below which the content of files may make events; empty: nowhere"
+    allow_files: tuple[str, ...] = _setting((), "directories in which files may be watched for events; if empty: none")
+    allow_commands: bool = _setting(
+        False, "whether commands may be run for events; they run with the rights of Tidings"
     )
-    allow_commands: bool = _setting(False, "whether the output of commands may make events; they run as Tidings does")
     every_seconds: float = _setting(
-        60.0, "how often files and commands without an interval of their own are checked", least=1
+        60.0, "how often files and commands are checked if the event has no interval", least=1
     )
-    command_seconds: float = _setting(30.0, "deadline of a command; it is killed then with all it started", least=0.01)
-    max_output_bytes: int = _setting(1_000_000, "output of a command at most; one that writes more is killed", least=1)
-    max_file_bytes: int = _setting(
-        10_000_000, "how much of a file is read to see whether its content changed, from its beginning", least=1
+    command_seconds: float = _setting(
+        30.0, "time limit of a command; then it is killed with every process that it started", least=0.01
     )
+    max_output_bytes: int = _setting(
+        1_000_000, "maximum output of a command; a command that writes more is killed", least=1
+    )
+    max_file_bytes: int = _setting(10_000_000, "how much of a file is compared, from its beginning", least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,11 +370,11 @@ class BusSettings:
 
 @dataclass(frozen=True, slots=True)
 class LabSettings:
-    """The laboratory: comparisons, of which nothing acts on what is watched."""
+    """The comparison of policies; it does not affect what is watched."""
 
     policies: tuple[str, ...] = _setting(
         (),
-        "policies that `tidings lab` compares with `schedule.policy`: those of the service and azar, cam, ebr, index, lambda_crawl, lambda_crawl_polite, medd, nutch, olston_pandey, periodic, random, sbr, stormcrawler",
+        "policies that `tidings lab` compares with `schedule.policy`: the policies of the service, and azar, cam, ebr, index, lambda_crawl, lambda_crawl_polite, medd, nutch, olston_pandey, periodic, random, sbr, stormcrawler",
     )
 
 
@@ -423,7 +453,7 @@ def markdown() -> str:
     lines = [_HEAD]
     for section in SECTIONS:
         lines += [f"## `[{section}]`", "", (_section_type(section).__doc__ or "").strip(), ""]
-        lines += ["| setting | type | default | what it is |", "|---|---|---|---|"]
+        lines += ["| setting | type | default | meaning |", "|---|---|---|---|"]
         for row in table():
             if row.name.startswith(f"{section}."):
                 kind = f"{row.type}{spell_bounds(row)}{', secret' if row.secret else ''}"
@@ -436,14 +466,20 @@ def markdown() -> str:
 
 _HEAD = """# Settings
 
-This page is made by `script/docs` from the table in `src/tidings/settings.py`; `tidings settings` prints the same table with the
-values that hold.
+`script/docs` makes this page from the table in `src/tidings/settings.py`. `tidings settings` prints the same table with the
+values in use.
 
-Values come, later ones winning, from the defaults below, from `tidings.toml` in the data directory (or `--config FILE`), from the
-environment and from `--set SECTION.KEY=VALUE`. The variable of `section.key` is `TIDINGS_SECTION_KEY`: `fetch.robots` is
-`TIDINGS_FETCH_ROBOTS`. A list is written with commas there. A secret may be read from a file: `TIDINGS_SERVE_TOKEN_FILE=/run/secrets/token`
-(as containers and systemd's credentials give it) is its content without the last line end. An unknown key is an error. `TIDINGS_DATA` names the data directory and
-`TIDINGS_CONFIG` the file.
+Tidings reads values from four places. A later place overrides an earlier one:
+
+1. the defaults below;
+2. `tidings.toml` in the data directory, or the file given with `--config FILE`;
+3. the environment;
+4. `--set SECTION.KEY=VALUE` on the command line.
+
+The environment variable of `section.key` is `TIDINGS_SECTION_KEY`: `fetch.robots` is `TIDINGS_FETCH_ROBOTS`. In a variable,
+separate the items of a list with commas. A secret can be read from a file: `TIDINGS_SERVE_TOKEN_FILE=/run/secrets/token`. Its
+value is the content of the file without the last line end. Containers and systemd's credentials provide secrets as such files.
+An unknown key is an error. `TIDINGS_DATA` is the data directory and `TIDINGS_CONFIG` the configuration file.
 
 ```toml
 [fetch]

@@ -7,7 +7,7 @@ from tidings.events.expression import EXPRESSIONS, Primitive
 from tidings.events.operators.node import Context
 from tidings.events.rule import Coupling
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "design" / "events.md").read_text(encoding="utf-8")
 
 
 def test_the_example_runs():

@@ -10,7 +10,9 @@ from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES, TO_COMPARE
 from tidings.settings import ScheduleSettings, load
 
-TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "when-to-look.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+HOWTO = (DOCS / "howto" / "when-to-look.md").read_text(encoding="utf-8")
+TEXT = HOWTO + (DOCS / "why" / "planning.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
 
 

@@ -28,7 +28,7 @@ NARROWEST = 8
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Give a verb the flag `--json`."""
-    parser.add_argument("--json", action="store_true", help="JSON Lines, one record a line")
+    parser.add_argument("--json", action="store_true", help="print JSON, one record on each line")
 
 
 def write_json(record: Mapping[str, Any]) -> None:

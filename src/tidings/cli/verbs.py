@@ -46,50 +46,46 @@ GROUPS: Final = {
 }
 
 VERBS: Final = {
-    "add": VerbRow("change.add", "watch a page (add URL), or what the statements in a file say"),
-    "apply": VerbRow("change.apply", "watch exactly what files say; --prune, --dry-run"),
+    "add": VerbRow("change.add", "watch a page (add --url URL), or run the statements of a file"),
+    "apply": VerbRow("change.apply", "make the stored sentinels equal to those in files"),
     "test": VerbRow(
-        "change.trial", "try statements: fetch their pages once, show what would be watched, store nothing"
+        "change.trial", "try statements: fetch their pages once and show what would be watched; nothing is stored"
     ),
-    "alter": VerbRow("change.alter", "change clauses of a sentinel; nobody is notified of that"),
-    "enable": VerbRow("change.life", "watch again after disable; --fresh: from a new baseline"),
-    "disable": VerbRow("change.life", "pause a sentinel; nothing is lost"),
-    "rename": VerbRow("change.life", "give a sentinel another name; its versions and changes stay"),
-    "drop": VerbRow("change.life", "end a sentinel and free its name"),
-    "confirm": VerbRow("change.life", "make the newest version the one that a sentinel compares with (Compare first)"),
-    "secret": VerbRow("change.secret", "keep tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
-    "token": VerbRow("change.token", "tokens of the API: add NAME --scope read|edit|admin, list, revoke NAME"),
-    "user": VerbRow(
-        "change.user", "who may sign in: add NAME --role ROLE, list, role, password, remove, export, share"
-    ),
-    "check": VerbRow("run.check", "check what is due, or the named sentinels, now; for cron"),
+    "alter": VerbRow("change.alter", "change clauses of a sentinel; this notifies nobody"),
+    "enable": VerbRow("change.life", "continue a paused sentinel"),
+    "disable": VerbRow("change.life", "pause a sentinel; its versions and changes are kept"),
+    "rename": VerbRow("change.life", "give a sentinel another name; its versions and changes are kept"),
+    "drop": VerbRow("change.life", "end a sentinel; its name can be used again"),
+    "confirm": VerbRow("change.life", "compare with the newest version from now on (for Compare first)"),
+    "secret": VerbRow("change.secret", "store tokens, passwords and cookies, encrypted"),
+    "token": VerbRow("change.token", "manage the tokens of programs that use the API"),
+    "user": VerbRow("change.user", "manage the accounts of people"),
+    "check": VerbRow("run.check", "check the pages that are due, or those of the named sentinels"),
     "serve": VerbRow("run.serve", "run the service: check and notify until stopped"),
-    "demo": VerbRow("run.demo", "see in a minute what Tidings does: a town of pages on this machine, watched"),
-    "gc": VerbRow("run.gc", "delete versions that nobody needs any more; --dry-run"),
-    "simulate": VerbRow("run.simulate", "replay what happened here under other budgets, policies and urgencies"),
+    "demo": VerbRow("run.demo", "show how Tidings works, on made-up pages of this machine"),
+    "gc": VerbRow("run.gc", "delete versions that are not needed any more"),
+    "simulate": VerbRow("run.simulate", "replay the recorded changes with other budgets, policies and urgencies"),
     "lab": VerbRow("run.laboratory", "compare the policy in use with those of lab.policies, on made-up pages"),
     "list": VerbRow("show.listing", "list all sentinels"),
-    "show": VerbRow("show.show", "show one sentinel: its text, state, pages, next check and why"),
+    "show": VerbRow("show.show", "show one sentinel: its text, state and pages, and the reason for its next check"),
     "changes": VerbRow("show.past", "list what changed"),
-    "history": VerbRow("show.past", "list the versions of a page; --polls: every check"),
+    "history": VerbRow("show.past", "list the versions of a page, its checks or its values"),
     "diff": VerbRow("show.past", "compare two versions, by default the last two"),
-    "search": VerbRow("show.search", "find words in all that is stored, now or on a day in the past (--at DATE)"),
-    "queries": VerbRow(
-        "show.queries", "what was searched for here: list, import FILE, erase; pages: whose checks improve it"
-    ),
-    "deliveries": VerbRow("show.deliveries", "list messages and their receivers; --dead; replay ID"),
-    "plan": VerbRow("show.plan", "list the next checks, each with its reason; --expert: rates and prices"),
+    "search": VerbRow("show.search", "search the text of all watched pages, now or in the past"),
+    "queries": VerbRow("show.queries", "show what was searched for on this machine"),
+    "deliveries": VerbRow("show.deliveries", "list messages and their receivers, or send some again"),
+    "plan": VerbRow("show.plan", "list the next checks, each with its reason"),
     "explain": VerbRow(
-        "show.explain", "say how often pages change and when, how late that is seen, and what other paces bring"
+        "show.explain", "show how often pages change, how late changes are seen, and what other intervals would achieve"
     ),
-    "mask": VerbRow("show.mask", "show what is ignored as noise, where and why; --off MASK, --on MASK"),
-    "doctor": VerbRow("show.doctor", "say whether all is well, and the command that mends what is not"),
-    "settings": VerbRow("show.configuration", "list every setting, its value and where it can be set"),
-    "import": VerbRow("keep.imports", "take over what another program watches, with its history; --dry-run"),
-    "backup": VerbRow("keep.backup", "write all that is kept into one file, while the service runs"),
-    "restore": VerbRow("keep.backup", "put a backup into the data directory, whole or not at all"),
-    "verify": VerbRow("keep.backup", "say whether a backup is whole and could be restored; --deep: every body"),
-    "completion": VerbRow("show.completion", "print the completion of the command line for bash, zsh or fish"),
+    "mask": VerbRow("show.mask", "show what is ignored as noise, and the reason; or report it again"),
+    "doctor": VerbRow("show.doctor", "examine the installation; for each problem, show the command that fixes it"),
+    "settings": VerbRow("show.configuration", "list every setting with its value, and where to set it"),
+    "import": VerbRow("keep.imports", "import the watches of another program"),
+    "backup": VerbRow("keep.backup", "write all stored data into one file; the service may run"),
+    "restore": VerbRow("keep.backup", "restore a backup into the data directory, completely or not at all"),
+    "verify": VerbRow("keep.backup", "check that a backup is complete and can be restored"),
+    "completion": VerbRow("show.completion", "print the script for completion in bash, zsh or fish"),
 }
 
 MEANT: Final = {
@@ -180,15 +176,15 @@ def module_of(verb: str) -> Verb:
 def common() -> argparse.ArgumentParser:
     """Return the parser of the flags that every verb takes, before the verb or after it."""
     parser = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="data directory (TIDINGS_DATA)")
+    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="the data directory (or TIDINGS_DATA)")
     parser.add_argument(
         "--config",
         type=Path,
         default=None,
         metavar="FILE",
-        help="configuration (TIDINGS_CONFIG), else tidings.toml in the data directory",
+        help="the configuration file (or TIDINGS_CONFIG); default: tidings.toml in the data directory",
     )
     parser.add_argument(
-        "--set", action="append", default=None, metavar="SECTION.KEY=VALUE", help="a setting for this command"
+        "--set", action="append", default=None, metavar="SECTION.KEY=VALUE", help="set a setting for this command only"
     )
     return parser

@@ -32,49 +32,59 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "file",
         nargs="?",
         metavar="FILE|-",
-        help="statements of the sentinel language, in a *.yaml file as YAML; - reads standard input",
+        help="a file with statements of the sentinel language (*.yaml: as YAML); - reads standard input",
     )
-    parser.add_argument("--url", help="watch this page")
+    parser.add_argument("--url", help="the address of the page to watch")
     parser.add_argument(
-        "--command", metavar="WORDS", help="watch what a command writes, e.g. 'df -h'; no shell runs it"
-    )
-    parser.add_argument("--monitor", default="all words", metavar="TEXT", help="what to watch for (default: all words)")
-    parser.add_argument("--only-added", action="store_true", help="report only what is added to the page")
-    parser.add_argument("--select", metavar="CSS", help="only this part of the page, e.g. main")
-    parser.add_argument(
-        "--exclude", action="append", default=[], metavar="CSS", help="not this part of the page; can be given again"
+        "--command", metavar="WORDS", help="watch the output of a command, e.g. 'df -h'; it does not run in a shell"
     )
     parser.add_argument(
-        "--every", metavar="DURATION|at TIME", help="check this often, e.g. 1h, or 'at 8:00'; left out: on change"
+        "--monitor", default="all words", metavar="TEXT", help="which changes to report (default: all words)"
+    )
+    parser.add_argument("--only-added", action="store_true", help="report only text that is added to the page")
+    parser.add_argument("--select", metavar="CSS", help="watch only this part of the page, e.g. main")
+    parser.add_argument(
+        "--exclude", action="append", default=[], metavar="CSS", help="leave out this part of the page; may be repeated"
     )
     parser.add_argument(
-        "--notify", action="append", default=[], metavar="URL", help="whom to notify, at once; can be given again"
+        "--every",
+        metavar="DURATION|at TIME",
+        help="how often to check, e.g. 1h, or when: 'at 8:00'; default: as often as the page changes",
     )
-    parser.add_argument("--name", help="name of the sentinel; left out: made from host and title")
+    parser.add_argument("--notify", action="append", default=[], metavar="URL", help="whom to notify; may be repeated")
+    parser.add_argument("--name", help="name of the sentinel; default: made from the host and title")
     parser.add_argument(
-        "--tag", action="append", default=[], metavar="TAG", help="gather sentinels; can be given again"
+        "--tag", action="append", default=[], metavar="TAG", help="a tag of the sentinel; may be repeated"
     )
     parser.add_argument(
         "--header",
         action="append",
         default=[],
         metavar="'NAME: VALUE'",
-        help="send this with each request; 'NAME: secret SECRET' sends a secret's text; can be given again",
+        help="send this header with each request; 'NAME: secret SECRET' sends a stored secret; may be repeated",
     )
-    parser.add_argument("--user", metavar="NAME", help="log in as this user (basic auth); the password is asked for")
-    parser.add_argument("--login-form", metavar="URL", help="log in --user by the form on this page, not by basic auth")
-    parser.add_argument("--login-success", metavar="CSS", help="what only a logged-in page has, e.g. a.logout")
-    parser.add_argument("--password", metavar="SECRET", help="the secret that holds the password of --user")
-    parser.add_argument("--render", action="store_true", help="watch what a browser shows once scripts have run")
+    parser.add_argument(
+        "--user", metavar="NAME", help="log in as this user (basic auth); Tidings prompts for the password"
+    )
+    parser.add_argument("--login-form", metavar="URL", help="log in with the form on this page instead of basic auth")
+    parser.add_argument(
+        "--login-success", metavar="CSS", help="an element that only a logged-in page has, e.g. a.logout"
+    )
+    parser.add_argument("--password", metavar="SECRET", help="the name of a stored secret with the password for --user")
+    parser.add_argument(
+        "--render", action="store_true", help="watch the page as a browser shows it after its scripts have run"
+    )
     parser.add_argument(
         "--step",
         action="append",
         default=[],
         metavar="STEP",
-        help="what a browser does first, e.g. 'click \"#more\"' (implies --render); can be given again",
+        help="a step that the browser performs first, e.g. 'click \"#more\"' (implies --render); may be repeated",
     )
-    parser.add_argument("--no-check", action="store_true", help="do not check new pages now; the service does")
-    parser.add_argument("--no-test", action="store_true", help="send no test message to --notify")
+    parser.add_argument(
+        "--no-check", action="store_true", help="do not check new pages now; the service checks them later"
+    )
+    parser.add_argument("--no-test", action="store_true", help="do not send a test message to --notify")
     add_json(parser)
 
 

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "clauses",
         nargs="+",
         metavar="CLAUSE|-",
-        help="what it is to say instead, e.g. 'Fetch every 2 hour'; a clause replaces that of the same word, `Exclude none` takes it away",
+        help="the new clause, e.g. 'Fetch every 2 hour'; it replaces the old clause of this kind. `Exclude none` removes one",
     )
     add_json(parser)
 

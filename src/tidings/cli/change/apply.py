@@ -32,13 +32,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "path", type=Path, metavar="DIR|FILE", help=f"a file, or a directory: its {_SPELLED} files, folders included"
     )
     parser.add_argument(
-        "--prune", action="store_true", help="drop what an earlier apply made and no file names any more"
+        "--prune",
+        action="store_true",
+        help="end sentinels that an earlier apply made and that no file contains any more",
     )
+    parser.add_argument("--dry-run", action="store_true", help="show the differences, clause by clause; change nothing")
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be done, clause by clause, and do nothing"
+        "--no-check", action="store_true", help="do not check new pages now; the service checks them later"
     )
-    parser.add_argument("--no-check", action="store_true", help="do not check new pages now; the service does")
-    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if anything was (or would be) done")
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if something was (or would be) changed")
     add_json(parser)
 
 

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the arguments."""
     if verb == "rename":
         parser.add_argument("old", metavar="NAME")
-        parser.add_argument("new", metavar="NEW-NAME", help="letters of any script, digits, - and _")
+        parser.add_argument("new", metavar="NEW-NAME", help="the new name: letters of any script, digits, - and _")
         add_json(parser)
         return
     parser.add_argument("names", nargs="+", metavar="NAME")
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument(
             "--fresh",
             action="store_true",
-            help="the next version is a new base: what changed during the pause is not reported",
+            help="take the next version as a new baseline: changes during the pause are not reported",
         )
     add_json(parser)
 

@@ -26,11 +26,15 @@ ACTIONS = ("set", "list", "drop", "rotate")
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("action", choices=ACTIONS, help="rotate: encrypt all with a new key")
-    parser.add_argument("name", nargs="?", metavar="SECRET", help="its name")
-    parser.add_argument("source", nargs="*", metavar="-", help="set NAME -: read the value from standard input")
-    parser.add_argument("--cookies", metavar="FILE", help="set: a kept log-in, from a cookies.txt (Netscape's format)")
-    parser.add_argument("--force", action="store_true", help="drop: also while a sentinel uses it")
+    parser.add_argument("action", choices=ACTIONS, help="set or list secrets, drop one, or encrypt all with a new key")
+    parser.add_argument("name", nargs="?", metavar="SECRET", help="the name of the secret")
+    parser.add_argument("source", nargs="*", metavar="-", help="for set: read the value from standard input")
+    parser.add_argument(
+        "--cookies",
+        metavar="FILE",
+        help="for set: store the cookies of a login, from a cookies.txt in Netscape's format",
+    )
+    parser.add_argument("--force", action="store_true", help="for drop: drop the secret even if a sentinel uses it")
     add_json(parser)
 
 

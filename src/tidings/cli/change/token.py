@@ -24,10 +24,12 @@ LONGEST_DAYS = 3_650
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("action", choices=ACTIONS)
-    parser.add_argument("name", nargs="?", metavar="NAME", help="by which it is revoked")
-    parser.add_argument("--scope", choices=SCOPES, default="read", help="what it lets its holder do (read)")
-    parser.add_argument("--days", type=int, metavar="N", help="for how many days it is good (for ever)")
+    parser.add_argument("action", choices=ACTIONS, help="add a token, list all, or revoke one")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the name of the token")
+    parser.add_argument("--scope", choices=SCOPES, default="read", help="what the token allows (default read)")
+    parser.add_argument(
+        "--days", type=int, metavar="N", help="for how many days the token is valid (default: no limit)"
+    )
     add_json(parser)
 
 

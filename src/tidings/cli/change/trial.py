@@ -34,7 +34,9 @@ SHOWN = 8
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("file", metavar="FILE|-", help="statements of the sentinel language; - reads standard input")
+    parser.add_argument(
+        "file", metavar="FILE|-", help="a file with statements of the sentinel language; - reads standard input"
+    )
     add_json(parser)
 
 

@@ -28,10 +28,14 @@ _WITH_VALUE = {"role": "ROLE", "share": "TAG", "unshare": "TAG"}
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("action", choices=ACTIONS)
-    parser.add_argument("name", nargs="?", metavar="NAME")
-    parser.add_argument("value", nargs="?", metavar="ROLE|TAG", help="role NAME ROLE; share, unshare NAME TAG")
-    parser.add_argument("--role", choices=ROLES, default="reader", help="add: what the user may do (reader)")
+    parser.add_argument("action", choices=ACTIONS, help="what to do with the account")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the user")
+    parser.add_argument(
+        "value", nargs="?", metavar="ROLE|TAG", help="for role: the new role; for share and unshare: a tag"
+    )
+    parser.add_argument(
+        "--role", choices=ROLES, default="reader", help="for add: what the user may do (default reader)"
+    )
     add_json(parser)
 
 

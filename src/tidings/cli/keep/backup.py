@@ -27,27 +27,46 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the arguments."""
     if verb == "backup":
         parser.add_argument(
-            "target", type=Path, metavar="FILE|DIR", help="in a directory the file is named by the time"
+            "target",
+            type=Path,
+            metavar="FILE|DIR",
+            help="the file to write; in a directory, the file is named after the time",
         )
         parser.add_argument(
-            "--with-secrets", action="store_true", help="also the key of secrets and tidings.toml, under a passphrase"
+            "--with-secrets",
+            action="store_true",
+            help="include secrets.key and tidings.toml, encrypted with a passphrase",
         )
         parser.add_argument(
-            "--keep", type=int, default=0, metavar="N", help="in DIR: delete all but the N newest backups (all stay)"
+            "--keep",
+            type=int,
+            default=0,
+            metavar="N",
+            help="for DIR: delete all but the N newest backups (default: delete none)",
         )
-        parser.add_argument("--verify", action="store_true", help="then read it all back, as `verify --deep` does")
-        parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
+        parser.add_argument(
+            "--verify", action="store_true", help="check the whole backup afterwards, as `verify --deep` does"
+        )
+        parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     else:
-        parser.add_argument("target", type=Path, metavar="FILE", help="a backup")
+        parser.add_argument("target", type=Path, metavar="FILE", help="the backup")
     if verb == "restore":
-        parser.add_argument("--replace", action="store_true", help="put aside what the data directory has")
         parser.add_argument(
-            "--trust", action="store_true", help="watch commands, files and private addresses of the backup at once"
+            "--replace", action="store_true", help="move the present data to before-restore-TIME/ first"
         )
-        parser.add_argument("--without-secrets", action="store_true", help="leave out what is under the passphrase")
+        parser.add_argument(
+            "--trust",
+            action="store_true",
+            help="do not pause sentinels that run commands, read files or fetch private addresses",
+        )
+        parser.add_argument(
+            "--without-secrets", action="store_true", help="do not restore secrets.key and tidings.toml"
+        )
     if verb == "verify":
         parser.add_argument(
-            "--deep", action="store_true", help="give back every stored body and verify it by its hash; needs room"
+            "--deep",
+            action="store_true",
+            help="also unpack the backup and compare every stored body with its hash; this needs disk space",
         )
     add_json(parser)
 

@@ -26,15 +26,17 @@ WORDS = {
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("source", type=Path, metavar="FILE|DIR", help="its format is recognised")
-    parser.add_argument("--dry-run", action="store_true", help="print the sentinels and what becomes of each field")
+    parser.add_argument("source", type=Path, metavar="FILE|DIR", help="what to import; Tidings recognises the format")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the sentinels and what happens to each field; store nothing"
+    )
     parser.add_argument(
         "--schedule",
         choices=("keep", "learn"),
         default="keep",
-        help="keep the intervals, or let Tidings learn within a quarter and four times of them (keep)",
+        help="keep each interval (default), or learn one between a quarter of it and four times it",
     )
-    parser.add_argument("--details", action="store_true", help="list fields that mean the same too")
+    parser.add_argument("--details", action="store_true", help="also list the fields that mean the same")
     add_json(parser)
 
 

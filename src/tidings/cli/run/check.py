@@ -39,16 +39,18 @@ WAIT_FOR_SERVICE = 2 * MINUTE
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="check these now, whatever the schedule says")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="check these sentinels now, even if they are not due")
     parser.add_argument(
         "--for",
         dest="limit",
         type=duration,
         metavar="DURATION",
-        help="stop after so long, e.g. 30s, even if hosts are still waited for",
+        help="stop after this time, e.g. 30s, even if some hosts must still be waited for",
     )
     parser.add_argument(
-        "--wait", action="store_true", help="wait for hosts that asked to be left alone, and for the process that polls"
+        "--wait",
+        action="store_true",
+        help="wait as long as hosts require, and for another process that is checking pages",
     )
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if a change was found")
     add_json(parser)

@@ -26,9 +26,11 @@ NARROWEST, WIDEST = 64, 110
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("--seed", type=int, default=1, metavar="NUMBER", help="another town's day (default: 1)")
     parser.add_argument(
-        "--for", dest="limit", type=duration, metavar="DURATION", help="end so long after it is ready, e.g. 90s"
+        "--seed", type=int, default=1, metavar="NUMBER", help="the number of the made-up day (default 1)"
+    )
+    parser.add_argument(
+        "--for", dest="limit", type=duration, metavar="DURATION", help="stop this long after the start, e.g. 90s"
     )
     add_json(parser)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("--dry-run", action="store_true", help="count what would go, and let go of nothing")
+    parser.add_argument("--dry-run", action="store_true", help="count what would be deleted; delete nothing")
     add_json(parser)
 
 

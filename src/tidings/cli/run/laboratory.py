@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - each verb of a module may have its own
     """Declare the size of the world."""
-    parser.add_argument("--pages", type=int, default=60, help="pages of the world (60)")
-    parser.add_argument("--days", type=int, default=10, help="days that it lasts (10)")
-    parser.add_argument("--seed", type=int, default=0, help="chooses among worlds (0)")
-    parser.add_argument("--json", action="store_true", help="a record a line")
+    parser.add_argument("--pages", type=int, default=60, help="how many pages there are (default 60)")
+    parser.add_argument("--days", type=int, default=10, help="how many days are played (default 10)")
+    parser.add_argument("--seed", type=int, default=0, help="start value of the random numbers (default 0)")
+    parser.add_argument("--json", action="store_true", help="print JSON, one record on each line")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -41,26 +41,28 @@ BAR: Final = 24
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "--trace", metavar="FILE", help="changes to try it on, a line each: ADDRESS TIME; else what was recorded here"
+        "--trace",
+        metavar="FILE",
+        help="a file with one change on each line: ADDRESS TIME; default: the changes recorded here",
     )
-    parser.add_argument("--days", type=int, default=30, metavar="N", help="the last N days of what was recorded (30)")
-    parser.add_argument("--budget", type=float, nargs="+", default=[], metavar="N", help="checks a day")
+    parser.add_argument("--days", type=int, default=30, metavar="N", help="replay the last N days (default 30)")
+    parser.add_argument("--budget", type=float, nargs="+", default=[], metavar="N", help="checks in a day")
     parser.add_argument(
-        "--policy", nargs="+", default=[], metavar="NAME", choices=sorted(POLICIES), help="; ".join(sorted(POLICIES))
+        "--policy", nargs="+", default=[], metavar="NAME", choices=sorted(POLICIES), help="the policies to compare"
     )
     parser.add_argument(
         "--urgency",
         nargs="+",
         default=[],
         metavar="TEXT",
-        help='for all sentinels, as the language says it: "exponential 6 hours"',
+        help='the Urgency of all sentinels, e.g. "exponential 6 hours"',
     )
     parser.add_argument(
         "--within",
         type=duration,
         default=HOUR,
         metavar="DURATION",
-        help="the curve shows which share is seen so soon (1h)",
+        help="the curve shows the share of changes seen within this time (default 1h)",
     )
     add_json(parser)
 

@@ -20,7 +20,11 @@ KINDS = ("bash", "zsh", "fish", "names")
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("kind", choices=KINDS, help="the shell; names: of all sentinels, which the scripts ask for")
+    parser.add_argument(
+        "kind",
+        choices=KINDS,
+        help="the shell; the scripts themselves use names, which prints the names of all sentinels",
+    )
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("section", nargs="?", metavar="SECTION[.KEY]", help="only this section, or this setting")
+    parser.add_argument("section", nargs="?", metavar="SECTION[.KEY]", help="show only this section or setting")
     add_json(parser)
 
 

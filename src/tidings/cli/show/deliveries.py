@@ -31,10 +31,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "words",
         nargs="*",
         metavar="NAME | replay ID…",
-        help="only of this sentinel; replay: send again, with the same id and bytes",
+        help="a sentinel; or replay and the ids of messages, to send these again",
     )
-    parser.add_argument("--dead", action="store_true", help="only those that were given up")
-    parser.add_argument("--sentinel", metavar="NAME", help="only of this sentinel, also if it is called replay")
+    parser.add_argument("--dead", action="store_true", help="only messages that were given up")
+    parser.add_argument("--sentinel", metavar="NAME", help="only this sentinel (for a sentinel with the name replay)")
     add_limit(parser, 50)
     add_json(parser)
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("--deep", action="store_true", help="restore every stored body and verify it by its hash")
-    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if anything is not ok")
+    parser.add_argument("--deep", action="store_true", help="also read every stored body and compare it with its hash")
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if there is a problem")
     add_json(parser)
 
 

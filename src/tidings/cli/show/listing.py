@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("--tag", help="only sentinels with this tag")
-    parser.add_argument("--all", action="store_true", help="also those that have ended")
+    parser.add_argument("--tag", help="show only sentinels with this tag")
+    parser.add_argument("--all", action="store_true", help="show ended sentinels too")
     add_json(parser)
 
 

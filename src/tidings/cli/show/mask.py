@@ -29,9 +29,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         action="append",
         default=[],
         metavar="MASK",
-        help=f"report what this mask leaves out, from now on: its id, or {', '.join(noise.CLASSES)}",
+        help=f"report this again from now on: the id of a mask, or {', '.join(noise.CLASSES)}",
     )
-    parser.add_argument("--on", action="append", default=[], metavar="MASK", help="leave it out (again)")
+    parser.add_argument("--on", action="append", default=[], metavar="MASK", help="ignore this again")
     add_json(parser)
 
 

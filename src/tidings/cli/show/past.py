@@ -44,32 +44,37 @@ MASKED_SHOWN = 3
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the arguments."""
     if verb == "changes":
-        parser.add_argument("name", nargs="?", metavar="NAME", help="only of this sentinel")
-        parser.add_argument("--quiet", action="store_true", help="also quiet changes, of which nobody was notified")
+        parser.add_argument("name", nargs="?", metavar="NAME", help="show only the changes of this sentinel")
+        parser.add_argument("--quiet", action="store_true", help="show quiet changes too (nobody was notified of them)")
         add_limit(parser, 50)
         parser.add_argument("--exit-code", action="store_true", help="exit with 1 if there is a change")
     else:
         parser.add_argument("name", metavar="NAME")
-        parser.add_argument("--page", metavar="URL", help="which page, if the sentinel has several")
+        parser.add_argument("--page", metavar="URL", help="the page, if the sentinel has several")
     if verb == "history":
-        parser.add_argument("--polls", action="store_true", help="every check instead of every version")
+        parser.add_argument("--polls", action="store_true", help="list checks instead of versions")
         parser.add_argument(
-            "--values", action="store_true", help="the course of the watched price, number, match, cell or JSON value"
+            "--values",
+            action="store_true",
+            help="list the values of the watched price, number, match, cell or JSON path",
         )
-        parser.add_argument("--screenshot", metavar="VERSION", help="write the picture of this version; with --output")
-        parser.add_argument("--output", type=Path, metavar="FILE", help="where to write it, e.g. page.webp")
+        parser.add_argument("--screenshot", metavar="VERSION", help="write the screenshot of this version to --output")
+        parser.add_argument("--output", type=Path, metavar="FILE", help="the file to write, e.g. page.webp")
         add_limit(parser, 100)
     if verb == "diff":
-        parser.add_argument("old", nargs="?", metavar="OLD", help="version id or number; left out: the last but one")
         parser.add_argument(
-            "new", nargs="?", metavar="NEW", help="version id or number; left out: the one after OLD, or the last"
+            "old", nargs="?", metavar="OLD", help="id or number of a version; default: the last but one"
         )
         parser.add_argument(
-            "--view", choices=VIEWS, default="changes", help="changes alone (default), in one frame, in two, or a table"
+            "new", nargs="?", metavar="NEW", help="id or number of a version; default: the one after OLD, or the last"
         )
         parser.add_argument(
-            "--format", choices=FORMS, default="text", help="text for people, or a page of HTML (default text)"
+            "--view",
+            choices=VIEWS,
+            default="changes",
+            help="only the changes (default), the page with its changes, both versions side by side, or a table",
         )
+        parser.add_argument("--format", choices=FORMS, default="text", help="text (default) or an HTML page")
     add_json(parser)
 
 

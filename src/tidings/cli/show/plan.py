@@ -24,12 +24,12 @@ SHOWN = 20
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="sentinels; all, if none is named")
-    add_limit(parser, SHOWN, "so many checks")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="only these sentinels; default: all")
+    add_limit(parser, SHOWN, "the next N checks")
     parser.add_argument(
         "--expert",
         action="store_true",
-        help="what is learned of each page, the parts of its bid, the price, and a certificate of the last days",
+        help="also show the learned rates, the price of a check and the certificate",
     )
     add_json(parser)
 

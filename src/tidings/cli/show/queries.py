@@ -31,11 +31,20 @@ _NOTHING = "nothing was searched for yet"
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("action", nargs="?", choices=ACTIONS, default="list")
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="of import: a CSV with query and frequency, or one query a line"
+        "action",
+        nargs="?",
+        choices=ACTIONS,
+        default="list",
+        help="list the searches (default), list the pages whose checks help searchers most, import searches, or erase all",
     )
-    add_limit(parser, 50, "the N that count most")
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="for import: a CSV with the columns query and frequency, or one query on each line",
+    )
+    add_limit(parser, 50, "the N with the most weight")
     add_json(parser)
 
 

@@ -37,16 +37,16 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         help='words, "phrases", one OR other, begin*, site:example.org; -without after --',
     )
     parser.add_argument(
-        "--at", metavar="DATE", help="what pages said at the end of a day, or at a time, in the past, e.g. 2026-03-01"
+        "--at", metavar="DATE", help="search the versions at the end of this day, or at this time, e.g. 2026-03-01"
     )
-    parser.add_argument("--changed-since", metavar="DATE", help="only pages whose text changed since")
-    parser.add_argument("--site", default="", metavar="HOST", help="only this site and those below it")
+    parser.add_argument("--changed-since", metavar="DATE", help="only pages whose text has changed since then")
+    parser.add_argument("--site", default="", metavar="HOST", help="only this site and its subdomains")
     parser.add_argument("--sentinel", default="", metavar="NAME", help="only pages of this sentinel")
     parser.add_argument("--tag", default="", metavar="TAG", help="only pages of sentinels with this tag")
     parser.add_argument(
-        "--kind", default="", metavar="KIND", help="only html, feed, json, xml, csv, pdf, text or binary"
+        "--kind", default="", metavar="KIND", help="only this kind: html, feed, json, xml, csv, pdf, text or binary"
     )
-    parser.add_argument("--rebuild", action="store_true", help="make the index anew, of all that is stored")
+    parser.add_argument("--rebuild", action="store_true", help="build the index again from the stored data")
     add_limit(parser, 10, "the best N")
     add_json(parser)
 
