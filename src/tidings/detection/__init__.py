@@ -1,1 +1,3 @@
-"""Detection: what changed between two versions of a page, for what somebody asked (004 ch. 5)."""
+"""Change detection: the differences between two versions of a page that a sentinel asks for (004
+ch. 5).
+"""

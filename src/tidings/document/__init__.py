@@ -1,1 +1,3 @@
-"""Documents: from bytes to words, links and images; shared by the sciences, which do not see each other."""
+"""Documents: from bytes to words, links and images; shared by all sciences, which do not depend on
+each other.
+"""

@@ -1,4 +1,4 @@
-"""A document: what a body says, in the forms that the sciences compare, search and show."""
+"""A document: the content of a body, in the forms that the sciences compare, search and show."""
 
 from __future__ import annotations
 
@@ -26,34 +26,37 @@ from tidings.model.observed.hub import Hub
 from tidings.model.watch.interest import Selector
 
 _SHORT = 48
-"""Characters of a chunk whose tokens are quickly found again."""
+"""The longest chunk whose tokens are quickly located, in characters."""
 
 _CHUNK = re.compile(r"\S+")
 
 _ENDLESS = 65_536
-"""Characters of a chunk in which no token is looked for any more."""
+"""A chunk of more characters is not searched for tokens."""
 
 _NEAR = 400
-"""Most characters of a line that are read on each side of a text."""
+"""The most characters of a line that are read on each side of a text."""
 
 _PARTS = 4
-"""Most parts of a number, a date or a time that are shown on each side of the one that changed."""
+"""The most parts of a number, a date or a time shown on each side of a changed one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """One body, read.
+    """A parsed body.
 
-    `pieces` are the visible text nodes with `BREAK` between words that do not join; `links` and `images` addresses as written,
-    `link_places` and `image_places` the pieces that each of them takes up (empty where that is not known),
-    `marks` where its headings, cells and labels begin and end, `base` what addresses are joined with; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` what said so.
-    A body without text (pictures, scanned PDF) has `textless` set and only a hash, `sha256`, to be compared by; `form` says what it is, in
-    words. `note` is what people should know who watch it, `hub` who a feed says tells of its news, `updated` the newest
-    date of its entries. `problem` says why a body was not read; then nothing in the document may be compared.
+    `pieces` are the visible text nodes with `BREAK` between words that do not join; `links` and
+    `images` are addresses as written, `link_places` and `image_places` the pieces of each (empty if
+    unknown), `marks` the starts and ends of its headings, cells and labels, `base` the base of its
+    addresses; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` its
+    origin. A body without text (pictures, scanned PDF) has `textless` set and is compared by its
+    hash `sha256` only; `form` is its name. `note` is a remark for its watchers, `hub` the feed's
+    hub, `updated` the newest date of its entries. `problem` says why a body was not read; then
+    nothing in the document may be compared.
 
-    `tree` is what was parsed, if it was kept, so that parts can be taken (`extract`). `extraction` says which part this is, `missing` which
-    of its selectors found nothing. `changed_shares`: which part of the words changed from version to version up to this one, the newest first,
-    as far as is known.
+    `tree` is the parse tree, if it was kept, so that parts can be extracted (`extract`).
+    `extraction` says which part this is, `missing` which of its selectors matched nothing.
+    `changed_shares`: the share of words that changed from version to version up to this one, the
+    newest first, as far as known.
     """
 
     media: Media
@@ -84,7 +87,9 @@ class Document:
 
     @cached_property
     def text(self) -> str:
-        """Return the visible text with its own white space, words that do not join kept apart."""
+        """Return the visible text with its own white space, with breaks between words that do not
+        join.
+        """
         return "".join(self.pieces)
 
     @cached_property
@@ -106,18 +111,20 @@ class Document:
 
     @cached_property
     def line_ends(self) -> list[int]:
-        """Return for each of the `lines` how many tokens there are up to its end."""
+        """Return for each of the `lines` the number of tokens up to its end."""
         ends = self._counted[1]
         return [ends[chunks - 1] for chunks in accumulate(line.count(" ") + 1 for line in self.lines)]
 
     @cached_property
     def parts(self) -> dict[Extraction, Document]:
-        """Return the parts that were taken so far; for `extract`."""
+        """Return the cached parts; for `extract`."""
         return {}
 
     @cached_property
     def readings(self) -> dict[tuple[str, int | None], list[Any]]:
-        """Return the lists, tables and entries that were read so far; for `items_of`, `tables_of` and `entries_of`."""
+        """Return the cached lists, tables and entries; for `items_of`, `tables_of` and
+        `entries_of`.
+        """
         return {}
 
     @cached_property
@@ -127,17 +134,21 @@ class Document:
 
     @cached_property
     def folded_text(self) -> str:
-        """Return the tokens, case folded, with a space before and behind each: a term is looked for as a piece of this text."""
+        """Return the tokens, case folded, with a space around each: terms are searched as
+        substrings.
+        """
         return f" {fold(self.canonical.decode())} "
 
     @cached_property
     def folded(self) -> list[str]:
-        """Return the tokens in order, case folded: what keywords and phrases are looked for in (contracts §11)."""
+        """Return the tokens in order, case folded, for keywords and phrases (contracts §11)."""
         return self.folded_text.split()
 
     @cached_property
     def index(self) -> dict[str, list[int]]:
-        """Return where in `folded_text` each token stands, from the space before it: one pass, however many are looked for."""
+        """Return where in `folded_text` each token occurs, from the space before it: one pass for
+        all terms.
+        """
         found: dict[str, list[int]] = {}
         place = 0
         for token in self.folded:
@@ -147,18 +158,18 @@ class Document:
 
     @cached_property
     def sought(self) -> dict[tuple[str, ...], list[int]]:
-        """Return where in `folded_text` the terms stand that were looked for so far; for `keywords`."""
+        """Return where in `folded_text` the terms searched so far occur; for `keywords`."""
         return {}
 
     @cached_property
     def words(self) -> int:
-        """Return how many tokens there are, without making them."""
+        """Return the number of tokens, without making them."""
         return self.canonical.count(b" ") + 1 if self.canonical else 0
 
     @cached_property
     def _counted(self) -> tuple[list[str], array[int]]:
-        """Return the tokens, and for each chunk how many there are up to its end."""
-        cut, remembered = self._tokens_of, tokens_of_short_chunk  # a page has thousands of chunks, nearly all are short
+        """Return the tokens, and for each chunk the number of tokens up to its end."""
+        cut, remembered = self._tokens_of, tokens_of_short_chunk  # a page has thousands of chunks, nearly all short
         if max(map(len, self.chunks), default=0) <= SHORT_CHUNK:
             parts = list(map(remembered, self.chunks))
         else:
@@ -166,7 +177,7 @@ class Document:
         return list(chain.from_iterable(parts)), array("L", accumulate(map(len, parts)))
 
     def tokens_at(self, start: int, end: int) -> tuple[int, int]:
-        """Return the tokens of which characters `start:end` of `text` hold a part."""
+        """Return the tokens that overlap characters `start:end` of `text`."""
         ends = self._counted[1]
         first, last, position = len(self.tokens), 0, 0
         for number, chunk in enumerate(self.chunks):
@@ -181,20 +192,22 @@ class Document:
         return (first, last) if first < last else (first, first)
 
     def tokens_in(self, place: Place) -> tuple[int, int]:
-        """Return the tokens that begin in pieces `place`, from and up to."""
+        """Return the range of tokens that begin in pieces `place`."""
         starts = self._piece_starts
         first, last = (self._token_at(starts[piece]) for piece in place)
         return first, max(first, last)
 
     def characters_of(self, start: int, end: int) -> tuple[int, int]:
-        """Return the characters of `text` that `shown` shows of tokens `start:end`, of which there is one at least."""
+        """Return the characters of `text` that `get_text` shows of tokens `start:end`, at least
+        one.
+        """
         first, left, _ = self._place(start)
         last, _, right = self._place(end - 1)
         begins = self._start_of_chunk(first)
         return begins + left, (begins if first == last else self._start_of_chunk(last)) + right
 
     def span_of(self, token: int) -> tuple[int, int]:
-        """Return the characters of `text` that a token takes up, from and up to; no wider, unlike `characters_of`."""
+        """Return the characters of `text` of a token, unwidened, unlike `characters_of`."""
         ends = self._counted[1]
         number = bisect_right(ends, token)
         starts, stops = self._spans(number)
@@ -202,17 +215,19 @@ class Document:
         return begins + starts[place], begins + stops[place]
 
     def _start_of_chunk(self, number: int) -> int:
-        """Return where a chunk begins in `text`; quick for one, while `_chunk_starts` is for many."""
+        """Return the start of a chunk in `text`; quick for one, while `_chunk_starts` is for
+        many.
+        """
         if "_chunk_starts" in self.__dict__:
             return self._chunk_starts[number]
         return len(self.text) - len(self.text.split(None, number)[number])
 
     def note_chunks(self) -> None:
-        """Find out where all chunks begin, since many are asked for."""
+        """Compute the starts of all chunks, since many are needed."""
         _ = self._chunk_starts
 
     def piece_of(self, character: int) -> int:
-        """Return the piece that holds a character of `text`."""
+        """Return the piece that contains a character of `text`."""
         return bisect_right(self._piece_starts, character) - 1
 
     def text_of(self, first: int, last: int) -> str:
@@ -220,9 +235,10 @@ class Document:
         return " ".join("".join(self.pieces[first:last]).split())
 
     def line_around(self, start: int, end: int) -> tuple[str, str, str]:
-        """Return what stands before and behind characters `start:end` in their lines, white space collapsed, and the line above (empty if there is none).
+        """Return what precedes and follows characters `start:end` in their lines, white space
+        collapsed, and the line above (empty if none).
 
-        Of long lines only what is near.
+        Of long lines only the nearby part.
         """
         first, last = self._line_begins(start), self._line_ends(end)
         before = _collapse(self.text[max(first, start - _NEAR) : start]).lstrip()
@@ -254,7 +270,7 @@ class Document:
         return self._piece_starts[piece]
 
     def _token_at(self, character: int) -> int:
-        """Return the first token that begins at a character of `text` or behind it."""
+        """Return the first token that begins at or after a character of `text`."""
         starts, ends = self._chunk_starts, self._counted[1]
         number = bisect_right(starts, character) - 1
         if number < 0:
@@ -270,18 +286,19 @@ class Document:
     def _chunk_starts(self) -> array[int]:
         gaps = map(len, _CHUNK.split(self.text))
         starts = array("L", accumulate(map(add, gaps, chain((0,), map(len, self.chunks)))))
-        starts.pop()  # where one behind the last would begin
+        starts.pop()  # the start of one after the last
         return starts
 
     def get_text(self, start: int, end: int, *, most: int = 4_000) -> str:
-        """Return tokens `start:end` as the page writes them, white space collapsed, cut after about `most` characters.
+        """Return tokens `start:end` as the page writes them, white space collapsed, cut after about
+        `most` characters.
 
-        A number is shown whole: where `19` of `19.99` changed, people read `19.99`. So is a grapheme cluster. What stands in a text that
-        goes on for very long without white space is shown as its tokens.
+        Numbers are shown whole: if `19` of `19.99` changed, people read `19.99`. So are grapheme
+        clusters. Very long text without white space is shown as its tokens.
         """
         if start >= end:
             return ""
-        end = min(end, start + most + 1)  # a token has a character at least
+        end = min(end, start + most + 1)  # a token has at least one character
         if self.is_endless(start, end):
             return _cut_text(" ".join(self.tokens[start:end]), most)
         first, left, _ = self._place(start)
@@ -299,7 +316,7 @@ class Document:
         return _cut_text(" ".join(middle), most)
 
     def whole(self, start: int, end: int) -> tuple[int, int]:
-        """Return the tokens that `shown` shows of tokens `start:end`: also the rest of a number that begins before or ends behind them."""
+        """Return tokens `start:end` widened to whole numbers, as `get_text` shows them."""
         if start >= end or self.is_endless(start, end):
             return start, end
         first, left, _ = self._place(start)
@@ -309,7 +326,7 @@ class Document:
         )
 
     def _before(self, number: int) -> int:
-        """Return how many tokens there are before a chunk."""
+        """Return the number of tokens before a chunk."""
         return self._counted[1][number - 1] if number else 0
 
     @cached_property
@@ -317,20 +334,26 @@ class Document:
         return max(map(len, self.chunks), default=0) > _ENDLESS
 
     def is_endless(self, start: int, end: int) -> bool:
-        """Return whether tokens `start:end`, of which there is one at least, begin or end in a chunk in which none is looked for."""
+        """Return whether tokens `start:end`, at least one, begin or end in a chunk that is too long
+        to search.
+        """
         if not self._has_endless:
             return False
         ends = self._counted[1]
         return any(len(self.chunks[bisect_right(ends, token)]) > _ENDLESS for token in (start, end - 1))
 
     def chunks_around(self, start: int, end: int) -> tuple[int, list[str]]:
-        """Return (the first token of them, the chunks that hold tokens `start:end`, each whole)."""
+        """Return (the first of their tokens, the chunks that contain tokens `start:end`, each
+        whole).
+        """
         ends = self._counted[1]
         first, last = bisect_right(ends, start), bisect_right(ends, end - 1)
         return (ends[first - 1] if first else 0), self.chunks[first : last + 1]
 
     def _place(self, token: int) -> tuple[int, int, int]:
-        """Return (number of the chunk, start in it, end in it) of a token, widened to the whole number that it is part of."""
+        """Return (number of the chunk, start in it, end in it) of a token, widened to its whole
+        number.
+        """
         ends = self._counted[1]
         number = bisect_right(ends, token)
         before = ends[number - 1] if number else 0
@@ -340,7 +363,7 @@ class Document:
         return number, *whole_clusters(chunk, *_whole_number(chunk, *self._spans(number), token - before))
 
     def _spans(self, number: int) -> tuple[Sequence[int], Sequence[int]]:
-        """Return where the tokens of a chunk start and end in it; kept for a chunk that is long, since it is asked for often."""
+        """Return the starts and ends of the tokens of a chunk; cached for long chunks."""
         chunk = self.chunks[number]
         if len(chunk) <= _SHORT:
             return _bounds_of_short(chunk)
@@ -357,7 +380,7 @@ class Document:
         return {}
 
     def _tokens_of(self, chunk: str) -> tuple[str, ...]:
-        """Return the tokens of a chunk; a long one is cut once only."""
+        """Return the tokens of a chunk; cached for long chunks."""
         if len(chunk) <= _SHORT or chunk.isascii():
             return tokens_of_chunk(chunk)
         if chunk not in self._tokens_of_long:
@@ -365,7 +388,9 @@ class Document:
         return self._tokens_of_long[chunk]
 
     def places(self) -> Iterator[tuple[int, int]]:
-        """Yield for each token (number of its text node, offset in it in characters), in the order of the walk."""
+        """Yield for each token (number of its text node, offset in it in characters), in the order
+        of the walk.
+        """
         starts, at = [], 0
         for piece in self.pieces:
             if piece is not BREAK:
@@ -402,12 +427,12 @@ def _whole_number(chunk: str, starts: Sequence[int], ends: Sequence[int], index:
 
 
 def _joins(chunk: str, end: int, start: int) -> bool:
-    """Return whether one sign between digits is all that parts two tokens."""
+    """Return whether two tokens are separated by a single sign between digits."""
     return start - end == 1 and chunk[end] in ".,:" and chunk[end - 1].isdigit() and chunk[start].isdigit()
 
 
 def _collapse(text: str) -> str:
-    """Return a text with its white space collapsed, a space at an end where there was some."""
+    """Return a text with its white space collapsed, keeping one space at each end."""
     inner = " ".join(text.split())
     return f"{' ' if inner and text[:1].isspace() else ''}{inner}{' ' if inner and text[-1:].isspace() else ''}"
 

@@ -1,7 +1,8 @@
-"""Taking parts of a document: Select, `in`, Exclude and Transform (contracts §8).
+"""Extract parts of a document: Select, `in`, Exclude and Transform (contracts §8).
 
-In this order: what all selectors find, without what is excluded, through the transforms one after the other. A part is a document itself, so
-that everything that reads documents reads parts. One that cannot be taken has a `problem`; one whose selector finds nothing says which.
+In this order: the intersection of all selectors, without what is excluded, through the transforms
+in sequence. A part is a document itself, so that all readers of documents work on parts. One that
+cannot be extracted has a `problem`; one whose selector matches nothing names it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tidings.model.watch.interest import Selector
 
 
 def extract(document: Document, extraction: Extraction) -> Document:
-    """Return the part of a whole document that counts; each is taken once."""
+    """Return the part of a whole document that an extraction selects; cached."""
     if extraction.is_whole or document.problem:
         return document
     if extraction not in document.parts:
@@ -26,12 +27,14 @@ def extract(document: Document, extraction: Extraction) -> Document:
 
 
 def take(document: Document) -> TakenPart | None:
-    """Return the nodes of a document, None if it was parsed without keeping them; raises `RefusedError` as `Tree.take` does."""
+    """Return the nodes of a document, None if they were not kept. Raise `RefusedError` as
+    `Tree.take` does.
+    """
     return None if document.tree is None else document.tree.take(document.extraction)
 
 
 def clean(line: str, extraction: Extraction) -> str:
-    """Return a line without the words and matches that do not count, and with what is replaced replaced."""
+    """Return a line without ignored words and matches, with replacements applied."""
     lines = [line]
     for excluded in extraction.exclude:
         if not isinstance(excluded, Selector):
@@ -65,7 +68,7 @@ def _extract(document: Document, extraction: Extraction) -> Document:
         for step in extraction.transform:
             lines = transform(lines, step)
         pieces = pieces_of(lines)
-        places = ((), ())  # lines do not say where in them an address stood
+        places = ((), ())  # lines have no positions of addresses
     return replace(
         document,
         extraction=extraction,

@@ -1,7 +1,7 @@
 """From a body to a document: charset, kind of content, pre-scan, parser, walk.
 
-The same bytes with the same labels give the same document, always. What cannot be read safely gives a document with a `problem`,
-never an exception and never a document that looks empty.
+The same bytes with the same labels always give the same document. A body that cannot be read safely
+gives a document with a `problem`, never an exception and never a document that looks empty.
 """
 
 from __future__ import annotations
@@ -41,27 +41,33 @@ from tidings.model.interval import Instant
 from tidings.model.observed.hub import Hub
 
 MOST_WORDS = 700_000
-"""Most tokens of a document; more cannot be compared within a second and 200 MB. The longest page of html_corpus has 9,607."""
+"""The most tokens of a document; more cannot be compared within a second and 200 MB. The longest
+page of html_corpus has 9,607.
+"""
 
 MOST_ADDRESSES = 25_000
-"""Most links and images of a document, to which the same applies. The most of html_corpus are 3,859."""
+"""The most links and images of a document, for the same reason. The most of html_corpus are
+3,859.
+"""
 
 MOST_OF_SITEMAP = 50_000
-"""Most addresses of a sitemap (sitemaps.org)."""
+"""The most addresses of a sitemap (sitemaps.org)."""
 
 _TOO_LONG = f"it has more than {MOST_WORDS:,} words"
 
 MOST_XML_TAGS = 1_000_000
-"""Most tags of XML: a sitemap of 50,000 pages that says all that it may of each has 500,000, and more with its pictures."""
+"""The most tags of XML: a full sitemap of 50,000 pages has 500,000, and more with its pictures."""
 
 MOST_VALUES = 100_000
-"""Most values of JSON, counted by its commas, to which the same applies."""
+"""The most values of JSON, counted by its commas, for the same reason."""
 
 MOST_LEVELS = 3
-"""How deep pages that are written into pages are read."""
+"""The deepest nesting of inline documents that is read."""
 
 _SHORT = 4_096
-"""Characters of a text in a feed whose pieces are remembered: it stands in two versions, and is read for the page and for its entry."""
+"""The longest text in a feed whose pieces are cached, in characters: it occurs in two versions, and
+is read for the page and for its entry.
+"""
 
 
 def parse(
@@ -74,20 +80,16 @@ def parse(
     with_written_frames: bool = False,
     keep_tree: bool = False,
 ) -> Document:
-    """Return the document that a body is.
-
-    `url` is the final URL, `charset` one that is already known (a stored version's) and then decides, `last_good` that of the page's
-    last version. `with_written_frames`: pages that are written into this one (`srcdoc`) are part of its text. `keep_tree`: parts of the
-    document will be taken (`extract`).
+    """Return the document of a body.
 
     Args:
         data: The bytes of the body.
-        content_type: What the server calls it; None if it does not say.
+        content_type: The Content-Type; None if there is none.
         url: The final URL.
-        charset: One that is known already and decides; empty for none.
+        charset: A known charset that decides (a stored version's); empty for none.
         last_good: The charset of the page's last version; empty for none.
-        with_written_frames: Whether pages written into this one (`srcdoc`) are part of it.
-        keep_tree: Whether parts of the document will be taken (`extract`).
+        with_written_frames: Whether inline documents (`srcdoc`) are part of its text.
+        keep_tree: Whether parts of the document will be extracted (`extract`).
     """
     try:
         if (text := text_within(data)) is not None:
@@ -105,19 +107,19 @@ def parse(
 
 
 def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", keep_tree: bool = False) -> Document:
-    """Return the document that a text is; see `parse`.
+    """Return the document of a text; see `parse`.
 
     Args:
         decoded: The text, and its charset.
-        content_type: What the server calls it; None if it does not say.
+        content_type: The Content-Type; None if there is none.
         url: The final URL.
-        keep_tree: Whether parts of the document will be taken.
+        keep_tree: Whether parts of the document will be extracted.
     """
     if (text := past_lead(decoded.text, content_type)) != decoded.text:
         decoded = replace(decoded, text=text, data=None)
     media = media_of_text(text, content_type)
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
-    is_long = len(document.text) > MOST_WORDS  # a word has a character at least
+    is_long = len(document.text) > MOST_WORDS  # a word has at least one character
     if is_long and not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
         return _make_refused(media, decoded, _TOO_LONG)
     most = MOST_OF_SITEMAP if media == "xml" else MOST_ADDRESSES
@@ -127,7 +129,9 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
 
 
 def _has_many_symbols(document: Document) -> bool:
-    """Return whether symbols alone make too many words, which a text of megabytes tells sooner than its tokens do."""
+    """Return whether symbols alone make too many words, which is quicker to see in the text than in
+    its tokens.
+    """
     text = document.text
     return sum(text.count(chr(symbol)) for symbol in ASCII_SYMBOLS) > MOST_WORDS
 
@@ -166,7 +170,7 @@ def _html(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document
 
 
 def _tree(source: bytes) -> LexborHTMLParser | None:
-    # Scripting is "on", so that what stands in `noscript` is text that nobody sees, as in a browser.
+    # Scripting is "on", so that the text of `noscript` is invisible, as in a browser.
     try:
         return LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS, scripting=True)
     except SelectolaxError:
@@ -180,7 +184,7 @@ def _walk(source: bytes, tree: LexborHTMLParser | None) -> Walked:
 
 
 def _pdf(whole: Document, data: bytes) -> Document:
-    """Return the document that a PDF is; `whole` is what it is without being read."""
+    """Return the document of a PDF; `whole` is the unread document."""
     if not is_readable():
         return replace(whole, note=NOT_READ)
     try:
@@ -195,7 +199,7 @@ def _pdf(whole: Document, data: bytes) -> Document:
 
 
 def _with_written(document: Document) -> Document:
-    """Return a document with the pages that are written into it, each where it stands; their addresses lean on the same base."""
+    """Return a document with its inline documents in place; their addresses have the same base."""
     inner = list(_walk_frames(document.frames, MOST_LEVELS))
     pieces = list(document.pieces)
     for place, walked in reversed(inner):
@@ -216,7 +220,7 @@ def _with_written(document: Document) -> Document:
 
 
 def _walk_frames(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int, Walked]]:
-    """Yield (place, what stands there) of each frame with a text that can be read safely."""
+    """Yield (place, content) of each frame with an inline document that can be read safely."""
     for frame in frames:
         source = (frame.source or "").encode("utf-8", "replace")
         if not source or levels == 0 or too_hard(source):
@@ -243,7 +247,7 @@ _pieces_of_short = lru_cache(maxsize=1_024)(_pieces_in)
 
 
 def text_of_fragment(text: str) -> str:
-    """Return what a text shows that may be HTML, in one line."""
+    """Return the displayed text of possible HTML, in one line."""
     return " ".join("".join(_pieces_of_fragment(text) if "<" in text or "&" in text else [text]).split())
 
 

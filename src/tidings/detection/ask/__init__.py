@@ -1,3 +1,3 @@
-"""What a sentinel asks for, evaluated on a pair of versions: expressions, conditions, several pages, and the summary of what was found. Noise is
-left out here. Nothing here knows how a pair came about.
+"""Evaluate what a sentinel asks for on a pair of versions: expressions, conditions, several pages,
+and the summary of findings. Noise is excluded here. Where the pair comes from does not matter here.
 """

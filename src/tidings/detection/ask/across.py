@@ -1,7 +1,9 @@
-"""Across: what of an expression each page of a sentinel decides alone, and how AND, OR and NOT join that over pages (sentinels §4.5).
+"""Expressions over several pages: what each page decides alone, and how AND, OR and NOT combine
+that (sentinels §4.5).
 
-A *leaf* is the largest part that one page decides by itself: its interests are joined on one pair of versions of that page, or on one answer
-and the one before it. What joins several leaves waits: all positive leaves of a `Meeting` must change within a window, and none of its negative ones around it.
+A *leaf* is the largest part of an expression that one page decides by itself: its interests are
+evaluated on one pair of versions of that page, or on one answer and its predecessor. All positive
+leaves of a `Meeting` must change within a window, and none of its negative ones around it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """What one page decides; `page` is its name in the sentinel."""
+    """The part that one page decides; `page` is its name in the sentinel."""
 
     page: str
     expression: Expression
@@ -42,7 +44,9 @@ Joined = Leaf | Alternatives | Meeting
 
 @lru_cache(maxsize=1_024)
 def join(expression: Expression, pages: tuple[str, ...]) -> Alternatives:
-    """Return an expression over the pages of these names as alternatives, each decided by one page or by a meeting of several."""
+    """Return an expression over the pages of these names as alternatives, each decided by one page
+    or by a meeting of several.
+    """
     if not is_across(expression):
         parts = ((page, on_page(expression, page)) for page in pages)
         return Alternatives(tuple(Leaf(page, part) for page, part in parts if part is not None))
@@ -52,12 +56,12 @@ def join(expression: Expression, pages: tuple[str, ...]) -> Alternatives:
 
 @lru_cache(maxsize=1_024)
 def leaves(whole: Joined) -> tuple[Leaf, ...]:
-    """Return the leaves, each once, from left to right; their places are their numbers."""
+    """Return the leaves, each once, from left to right; their index is their number."""
     return tuple(dict.fromkeys(_leaves(whole)))
 
 
 def meetings(whole: Joined) -> Iterator[Meeting]:
-    """Yield the meetings, inner ones before those that they are parts of."""
+    """Yield the meetings, inner ones first."""
     match whole:
         case Alternatives(parts):
             for part in parts:
@@ -69,7 +73,7 @@ def meetings(whole: Joined) -> Iterator[Meeting]:
 
 
 def has_changed(whole: Joined, changed: Collection[Leaf]) -> bool:
-    """Return whether a part has come true when just these leaves have changed."""
+    """Return whether an alternative is true when exactly these leaves have changed."""
     match whole:
         case Leaf():
             return whole in changed
@@ -94,7 +98,9 @@ def _leaves(whole: Joined) -> Iterator[Leaf]:
 
 
 def _spread(expression: Expression, pages: Sequence[str]) -> Expression:
-    """Return an expression whose interests all name their page: one that names none is one of any page, and so is AND where no part names one."""
+    """Return an expression whose interests all name their page: one without a name applies to any
+    page, and so does AND if no part names one.
+    """
     match expression:
         case Interest(of=None) | AllOf() if all(one.of is None for one in interests_of(expression)):
             every = tuple(dict.fromkeys(_name_pages(expression, page or None) for page in pages))
@@ -150,7 +156,7 @@ def _meeting(parts: Sequence[Expression]) -> Meeting:
 
 
 def _by_subject(parts: Sequence[Expression]) -> tuple[Mapping[Subject, tuple[Expression, ...]], list[Expression]]:
-    """Return the parts that one comparison decides, by what it is of, and those that several do."""
+    """Return the parts that one comparison decides, by its subject, and those that need several."""
     alone: dict[Subject, tuple[Expression, ...]] = {}
     rest = []
     for part in parts:
@@ -163,7 +169,7 @@ def _by_subject(parts: Sequence[Expression]) -> tuple[Mapping[Subject, tuple[Exp
 
 
 def _subject_of(expression: Expression) -> Subject | None:
-    """Return what all interests of an expression are of, None if they are of several."""
+    """Return the common subject of all interests of an expression, None if there are several."""
     subjects = subjects_of(expression)
     return next(iter(subjects)) if len(subjects) == 1 else None
 

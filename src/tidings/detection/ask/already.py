@@ -1,5 +1,5 @@
-"""Already: what holds already when a page is checked for the first time (`price is below 100`),
-where nothing is there to be compared with.
+"""Values that already satisfy an expression at the first check (`price is below 100`), when there
+is nothing to compare with.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from tidings.model.watch.interest import ON_PAGE, Condition, Expression
 
 
 def already(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> ChangeSet:
-    """Return the values that hold already, as things that came; empty if there are none.
+    """Return the values that already satisfy the expression, as insertions; empty if there are
+    none.
 
-    What NOT names is left out: nothing has changed yet.
+    Parts under NOT are left out: nothing has changed yet.
 
     Args:
-        expression: What is watched.
-        extraction: What its sentinel selects of the page.
+        expression: The expression.
+        extraction: The sentinel's selection on the page.
         members: The documents of the first version, the holder of frames first.
     """
     found = list(dict.fromkeys(_find(aim_expression(expression, extraction), members)))
@@ -37,7 +38,7 @@ def already(expression: Expression, extraction: Extraction, members: Sequence[Do
 
 
 def _find(aim: Aimed, members: Sequence[Document]) -> Iterator[Reading]:
-    """Yield what holds of an expression: of an AND nothing unless all of its parts do."""
+    """Yield the satisfied parts of an expression: of an AND only if all of its parts are."""
     match aim:
         case Aim():
             yield from _states(aim, members)
@@ -51,7 +52,7 @@ def _find(aim: Aimed, members: Sequence[Document]) -> Iterator[Reading]:
 
 
 def _states(aim: Aim, members: Sequence[Document]) -> Iterator[Reading]:
-    """Yield the first value that all conditions hold of, where one of them is on a state (`is`)."""
+    """Yield the first value for which all conditions hold, if one of them is on a state (`is`)."""
     conditions = aim.interest.where
     if not any(condition.measure == "is" for condition in conditions):
         return

@@ -1,8 +1,10 @@
-"""Conditions: what must hold of a change for it to be told (`where`, sentinels §1.3; `model.interest.Condition`).
+"""Conditions that a change must meet to be reported (`where`, sentinels §1.3;
+`model.interest.Condition`).
 
-Where the change is a list of things (links, rows, items, entries, matches), conditions on texts choose those that are told, and the others are about
-what was chosen. Words are counted one by one, everything else object by object. Where a run of words became another, the old ones were deleted and the
-new ones inserted, and the longer run is what changed; a thing that was updated changed and was neither.
+If the change is a list of things (links, rows, items, entries, matches), conditions on texts filter
+the reported ones, and the others apply to what is left. Words are counted one by one, everything
+else per object. If a run of words became another, the old ones were deleted and the new ones
+inserted, and the longer run is what changed; an updated thing changed and was neither.
 """
 
 from __future__ import annotations
@@ -32,25 +34,31 @@ LISTED = frozenset({"links", "images", "table", "list", "regex", "items"})
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one interest found in one part of a page: all of it, in no direction yet; `size` counts the objects of its type."""
+    """The findings of one interest in one part of a page, in all directions; `size` counts the
+    objects of its type.
+    """
 
     old: Document
     new: Document
     findings: Sequence[ChangeSet]
     size: Callable[[Document], int]
     known: frozenset[str] = frozenset()
-    """marks of entries that were there before (`items`)"""
+    """marks of entries that existed before (`items`)"""
     page: Document | None = None
-    """the whole page as it is now; None: that is `new`"""
+    """the whole page now; None: that is `new`"""
 
 
 def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direction | None) -> bool:
-    """Return whether all conditions hold of what an interest found in all parts of a page together."""
+    """Return whether all conditions hold of the findings of an interest in all parts of a page
+    together.
+    """
     return all(_holds(condition, seen, direction) for condition in conditions)
 
 
 def choose(interest: Interest, seen: Seen) -> Sequence[ChangeSet]:
-    """Return what an interest found, of a list of things those of which all its conditions on texts hold."""
+    """Return the findings of an interest, of a list of things those for which all conditions on
+    texts hold.
+    """
     asked = [condition for condition in interest.where if condition.measure in _ON_TEXTS]
     is_new = unseen.is_asked(interest)
     if is_new and interest.kind == "words" and not (seen.old.textless or seen.new.textless):
@@ -78,7 +86,7 @@ def _choose(interest: Interest, seen: Seen, is_meant: Callable[[str], bool]) -> 
 
 
 def of_the_whole(interest: Interest) -> tuple[Condition, ...]:
-    """Return the conditions that must hold of all that is told together, which chose none of it."""
+    """Return the conditions on everything reported together, which do not filter single things."""
     if interest.kind not in LISTED:
         return interest.where
     return tuple(condition for condition in interest.where if condition.measure not in _ON_TEXTS)
@@ -92,7 +100,7 @@ def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | No
             )
             return has == (condition.measure == "page has")
         case "never seen":
-            return any(one.findings for one in seen)  # what was there before is left out already
+            return any(one.findings for one in seen)  # things from earlier versions are already left out
         case "contains" | "is" if condition.text and _is_of_states(seen):
             return any(is_state(condition.text, text) for one in seen for text in _texts(one, direction))
         case "contains" | "matches":
@@ -108,7 +116,7 @@ def _is_of_states(seen: Sequence[Seen]) -> bool:
 
 
 def is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
-    """Return whether one of some texts contains or matches what a condition asks for."""
+    """Return whether one of the texts contains or matches what a condition asks for."""
     if condition.measure == "contains":
         wanted = _fold(condition.text)
         return any(wanted in _fold(text) for text in texts)
@@ -120,7 +128,9 @@ def _fold(text: str) -> str:
 
 
 def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
-    """Yield what was inserted or updated (deleted, if that is meant), whole: what is shown of a change may be cut."""
+    """Yield the full texts that were inserted or updated (deleted, if that is meant); displayed
+    texts may be cut.
+    """
     for finding in seen.findings:
         if finding.edits and finding.kinds[0] in _TEXTS:
             for edit in finding.edits:

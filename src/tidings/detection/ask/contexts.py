@@ -1,6 +1,8 @@
-"""What a reader needs to know what changed without opening the page: where texts stand (`Context`), what entries say (`EntryNote`), the title.
+"""The context that makes a change readable without opening the page: where texts stand (`Context`),
+what entries say (`EntryNote`), the title.
 
-Computed once, for a change that people are notified of, and for its first texts only. What is not found has no context; nothing here fails.
+Computed once, for a change that is notified, and for its first texts only. Texts that are not found
+have no context; nothing fails.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from tidings.document.text.words import tokens_of
 from tidings.model.observed.change import ChangeSet, Edit, EditContext
 
 FEW = 6
-"""Texts up to which each is found by itself."""
+"""Up to this number of texts, each is located separately."""
 MOST = 40
 """Texts of a change that have a context."""
 AROUND = 80
@@ -30,13 +32,13 @@ SHORT = 15
 """Words of a text that needs the line above it to be understood."""
 LONGEST_LINK = 400
 _WINDOW = 8
-"""Tokens on each side of a text by which it is found again in the whole page."""
+"""Tokens on each side of a text by which it is located in the whole page."""
 _MOST_EDITS = 2_000
-"""Edits among which the texts are sought."""
+"""Edits among which the texts are located."""
 SHORT_LINE = 40
-"""Characters of a line in which what went and what came are one update."""
+"""Characters of a line in which a deletion and an insertion form one update."""
 LONGEST_SNAPSHOT = 20_000
-"""Characters of the text that is watched, for a message that shows it."""
+"""The longest watched text that a message shows, in characters."""
 _THINGS = frozenset({"table", "list", "items"})
 _SENTENCE = re.compile(r"[.!?。！？]\s+")
 _LABEL = re.compile(r"([^\s:][^:]{0,60}):\s*$")
@@ -44,7 +46,7 @@ _LABEL = re.compile(r"([^\s:][^:]{0,60}):\s*$")
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Tokens of a document."""
+    """A range of tokens of a document."""
 
     document: Document
     start: int
@@ -53,7 +55,9 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Characters of a document, and the piece in which they begin; `tokens` is how many words they are."""
+    """A range of characters of a document, and the piece in which it begins; `tokens` is its length
+    in words.
+    """
 
     document: Document
     start: int
@@ -68,13 +72,14 @@ class _Spot:
 
 
 def with_contexts(found: ChangeSet, page: Pair, scopes: Sequence[Extraction], *, shows: bool = False) -> ChangeSet:
-    """Return a change set with where its first texts stand, what its entries say, and the title of the page.
+    """Return a change set with the context of its first texts, the texts of its entries, and the
+    title of the page.
 
     Args:
-        found: What was found; nothing is noted of no change.
+        found: The findings; unchanged if empty.
         page: The pair of documents.
-        scopes: The parts of the page that were compared, in their order.
-        shows: Whether a message shows the text that is watched now.
+        scopes: The compared parts of the page, in order.
+        shows: Whether a message shows the current watched text.
     """
     if not found:
         return found
@@ -117,7 +122,9 @@ def _contexts(found: ChangeSet, page: Pair, parts: Sequence[tuple[Pair, int, int
 def _things(
     found: ChangeSet, page: Pair, known: Mapping[tuple[str, int], _Place]
 ) -> Iterator[tuple[tuple[str, int], _Place]]:
-    """Yield where things stand that are not compared by their place (cells, items), as far as their words stand there once."""
+    """Yield the places of things that are not compared by place (cells, items), if their words
+    occur there once.
+    """
     if not page.new.marks or {row.kind for row in found.objects} - _THINGS:
         return
     sides = (("updated", page.new, [new for _, new in found.updated]), ("inserted", page.new, found.inserted),
@@ -132,7 +139,9 @@ def _things(
 
 
 def _join_words(found: ChangeSet) -> ChangeSet:
-    """Return a change set in which one text that went and one that came in the same short line are one update of the line."""
+    """Return a change set in which one deletion and one insertion in the same short line form one
+    update of the line.
+    """
     contexts = {(one.of, one.number): one for one in found.contexts}
     went, came = contexts.get(("deleted", 0)), contexts.get(("inserted", 0))
     if went is None or came is None or found.objects or not len(found.deleted) == len(found.inserted) == 1:
@@ -152,7 +161,7 @@ def _join_words(found: ChangeSet) -> ChangeSet:
 
 
 def _parts(page: Pair, scopes: Sequence[Extraction]) -> list[tuple[Pair, int, int]]:
-    """Return the parts that were compared, each with the numbers of its first tokens, (old, new)."""
+    """Return the compared parts, each with the numbers of its first tokens, (old, new)."""
     parts, old, new = [], 0, 0
     for scope in scopes:
         part = page.part(scope)
@@ -164,7 +173,7 @@ def _parts(page: Pair, scopes: Sequence[Extraction]) -> list[tuple[Pair, int, in
 
 
 def _places(found: ChangeSet, parts: Sequence[tuple[Pair, int, int]]) -> Iterator[tuple[tuple[str, int], _Place]]:
-    """Yield (list, number in it) and the place of each text that is found."""
+    """Yield (list, index) and the place of each text that is located."""
     if not found.edits:
         return
     edits = list(_edits(found.edits[:_MOST_EDITS], parts))
@@ -183,7 +192,7 @@ def _places(found: ChangeSet, parts: Sequence[tuple[Pair, int, int]]) -> Iterato
 
 
 def _edits(edits: Sequence[Edit], parts: Sequence[tuple[Pair, int, int]]) -> Iterator[tuple[Pair, Edit]]:
-    """Yield each edit with the part that it lies in, its tokens counted from the beginning of that."""
+    """Yield each edit with its part, its tokens counted from the beginning of that part."""
     for edit in edits:
         part, old, new = next(
             (one for one in reversed(parts) if one[1] <= edit.old_start and one[2] <= edit.new_start), parts[0]
@@ -211,7 +220,9 @@ class _SideTexts:
 
 
 def _in_page(place: _Place, page: Pair) -> _Place:
-    """Return a place of a part as one of its page, where the words around it stand there once."""
+    """Return a place of a part as one of the whole page, if the words around it occur there
+    once.
+    """
     document = place.document
     if document is page.old or document is page.new:
         return place
@@ -260,7 +271,7 @@ def _context(of: str, number: int, spot: _Spot, outlines: Mapping[int, Mapping[i
 
 
 def _end_of(text: str) -> str:
-    """Return what stands before a text in its sentence."""
+    """Return what precedes a text in its sentence."""
     text = _SENTENCE.split(text)[-1]
     if len(text) <= AROUND:
         return text
@@ -269,7 +280,7 @@ def _end_of(text: str) -> str:
 
 
 def _start_of(text: str) -> str:
-    """Return what stands behind a text in its sentence."""
+    """Return what follows a text in its sentence."""
     if end := _SENTENCE.search(text):
         text = text[: end.start() + 1]
     if len(text) <= AROUND:
@@ -279,7 +290,7 @@ def _start_of(text: str) -> str:
 
 
 def _link_at(document: Document, piece: int) -> str:
-    """Return the address of the link that a piece stands in, empty if it stands in none."""
+    """Return the address of the link that contains a piece, empty if none does."""
     number = bisect_right(document.link_places, (piece, len(document.pieces))) - 1
     if number < 0 or not document.link_places[number][0] <= piece < document.link_places[number][1]:
         return ""

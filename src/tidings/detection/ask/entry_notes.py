@@ -1,4 +1,6 @@
-"""What the entries of a change say, for people: title, link, date, author and the beginning of their text, or what of them is another."""
+"""The content of changed entries, for people: title, link, date, author and the beginning of their
+text, or the parts that differ.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,17 @@ from tidings.document.text.excerpts import ELLIPSIS, excerpts
 from tidings.model.observed.change import ChangeSet, EntryNote
 
 MOST = 40
-"""Entries of a change that are noted."""
+"""The number of entries with notes."""
 LONGEST = 280
-"""Characters of what an entry says."""
+"""The longest text of an entry, in characters."""
 EXCERPT = 200
-"""Characters of each side of a part of an entry that is another."""
+"""The longest text of each side of an updated part, in characters."""
 
 
 def notes_of_entries(found: ChangeSet, parts: Sequence[Pair]) -> tuple[EntryNote, ...]:
-    """Return what the first entries of a change say; `parts` are what was compared of the page, in their order."""
+    """Return the notes of the first entries of a change; `parts` are the compared parts of the
+    page, in order.
+    """
     if "items" not in found.kinds:
         return ()
     old = [entry for part in parts for entry in _entries(part.old)]
@@ -40,7 +44,7 @@ def _entries(document: Document) -> list[Entry]:
 def _notes(found: ChangeSet, old: Sequence[Entry], new: Sequence[Entry]) -> Iterator[EntryNote]:
     went, came = ({entry.label: entry for entry in reversed(side)} for side in (old, new))
     updates = [row.object for row in found.objects if row.kind == "items" and row.old == row.new]
-    if len(updates) == len(found.updated):  # else some of these are no entries
+    if len(updates) == len(found.updated):  # else some of these are not entries
         for number, label in enumerate(updates):
             after = came.get(label)
             before = None if after is None else next((one for one in old if _is_same(one, after)), None)
@@ -74,7 +78,7 @@ def _note(of: str, number: int, entry: Entry, *, edits: tuple[tuple[str, str, st
 
 
 def _write_entry(entry: Entry) -> str:
-    """Return what an entry says beside its title."""
+    """Return the text of an entry without its title."""
     return entry.text.removeprefix(entry.title).strip()
 
 

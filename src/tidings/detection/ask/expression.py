@@ -1,12 +1,14 @@
 """Expressions: AND, OR and NOT over the change types, on one pair of versions (sentinels §4.5).
 
-OR: all parts that found something. AND: every positive part must find something, else there is no change. NOT inside AND: what it
-names is taken out where a sibling contains it (any change contains words, links and images; words contain keywords and phrases),
-else finding it is a veto. Parts are evaluated on the same pair at the same time; nothing waits. Of a page with frames each member has its
-pair, and what AND, OR and NOT join may lie in any of them.
+OR: all parts with findings. AND: every positive part must have findings, else there is no change.
+NOT inside AND: its findings are subtracted where a sibling contains them (any change contains
+words, links and images; words contain keywords and phrases), else they are a veto. All parts are
+evaluated on the same pair. Of a page with frames each member has its pair, and the parts of AND, OR
+and NOT may lie in any of them.
 
-Each interest looks at its part of the page (`aims`) and counts if its conditions hold. Where an expression looks at several parts, the
-tokens of each are counted on from those of the parts before it, in the order of `scopes_of`.
+Each interest is evaluated on its part of the page (`aims`) and counts if its conditions hold. If an
+expression covers several parts, the tokens of each are numbered after those of the parts before it,
+in the order of `scopes_of`.
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 
 @dataclass(frozen=True, slots=True)
 class FoundPart:
-    """What one interest found of one sort, of one term if it has any.
+    """The findings of one interest of one sort, for one term if it has any.
 
-    `whole` is all of it, `change` what is left of it in the direction and without what `unwanted` names; it was found on `pair`, the part
-    `scope` of `page`.
+    `whole` is all of it, `change` what is left in the direction and without `unwanted`; it was
+    found on `pair`, the part `scope` of `page`.
     """
 
     page: Pair
@@ -48,7 +50,7 @@ class FoundPart:
 
     @property
     def sort(self) -> str:
-        """Return the change type that this is a change of: words, links, images, body, keywords, phrases, table, list, …."""
+        """Return the change type: words, links, images, body, keywords, phrases, table, list, …."""
         return self.whole.kinds[0]
 
 
@@ -57,22 +59,27 @@ Parts = tuple[FoundPart, ...]
 
 @dataclass(frozen=True, slots=True)
 class Unwanted:
-    """What NOT names; `chosen` is what it found, if its conditions chose that from a list of things (else all of its type is meant)."""
+    """An interest under NOT; `chosen` are its findings, if its conditions filter a list of things
+    (else all of its type is meant).
+    """
 
     interest: Interest
     chosen: Parts | None = None
 
 
 def evaluate(expression: Expression, pair: Pair, extraction: Extraction = WHOLE) -> ChangeSet:
-    """Return what an expression finds on one pair of versions, in what its sentinel selects; empty: no change.
+    """Return the findings of an expression on one pair of versions, in the sentinel's selection;
+    empty: no change.
 
-    Raises `RefusedError` if a part cannot be taken or compared.
+    Raises `RefusedError` if a part cannot be extracted or compared.
     """
     return evaluate_each(expression, (pair,), extraction)[0]
 
 
 def evaluate_each(expression: Expression, pairs: Sequence[Pair], extraction: Extraction = WHOLE) -> list[ChangeSet]:
-    """Return what an expression finds on the pairs of the members of one page, for each of them."""
+    """Return the findings of an expression on the pairs of the members of one page, for each of
+    them.
+    """
     found = _parts(aim_expression(expression, extraction), pairs)
     scopes = scopes_of(expression, extraction)
     if len(scopes) > 1:
@@ -81,7 +88,7 @@ def evaluate_each(expression: Expression, pairs: Sequence[Pair], extraction: Ext
 
 
 def digests_of(expression: Expression) -> frozenset[str]:
-    """Return the names of the digests that decide: where all are equal the expression finds nothing."""
+    """Return the names of the digests that decide: if all are equal, there are no findings."""
     return frozenset(name for interest in interests_of(expression) for name in KINDS[interest.kind].digests)
 
 
@@ -146,7 +153,7 @@ def _both(both: Both, pairs: Sequence[Pair]) -> Parts:
 
 
 def _find_excluded(aim: Aim, pairs: Sequence[Pair]) -> Unwanted | None:
-    """Return what NOT names with an interest, None if its conditions do not hold."""
+    """Return an interest under NOT, None if its conditions do not hold."""
     interest = aim.interest
     found = _parts(aim, pairs) if interest.where else ()
     if interest.where and not found:
@@ -155,7 +162,9 @@ def _find_excluded(aim: Aim, pairs: Sequence[Pair]) -> Unwanted | None:
 
 
 def _contains(whole: Aimed, part: Aimed) -> bool:
-    """Return whether every change of `part` is of a type that `whole` watches, and of terms and in parts of the page that it watches."""
+    """Return whether every change of `part` is also a change of `whole`: of its type, its terms and
+    its parts of the page.
+    """
     return all(any(_covers(watched, aim) for watched in aims_of(whole)) for aim in aims_of(part))
 
 
@@ -180,7 +189,9 @@ def _without(parts: Parts, unwanted: Sequence[Unwanted]) -> Parts:
 
 
 def _less(part: FoundPart, unwanted: tuple[Unwanted, ...]) -> FoundPart:
-    """Return a part without all changes that the unwanted interests name: terms among words first, then whole types."""
+    """Return a part without the changes of the unwanted interests: terms among words first, then
+    whole types.
+    """
     whole = part.whole
     if part.sort == "words":
         whole = _without_terms(whole, [one.interest for one in unwanted], part.pair)
@@ -224,10 +235,10 @@ def _things_out(finding: ChangeSet, named: Sequence[FoundPart]) -> ChangeSet:
 
 
 def _take_out(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
-    """Return a finding of one sort without what goes in a direction (None: all of it)."""
+    """Return a finding of one sort without those of a direction (None: all of it)."""
     if direction is None:
         return ChangeSet()
-    if finding.kinds[0] == "phrases":  # inserted, deleted or updated, never two of them
+    if finding.kinds[0] == "phrases":  # inserted, deleted or updated, exactly one
         return union(narrow(finding, other) for other in DIRECTIONS if other != direction)
     gone = narrow(finding, direction)
     edits: set[Edit] = set(gone.edits)

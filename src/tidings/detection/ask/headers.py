@@ -1,7 +1,8 @@
-"""The headers that a page is answered with, as content (`header "Last-Modified"`).
+"""Response headers as content (`header "Last-Modified"`).
 
-No document holds them: the service knows what an answer said, and asks here what that is to an expression. A header that comes was inserted, one
-that is gone was deleted, one with another value is updated. Nothing here parses.
+They are in no document: the service has the answer's headers and evaluates expressions on them
+here. A new header was inserted, a missing one deleted, one with another value updated. Nothing is
+parsed here.
 """
 
 from __future__ import annotations
@@ -16,26 +17,29 @@ from tidings.model.observed.change import ChangeSet, ObjectCount
 from tidings.model.watch.interest import Condition, Expression, Interest
 
 LONGEST_VALUE = 2_000
-"""Characters of a value that are kept and compared."""
+"""The longest value that is stored and compared, in characters."""
 
 
 def header_names(expression: Expression) -> tuple[str, ...]:
-    """Return the names of the headers that an expression asks for, in small letters, each once."""
+    """Return the names of the headers in an expression, in lower case, without duplicates."""
     return tuple(dict.fromkeys(one.header.lower() for one in interests_of(expression) if one.kind == "header"))
 
 
 def keep_headers(
     names: Iterable[str], headers: Mapping[str, str], before: Mapping[str, str], *, whole: bool
 ) -> dict[str, str]:
-    """Return what is kept of an answer's headers: "" for one that is not there. Of an answer that is not `whole` (304) one that it does not repeat stands as `before`."""
+    """Return the stored headers of an answer: "" for a missing one. If the answer is not `whole`
+    (304), a header that is not repeated stays as `before`.
+    """
     said = {name.lower(): " ".join(value.split())[:LONGEST_VALUE] for name, value in headers.items()}
     return {name: said.get(name, "" if whole else before.get(name, "")) for name in names}
 
 
 def evaluate_headers(expression: Expression, old: Mapping[str, str], new: Mapping[str, str]) -> ChangeSet:
-    """Return what an expression finds when a page is answered with other headers; what is no header finds nothing.
+    """Return the findings of an expression between two sets of headers; other change types find
+    nothing.
 
-    One that is not in `old` was never checked before, and is no news.
+    A header that is not in `old` was never checked before, and is not reported.
     """
     return evaluate_answers(expression, lambda interest: _find(interest, old, new))
 

@@ -1,4 +1,6 @@
-"""A pair of versions: two documents, their parts, and what was found on them so far, each of it once (sentinels §4.3)."""
+"""A pair of versions: two documents, their parts, and the cached findings on them (sentinels
+§4.3).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from tidings.model.watch.sentinel import Direction, Interest
 
 
 class Pair:
-    """An old and a new document of one page, compared in as many ways as somebody asks for."""
+    """An old and a new document of one page, compared on demand."""
 
     def __init__(self, old: Document, new: Document) -> None:
         self.old = old
@@ -30,13 +32,15 @@ class Pair:
         self._parts: dict[Extraction, Pair] = {}
         self._knowing: dict[frozenset[str], Pair] = {}
         self.seen: frozenset[str] = frozenset()
-        """marks of the entries that were there in older versions (`items`)"""
+        """marks of the entries of older versions (`items`)"""
         self.doubted: frozenset[str] = frozenset()
-        """what the old version lacks (`describe_lack`) and perhaps should not: that it is there now is no news"""
+        """parts that the old version lacks (`describe_lack`), but perhaps wrongly: their return is
+        not reported
+        """
         self._mask: Mask | None = None
 
     def doubting(self, names: frozenset[str]) -> Pair:
-        """Return the same pair for somebody who doubts that the old version lacks what has these names."""
+        """Return the same pair with doubts about the absence of these names in the old version."""
         if names == self.doubted:
             return self
         other = Pair(self.old, self.new)
@@ -44,14 +48,18 @@ class Pair:
         return other
 
     def through(self, mask: Mask) -> Pair:
-        """Return the same pair as it looks through a mask: what no selector chose is compared without what is noise."""
+        """Return the same pair seen through a mask: without a selector, comparisons ignore its
+        noise.
+        """
         masked = Pair(self.old, self.new)
-        masked.seen, masked._found, masked._mask = self.seen, self._found, mask  # what was compared stays compared
+        masked.seen, masked._found, masked._mask = self.seen, self._found, mask  # findings are shared
         masked.doubted = self.doubted
         return masked
 
     def part(self, scope: Extraction) -> Pair:
-        """Return the pair of the parts that an extraction takes; raises `RefusedError` if one cannot be taken."""
+        """Return the pair of the parts that an extraction selects. Raise `RefusedError` if one
+        cannot be extracted.
+        """
         if scope.is_whole:
             return self
         if scope not in self._parts:
@@ -61,13 +69,13 @@ class Pair:
             part = Pair(old, new)
             part.seen, part.doubted = self.seen, self.doubted
             if self._mask is not None and not (is_named(old) or is_named(new)):
-                own = NoiseView(scope).name  # what was left of a page that nothing was selected of has its places too
+                own = NoiseView(scope).name  # the rest of a page without a selection has its own places too
                 part = part.through(self._mask.of_view(own) if scope.selectors else self._mask.of_view(own, ""))
             self._parts[scope] = part
         return self._parts[scope]
 
     def knowing(self, seen: frozenset[str]) -> Pair:
-        """Return the same pair for somebody who has seen the entries of these marks before: they are not new."""
+        """Return the same pair with entries of these marks known: they are not new."""
         if not seen:
             return self
         if seen not in self._knowing:
@@ -77,13 +85,14 @@ class Pair:
 
     @property
     def compared(self) -> int:
-        """Return how many comparisons were made, those of parts among them."""
+        """Return how many comparisons were made, including those of parts."""
         return len(self._found) + sum(pair.compared for pair in (*self._parts.values(), *self._knowing.values()))
 
     def has(self, interest: Interest) -> bool:
-        """Return whether the new version has what an interest looks at: one that lacks it has no empty part.
+        """Return whether the new version has the part that an interest selects; a missing part is
+        not an empty one.
 
-        A version before that lacks it is compared as one with nothing in it, unless that is doubted.
+        If the old version lacks it, it is compared as empty, unless its absence is in doubt.
         """
         if describe_lack(interest, self.new):
             return False
@@ -91,7 +100,7 @@ class Pair:
         return not missing or missing not in self.doubted
 
     def compare(self, interest: Interest, term: str = "") -> tuple[ChangeSet, ...]:
-        """Return the findings of a change type, of one of its terms if it has any."""
+        """Return the findings of a change type, for one of its terms if it has any."""
         found = self._compare(interest, term)
         if self._mask is None or not looks_through(interest):
             return found
@@ -102,7 +111,9 @@ class Pair:
         return tuple(finding for finding in real if finding)
 
     def _things(self, interest: Interest, found: tuple[ChangeSet, ...], mask: Mask) -> tuple[ChangeSet, ...]:
-        """Return the findings of a list, a table or entries in whose texts what is noise is as it was."""
+        """Return the findings of a list, a table or entries with noise in their texts replaced by
+        the old text.
+        """
         kind, ordinal = interest.kind, interest.ordinal
         if not found or self.old.textless or self.new.textless:
             return found
@@ -125,7 +136,7 @@ class Pair:
         return Items(self.seen) if self.seen and interest.kind == "items" else row_of(interest, term)
 
     def words_without(self, terms: Iterable[tuple[str, str]]) -> ChangeSet:
-        """Return what changed in the words, those that belong to a (change type, term) left out: as if they stood nowhere."""
+        """Return the changed words, excluding the occurrences of some (change type, term)."""
         gone: list[Span] = []
         come: list[Span] = []
         for kind, term in terms:
@@ -139,7 +150,7 @@ class Pair:
         return finding_of_content(self.old, self.new, (gone, come))
 
     def without_changes(self, words: ChangeSet, kind: str, term: str, *, direction: Direction) -> ChangeSet:
-        """Return a finding of words without the changes of a term that go in a direction."""
+        """Return a finding of words without the changes of a term in a direction."""
         return without_spans(words, self.old, self.new, self._spans(kind, term, direction))
 
     def _spans(self, kind: str, term: str, direction: Direction | None) -> tuple[list[Span], list[Span]]:

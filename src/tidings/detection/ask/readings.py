@@ -1,6 +1,7 @@
-"""Readings: the values that an expression sees in one version, for people who have just asked for it and for series over time.
+"""Readings: the values that an expression reads in one version, for the answer to a new sentinel
+and for series over time.
 
-What NOT names is not read. Of a page with frames the first member that has something is read.
+Parts under NOT are not read. Of a page with frames the first member with a value is read.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import Expression
 
 SHOWN: Final = 3
-"""So many things of one sort are shown."""
+"""The number of things shown per sort."""
 MOST_VALUES: Final = 20
-"""So many values of one expression have a series."""
+"""The number of values of one expression that have a series."""
 _MOST_ROWS: Final = 200
 _SERIAL: Final = frozenset({"price", "availability", "number", "regex", "table"})
 
 
 def readings(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> tuple[Reading, ...]:
-    """Return what each change type of an expression sees now, in the order of the expression.
+    """Return the current reading of each change type of an expression, in order.
 
     Args:
-        expression: What is watched.
-        extraction: What its sentinel selects of the page.
+        expression: The expression.
+        extraction: The sentinel's selection on the page.
         members: The documents of the version, the holder of frames first.
     """
     every = (_of_members(aim, members) for aim in positive_of(aim_expression(expression, extraction)))
@@ -50,7 +51,9 @@ def readings(expression: Expression, extraction: Extraction, members: Sequence[D
 
 
 def values(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> tuple[Reading, ...]:
-    """Return the single values that an expression sees, of which people want the course over time; cells of a table one by one."""
+    """Return the single values of an expression that have a series over time; cells of a table one
+    by one.
+    """
     found: dict[str, Reading] = {}
     for aim in positive_of(aim_expression(expression, extraction)):
         if not is_serial(aim.interest):
@@ -64,7 +67,9 @@ def values(expression: Expression, extraction: Extraction, members: Sequence[Doc
 
 
 def is_serial(interest: Interest) -> bool:
-    """Return whether an interest sees single values: a price, a number, a match, cells of a table, what stands at a path of JSON."""
+    """Return whether an interest reads single values: a price, a number, a match, cells of a table,
+    a path of JSON.
+    """
     by_path = interest.selector is not None and interest.selector.language == "jsonpath"
     return interest.kind in _SERIAL or (by_path and interest.kind in {"any", "words"})
 
@@ -75,7 +80,7 @@ def _of_members(aim: Aim, members: Sequence[Document]) -> Reading | None:
 
 
 def _values(aim: Aim, document: Document) -> Iterator[Reading]:
-    """Yield the values of one interest that are there."""
+    """Yield the existing values of one interest."""
     reading = read(aim, document)
     if reading is None or not reading.count or reading.problem:
         return
@@ -94,7 +99,9 @@ def _values(aim: Aim, document: Document) -> Iterator[Reading]:
 
 
 def read(aim: Aim, document: Document) -> Reading | None:
-    """Return what an interest sees of a document; None for the whole page, which is described by its counts, and for what is no content."""
+    """Return the reading of an interest; None for the whole page, described by its counts, and for
+    what is not content.
+    """
     interest, part = aim.interest, extract(document, aim.scope)
     label = label_of(interest)
     if part.problem:
@@ -172,7 +179,9 @@ def _read(interest: Interest, part: Document, label: str, *, is_whole: bool) -> 
 
 
 def _amount(text: str) -> str:
-    """Return the number that a short text is or begins with, as decimal digits; empty if it has none."""
+    """Return the number that a short text is or begins with, as decimal digits; empty if it has
+    none.
+    """
     number = number_in(text[:LONGEST])
     return "" if number is None else f"{number.value():f}"
 

@@ -1,4 +1,4 @@
-"""A change in one line, for lists, subjects and consoles."""
+"""A one-line summary of a change, for lists, subjects and consoles."""
 
 from __future__ import annotations
 
@@ -30,36 +30,38 @@ _ANSWERED = {
     "price": "price changed",
     "availability": "availability changed",
 }
-"""What a change of one thing is called that a page has once."""
+"""The names of changes of things that a page has once."""
 _THINGS = ("table", "list", "items")
 _UPDATED = {"table": ("cell", "cells")}
 _LONGEST_TEXT = 60
 _LONGEST_NAME = 40
 _EXAMPLES = 3
 _WEIGHED = 200
-"""Texts of each list among which the weightiest are sought."""
+"""The texts of each list among which the most important are searched."""
 _REST = 1
 _PRICE = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 _COUNTED = frozenset({"status", "header", "price", "availability", "number"})
-"""Change types of which it is said what they are before the texts."""
+"""Change types that are named before the texts."""
 _NAMED = frozenset({"keywords", "phrases", "regex", "table", "list", "items", "links", "images", "body"})
-"""Things that are named by what they are: a link, an entry."""
+"""Things that are named by their type: a link, an entry."""
 _VALUE = 24
-"""Characters of a text that says little without the words around it."""
+"""A shorter text needs the words around it, in characters."""
 _UNIT = 8
-"""Characters of what stands behind a value, such as a currency."""
+"""The longest suffix of a value, such as a currency, in characters."""
 _BESIDE = 30
-"""Characters of these words on each side."""
+"""The longest surrounding text on each side, in characters."""
 _AREAS = {"footer": "in the footer", "nav": "in the menu"}
 _NO_CONTEXT = EditContext("", 0)
 _JOINERS = "\u200c\u200d"
 
 
 def summary(change: ChangeSet, *, most: int = 200) -> str:
-    """Return what changed in at most `most` characters, what weighs most first: `Status: Database "ok" → "degraded"; and 2 more`.
+    """Return a summary in at most `most` characters, the most important first: `Status: Database
+    "ok" → "degraded"; and 2 more`.
 
-    Empty for no change. A text stands behind its heading and label as far as they are known. Prices come first, footers last. Of a page with
-    frames it says in which: `menu.html: "5" → "6"`. What a page has once is named: `price changed: "129" → "99"`.
+    Empty for no change. A text follows its heading and label if they are known. Prices come first,
+    footers last. Of a page with frames it names the frame: `menu.html: "5" → "6"`. Things that a
+    page has once are named: `price changed: "129" → "99"`.
     """
     if not change:
         return ""
@@ -77,7 +79,7 @@ def summary(change: ChangeSet, *, most: int = 200) -> str:
 
 
 def _in_frame(change: ChangeSet) -> str:
-    """Return the frame in which all of a change lies, or in how many parts of the page it lies."""
+    """Return the frame that contains the whole change, or the number of parts of the page."""
     if len(change.frames) > 1:
         return f"in {len(change.frames)} parts of the page: "
     return f"in {_name(change.frames[0].url)}: " if change.frames else ""
@@ -90,7 +92,7 @@ def _where(change: ChangeSet) -> str:
 
 
 def _name(url: str) -> str:
-    """Return the last part of an address, by which people know a frame."""
+    """Return the last part of an address, the name of a frame."""
     place = url.partition("?")[0].rstrip("/").rpartition("/")[2]
     return place if len(place) <= _LONGEST_NAME else f"{place[: _LONGEST_NAME - 1]}…"
 
@@ -133,7 +135,7 @@ def _count(verb: str, counts: dict[str, int]) -> Iterator[str]:
 
 
 def _examples(change: ChangeSet) -> Iterator[str]:
-    """Yield the texts of a change in the order of their weight, each as a few words that mean something alone."""
+    """Yield the texts of a change by importance, each as a few words that make sense alone."""
     contexts = {(one.of, one.number): one for one in change.contexts}
     if "words" not in change.kinds:
         contexts = {key: replace(one, above="", before="", after="") for key, one in contexts.items()}
@@ -143,7 +145,7 @@ def _examples(change: ChangeSet) -> Iterator[str]:
 
 
 def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext]) -> Iterator[tuple[int, str]]:
-    """Yield (weight, text) of what was updated."""
+    """Yield (weight, text) of updates."""
     notes = {one.number: one for one in change.entries if one.of == "updated"}
     for number, pair in enumerate(change.updated[:_WEIGHED]):
         context = contexts.get(("updated", number), _NO_CONTEXT)
@@ -163,7 +165,7 @@ def _updates(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext])
 
 
 def _entry_update(note: EntryNote) -> str:
-    """Return an entry that says something else: its titles if they differ, else the first part that does."""
+    """Return an updated entry: its titles if they differ, else the first part that does."""
     if not note.edits:
         return f"entry updated {_quote(note.title)}"
     part, old, new = note.edits[0]
@@ -172,7 +174,7 @@ def _entry_update(note: EntryNote) -> str:
 
 
 def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext]) -> Iterator[tuple[int, str]]:
-    """Yield (weight, text) of what came and what went."""
+    """Yield (weight, text) of insertions and deletions."""
     rows = {(row.object, row.new > row.old): row for row in change.objects if row.new != row.old}
     notes = {(one.of, one.number): one for one in change.entries}
     if (line := _link_update(change)) is not None:
@@ -193,7 +195,7 @@ def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext
 
 
 def _link_update(change: ChangeSet) -> str | None:
-    """Return what is said of one link that leads elsewhere now; None if something else happened."""
+    """Return the text for a single link with a new target; None if anything else changed."""
     sides = change.deleted, change.inserted
     if change.kinds != ("links",) or any(len(side) != 1 for side in sides) or change.updated:
         return None
@@ -203,21 +205,23 @@ def _link_update(change: ChangeSet) -> str | None:
         return None
     old, new = sides[0][0], sides[1][0]
     folder = old[: common_start(old, new)].rpartition("/")[0]
-    if folder.count("/") > 1:  # the same scheme and host, which the message says anyway
+    if folder.count("/") > 1:  # same scheme and host, which the message names anyway
         old, new = old[len(folder) :], new[len(folder) :]
     old, new = map(_quote, excerpts(old, new, _LONGEST_TEXT))
     return f"link {_quote(was)}: {old} → {new}"
 
 
 def _weight(context: EditContext, text: str) -> int:
-    """Return where a text comes: prices first, what stands in footers and menus last."""
+    """Return the rank of a text: prices first, footers and menus last."""
     if context.area:
         return _REST + 1
     return _REST - 1 if _PRICE.search(f"{text}{context.before[-4:]}{context.after[:4]}") else _REST
 
 
 def _standing(shown: str, text: str, context: EditContext) -> str:
-    """Return a text as it is shown behind its heading and label, a short one without a label between the words around it."""
+    """Return a text behind its heading and label, a short one without a label between the words
+    around it.
+    """
     heading = (
         f"{_printable(context.heading)}: "
         if context.heading
@@ -243,7 +247,7 @@ def _standing(shown: str, text: str, context: EditContext) -> str:
 
 
 def _put_space_before(text: str) -> str:
-    """Return what stands behind a text, with the space before it if there is one."""
+    """Return what follows a text, with the space before it if there is one."""
     return f"{' ' if text[:1].isspace() else ''}{_printable(text)}"
 
 

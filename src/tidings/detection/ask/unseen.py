@@ -1,5 +1,5 @@
-"""Unseen: things and lines that no version had before (`never seen before`), known again by the
-marks of what they say.
+"""Things and lines that no version had before (`never seen before`), identified by hashes of their
+texts.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Line = tuple[int, int]
 
 
 def is_asked(interest: Interest) -> bool:
-    """Return whether an interest asks for what was never seen before."""
+    """Return whether an interest has the condition `never seen`."""
     return any(condition.measure == "never seen" for condition in interest.where)
 
 
 def marks_of(expression: Expression, extraction: Extraction, document: Document) -> Iterator[str]:
-    """Yield the marks of what a version has of an expression that asks for what was never seen.
+    """Yield the marks of a version for an expression with the condition `never seen`.
 
-    Raises `RefusedError` if a part cannot be taken.
+    Raises `RefusedError` if a part cannot be extracted.
 
     Args:
-        expression: What is watched.
-        extraction: What its sentinel selects of the page.
+        expression: The expression.
+        extraction: The sentinel's selection on the page.
         document: The version.
     """
     for aim in aims_of(aim_expression(expression, extraction)):
@@ -49,19 +49,19 @@ def marks_of(expression: Expression, extraction: Extraction, document: Document)
 
 
 def marker(interest: Interest) -> Callable[[str], str]:
-    """Return what makes marks of the texts that an interest sees."""
+    """Return the function that makes marks of the texts of an interest."""
     label = label_of(interest)
     return lambda text: xxhash.xxh3_64_hexdigest(f"{label}\x00{text}".encode("utf-8", "replace"))[:MARK]
 
 
 def lines_never_seen(interest: Interest, known: frozenset[str], new: Document, found: ChangeSet) -> ChangeSet:
-    """Return the lines in which something changed and which no version had before, each whole.
+    """Return the changed lines that no version had before, each whole.
 
     Args:
-        interest: What is watched.
-        known: The marks of what was there before.
+        interest: The interest.
+        known: The marks of earlier versions.
         new: The new version.
-        found: What changed in its words.
+        found: The changes in its words.
     """
     mark = marker(interest)
     edits = [edit for edit in found.edits if edit.new_start < edit.new_end]
@@ -74,8 +74,8 @@ def lines_never_seen(interest: Interest, known: frozenset[str], new: Document, f
 
 
 def as_new(finding: ChangeSet) -> ChangeSet:
-    """Return what came of a finding of things; an item of a list that says what no version said is
-    a new one, not an update of another.
+    """Return the insertions of a finding of things; an item with a text that no version had is new,
+    not an update of another.
     """
     if finding.kinds != ("list",):
         return narrow(finding, "inserted")

@@ -1,3 +1,3 @@
-"""Sequences and sets compared, whatever they hold: alignments, moves of occurrences, phrases, signatures. All of it is pure and bounded in time.
-Nothing here knows what a page is.
+"""Generic comparison of sequences and sets: alignments, moves of occurrences, phrases, signatures.
+Pure and bounded in time; pages are unknown here.
 """

@@ -1,12 +1,14 @@
 """The alignment of sequences that are too long for an exact one (detection §2.5).
 
-Numbers that occur once on both sides anchor it, those in the longest row that both sides have in the same order (patience); where there
-are none, runs of four numbers do. What lies between anchors is aligned in the same way, exactly once it is small enough; what is left
-without anchors is cut into chunks in proportion. Time and memory are bounded for any input; what is lost is only how long the common part
-is, never that the edits turn old into new.
+Numbers that occur once on both sides are anchors, if they are in the longest common subsequence of
+such numbers (patience); where there are none, runs of four numbers are used. What lies between
+anchors is aligned in the same way, exactly once it is small enough; the rest is cut into
+proportional chunks. Time and memory are bounded for any input; only the length of the common part
+suffers, never that the edits turn old into new.
 
-Unlike texts have words that occur once on both sides too, by chance and in any order. A row of k such words is about 2√k long; anchors
-are believed only where the row is longer than chance makes it, since one that is wrong parts what belongs together.
+Unrelated texts share unique words too, by chance and in any order. A common subsequence of k such
+words is about 2√k long; anchors are accepted only if theirs is longer than chance, since a wrong
+one separates what belongs together.
 """
 
 from __future__ import annotations
@@ -24,22 +26,26 @@ DEEPEST = 6
 CHUNK = 4_000
 
 MOST_RUNS = 20_000
-"""With so many equal runs no further gap is aligned: nobody reads them edit by edit."""
+"""After so many equal runs no further gap is aligned: nobody reads them edit by edit."""
 
 MOST_PAIRS = 100_000
-"""Most landmarks of which the longest row is sought: it takes a step in Python for each."""
+"""The most landmarks in the search for a common subsequence: each takes a step in Python."""
 
 PART = 16
-"""An exact alignment of at most 1/16 of the cells is always made; larger ones are, until they have taken `SPARE` times the cells."""
+"""An exact alignment of at most 1/16 of the cells is always made; larger ones until `SPARE` times
+the cells are used.
+"""
 SPARE = 2
 
 CHANCE = 4
-"""A row of anchors among k landmarks is believed from this many times √k on."""
+"""Anchors among k landmarks are accepted from this many times √k on."""
 
 _SHINGLES = (1, 4)
 _TIMES_SEEN = 16
 _SMALL = 32
-"""A gap of at most so many numbers on each side is looked at without numpy, whose calls would cost more than they save."""
+"""A gap of at most so many numbers on each side is handled without numpy, whose calls would cost
+more than they save.
+"""
 
 _FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
 
@@ -48,7 +54,7 @@ Numbers = NDArray[np.uint32]
 
 
 class Gap(NamedTuple):
-    """Numbers a0:a1 of the old sequence over against b0:b1 of the new one."""
+    """Numbers a0:a1 of the old sequence against b0:b1 of the new one."""
 
     a0: int
     a1: int
@@ -57,8 +63,8 @@ class Gap(NamedTuple):
 
 
 def align(a: list[int], b: list[int], cells: int) -> list[Block]:
-    """Return equal runs of two sequences of small numbers, in order; no exact alignment takes more than `cells` cells, nor do they all
-    together take more than a few times that and what is linear in the length.
+    """Return equal runs of two sequences of small numbers, in order; no exact alignment takes more
+    than `cells` cells, nor do all together take more than a few times that plus a linear part.
     """
     alignment = _Anchored(a, b, cells)
     alignment.align(Gap(0, len(a), 0, len(b)), 0)
@@ -66,7 +72,7 @@ def align(a: list[int], b: list[int], cells: int) -> list[Block]:
 
 
 class _Anchored:
-    """The state of one alignment. `seen` is a place to mark numbers in, all false between two uses."""
+    """The state of one alignment. `seen` is a reusable bit array, all false between uses."""
 
     def __init__(self, a: list[int], b: list[int], cells: int) -> None:
         self.runs = Runs(a, b)
@@ -78,7 +84,7 @@ class _Anchored:
         self.chunk = max(1, min(CHUNK, int(cells**0.5)))
 
     def align(self, gap: Gap, depth: int) -> None:
-        """Gather the equal runs of a gap."""
+        """Collect the equal runs of a gap."""
         if max(gap.a1 - gap.a0, gap.b1 - gap.b0) <= _SMALL:
             self._align_small(gap)
             return
@@ -118,19 +124,21 @@ class _Anchored:
             self._align_kept(kept_a.tolist(), kept_b.tolist())
 
     def _stand_in(self, other: Numbers, part: Numbers) -> NDArray[np.bool_]:
-        """Return which numbers of `part` stand in `other` too."""
+        """Return which numbers of `part` occur in `other` too."""
         self.seen[other] = True
         found: NDArray[np.bool_] = self.seen[part]
         self.seen[other] = False
         return found
 
     def _is_affordable(self, kept_a: Sequence[int] | Places, kept_b: Sequence[int] | Places) -> bool:
-        """Return whether an exact alignment of these places can be paid for."""
+        """Return whether an exact alignment of these places is within the budget."""
         size = len(kept_a) * len(kept_b)
         return size * PART <= self.cells or size <= min(self.cells, self.spare)
 
     def _align_kept(self, kept_a: list[int], kept_b: list[int]) -> None:
-        """Gather a longest alignment of numbers that stand on both sides; in chunks, if that would take too many cells."""
+        """Collect a longest alignment of numbers that occur on both sides; in chunks, if that would
+        take too many cells.
+        """
         if self._is_affordable(kept_a, kept_b):
             size = len(kept_a) * len(kept_b)
             self.spare -= size if size * PART > self.cells else 0
@@ -148,13 +156,13 @@ class _Anchored:
         vocabulary = len(np.unique(self.a[kept_a]))
         for size in _SHINGLES:
             if vocabulary**size < len(part_a) // _TIMES_SEEN:
-                continue  # too few different shingles for any to be a landmark
+                continue  # too few different shingles for landmarks
             first, second = _landmarks(part_a, part_b, size)
             if len(first):
                 number = len(first)
                 first, second = _in_one_order(first, second)
                 if 2 * number < len(kept_a) and len(first) < min(number, CHANCE * number**0.5):
-                    continue  # as chance would have it, and there is more to be kept than landmarks
+                    continue  # no better than chance, and more numbers remain than landmarks
                 return _as_runs(first + gap.a0, second + gap.b0, size)
         return []
 
@@ -175,7 +183,9 @@ class _Anchored:
 
 
 def _common_start(a: Numbers, b: Numbers) -> int:
-    """Return the length of the common start, in steps that grow, so that sides that differ early cost little."""
+    """Return the length of the common start, in growing steps, so that early differences are
+    cheap.
+    """
     length, at, step = min(len(a), len(b)), 0, 64
     while at < length:
         end = min(length, at + step)
@@ -188,26 +198,28 @@ def _common_start(a: Numbers, b: Numbers) -> int:
 
 
 def _landmarks(a: Numbers, b: Numbers, size: int) -> tuple[Places, Places]:
-    """Return where the shingles begin that occur once on both sides, in the order of `a`."""
+    """Return the starts of the shingles that occur once on both sides, in the order of `a`."""
     places_a, places_b = _once(a, size), _once(b, size)
     codes_a, codes_b = _codes(a, size)[places_a], _codes(b, size)[places_b]
     _, index_a, index_b = np.intersect1d(codes_a, codes_b, assume_unique=True, return_indices=True)
     order = np.argsort(index_a)
     first, second = places_a[index_a[order]], places_b[index_b[order]]
     equal = np.ones(len(first), np.bool_)
-    for shift in range(size if size > 1 else 0):  # the code of a shingle may be another's too
+    for shift in range(size if size > 1 else 0):  # the code of a shingle may collide
         equal &= a[first + shift] == b[second + shift]
     return first[equal], second[equal]
 
 
 def _once(numbers: Numbers, size: int) -> Places:
-    """Return where the shingles begin that occur once, in order."""
+    """Return the starts of the shingles that occur once, in order."""
     _, index, counts = np.unique(_codes(numbers, size), return_index=True, return_counts=True)
     return np.sort(index[counts == 1])
 
 
 def _codes(numbers: Numbers, size: int) -> NDArray[np.uint64]:
-    """Return one number for each run of `size` numbers; equal for equal runs and hardly ever for others."""
+    """Return one number for each run of `size` numbers; equal for equal runs and hardly ever for
+    others.
+    """
     count = max(0, len(numbers) - size + 1)
     codes = np.zeros(count, np.uint64)
     for shift in range(size):
@@ -216,10 +228,12 @@ def _codes(numbers: Numbers, size: int) -> NDArray[np.uint64]:
 
 
 def _in_one_order(first: Places, second: Places) -> tuple[Places, Places]:
-    """Return the longest row of pairs in which both places grow; those of `first` do already."""
+    """Return the longest sequence of pairs in which both places increase; those of `first` do
+    already.
+    """
     if (np.diff(second) > 0).all():
         return first, second
-    step = -(-len(first) // MOST_PAIRS)  # those between are found again in the gaps
+    step = -(-len(first) // MOST_PAIRS)  # the others are found again in the gaps
     first, second = first[::step], second[::step]
     tails: list[int] = []
     ends: list[int] = []
@@ -243,7 +257,7 @@ def _in_one_order(first: Places, second: Places) -> tuple[Places, Places]:
 
 
 def _as_runs(first: Places, second: Places, size: int) -> list[Block]:
-    """Return the runs that shingles of this size make; those that follow one another on both sides are one."""
+    """Return the runs of shingles of this size; consecutive ones on both sides are merged."""
     begins = np.flatnonzero((np.diff(first, prepend=-2) != 1) | (np.diff(second, prepend=-2) != 1))
     lengths = np.diff(begins, append=len(first)) + (size - 1)
     return list(zip(first[begins].tolist(), second[begins].tolist(), lengths.tolist(), strict=True))

@@ -1,6 +1,6 @@
-"""What two context boxes wrap in a page (004 §5.4.1.1, step 4).
+"""The text that two context boxes enclose in a page (004 §5.4.1.1, step 4).
 
-The page is held as a string with one character a word, so that looking for a box is looking for a piece of text.
+The page is a string with one character per word, so that a box is found by substring search.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from tidings.detection.compare.signatures import Span
 
 FEW = 24
-"""So many boxes are looked for one by one; more of one size in one pass over all places."""
+"""Up to this number, boxes are searched one by one; more of one size in one pass over all
+places.
+"""
 
 STEPS = 500_000
-"""Steps of looking for what boxes wrap, for one phrase on one pair of pages; after them nothing more is found."""
+"""The search steps for one phrase on one pair of pages; after them nothing more is found."""
 
 _OTHER = "\0"
 
 
 class Boxes:
-    """The new page as boxes are looked for in it. Words outside `known` are in no box: they all look alike, and like no other."""
+    """The new page, to search boxes in. Words outside `known` are in no box: they share one
+    character that no box contains.
+    """
 
     def __init__(self, words: Sequence[str], known: Iterable[str]) -> None:
         letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(known), start=1)}
@@ -31,12 +35,12 @@ class Boxes:
         self._left = STEPS
 
     def encode(self, words: Iterable[str]) -> str:
-        """Return words as this page writes them."""
+        """Return words as characters of this page."""
         letter = self._letter
         return "".join([letter(word, _OTHER) for word in words])
 
     def prepare(self, boxes: Iterable[str]) -> None:
-        """Look for many boxes at once."""
+        """Search many boxes at once."""
         by_size: defaultdict[int, set[str]] = defaultdict(set)
         for box in boxes:
             if box not in self._places:
@@ -46,7 +50,9 @@ class Boxes:
                 self._pass_over(size, wanted)
 
     def gaps(self, lower: str, upper: str, most: int) -> list[Span]:
-        """Return what the boxes wrap, at most `most` words, the shortest first. An empty box is the start or the end of the page."""
+        """Return what the boxes enclose, at most `most` words, the shortest first. An empty box is
+        the start or the end of the page.
+        """
         lowers = self._places_of(lower) if lower else [0]
         uppers = self._places_of(upper) if upper else [len(self.text)]
         found = self._from_lower(lowers, uppers, len(lower), most)
@@ -73,7 +79,9 @@ class Boxes:
                 return
 
     def nearest(self, lower: str, upper: str) -> Span | None:
-        """Return the shortest stretch that the boxes wrap, however long it is; None if they wrap none."""
+        """Return the shortest range that the boxes enclose, of any length; None if there is
+        none.
+        """
         starts = self._places_of(upper) if upper else [len(self.text)]
         best: Span | None = None
         for place in self._places_of(lower) if lower else [0]:

@@ -1,7 +1,9 @@
-"""Which of several occurrences of one object came or went, told by what stands around them (004 §8.1 for phrases; W-121).
+"""Which of several occurrences of one object were inserted or deleted, by the words around them
+(004 §8.1 for phrases; W-121).
 
-An object that stands three times and then twice has lost one; which one, its surroundings say. As many as can be are paired, those with the
-same words around them first, then the most alike; what has no partner came or went. So as many are told as the numbers differ by, never more.
+An object that occurs three times and then twice has lost one; its surroundings say which. As many
+as possible are paired, equal surroundings first, then the most similar; unpaired ones were inserted
+or deleted. So exactly the difference of the counts is reported.
 """
 
 from __future__ import annotations
@@ -15,15 +17,17 @@ from rapidfuzz.distance import LCSseq
 from tidings.detection.compare.signatures import Span
 
 BOX = 10
-"""Words on each side that tell an occurrence, as of a phrase."""
+"""Words on each side that identify an occurrence, as of a phrase."""
 
 MOST_COMPARED = 40_000
-"""Pairs of occurrences that are compared by what surrounds them; of more, those that follow one another are paired."""
+"""Pairs of occurrences whose surroundings are compared; beyond that, they are paired in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surrounded:
-    """An occurrence of an object: its words `start:end` in a page, and those before, in and after it."""
+    """An occurrence of an object: its words `start:end` in a page, and those before, in and after
+    it.
+    """
 
     start: int
     end: int
@@ -44,7 +48,9 @@ def surround(words: Sequence[str], span: Span, *, box: int = BOX) -> Surrounded:
 
 
 def pair_occurrences(old: Sequence[Surrounded], new: Sequence[Surrounded]) -> Pairs:
-    """Return (place in old, place in new) of occurrences that are the same one; the smaller side is used up. In order of `old`."""
+    """Return (place in old, place in new) of equal occurrences; the smaller side is used up. In
+    order of `old`.
+    """
     found, left_old, left_new = _equal(old, new)
     if left_old and left_new:
         found += _alike(old, new, left_old, left_new)

@@ -1,4 +1,6 @@
-"""Where a run of words stands in a page, overlaps included: Knuth, Morris and Pratt over words (004 §5.4.1.1, step 1)."""
+"""Find a run of words in a page, overlaps included: Knuth, Morris and Pratt over words (004
+§5.4.1.1, step 1).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 
 def occurrences(words: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
-    """Yield where `wanted` begins in `words`, in order. Nothing is nowhere.
+    """Yield where `wanted` begins in `words`, in order. An empty run occurs nowhere.
 
-    Linear in both, whatever they are. Where no word has matched, the next first word is looked for at the speed of C.
+    Linear in both. Where no word has matched, the next first word is found at the speed of C.
     """
     if not wanted:
         return
@@ -33,7 +35,9 @@ def occurrences(words: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
 
 
 def _fall(wanted: Sequence[str]) -> list[int]:
-    """Return for each length the longest proper border: how many words still match after a mismatch."""
+    """Return for each length the longest proper border: how many words still match after a
+    mismatch.
+    """
     fall = [0] * len(wanted)
     matched = 0
     for at in range(1, len(wanted)):

@@ -1,7 +1,8 @@
-"""Pairing: which things of one version are those of another, edited (detection §1.4, §3.3).
+"""Pair edited things of two versions (detection §1.4, §3.3).
 
-Two things belong together if they share more than half of their features (fields with their values, children, attributes). A feature that
-many things have tells nothing and is passed over, so that the work is bounded by the number of features.
+Two things are paired if they share more than half of their features (fields with their values,
+children, attributes). A feature that many things have is ignored, so that the work is bounded by
+the number of features.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ LEAST_SHARED = 0.5
 """Share of the features of the richer of two things that both must have."""
 
 MOST_WITH_A_FEATURE = 16
-"""A feature that more things have than this says nothing of which is which."""
+"""A feature of more things than this is ignored."""
 
 _NUMBERING = re.compile(r"[#(\[№]?\s?([0-9]{1,6})(?:[.:)\]]|st|nd|rd|th|º|ª)?")
 
 _MOVE = 2
-"""What moved changes as much as this many fields: it went from one place and came to another."""
+"""The cost of a move in changed fields: a deletion and an insertion."""
 
 Pair = tuple[int, int]
 Record = Mapping[Hashable, Hashable]
@@ -32,7 +33,9 @@ Record = Mapping[Hashable, Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """Things of one version: their running numbers, what they say without these, and by what they are known then (empty: by nothing)."""
+    """Things of one version: their running numbers, their remaining content, and their identity
+    then (empty: none).
+    """
 
     numbers: Sequence[int]
     records: Sequence[Record]
@@ -40,22 +43,25 @@ class Numbered:
 
 
 def running_number(text: str) -> int:
-    """Return the number that a text is, with what is written about it (`3.`, `#3`, `3rd`); -1 for another text."""
+    """Return the number that a text is, with its usual decoration (`3.`, `#3`, `3rd`); -1 for
+    another text.
+    """
     found = _NUMBERING.fullmatch(text.strip())
     return -1 if found is None else int(found[1])
 
 
 def running_numbers(texts: Sequence[str]) -> list[int]:
-    """Return texts as numbers if they run from 0 or 1 on without a gap, in whatever order; empty if they do not."""
+    """Return texts as numbers if they run from 0 or 1 without a gap, in any order; else empty."""
     numbers = [*map(running_number, texts)]
     first = min(numbers, default=-1)
     return numbers if first in {0, 1} and sorted(numbers) == [*range(first, first + len(texts))] else []
 
 
 def without_numbers(old: Numbered, new: Numbered) -> tuple[list[Pair], frozenset[Pair]] | None:
-    """Return which things belong together if their running numbers are positions and no names, and which of them really moved.
+    """Return which things are paired if their running numbers are positions and not names, and
+    which of them really moved.
 
-    None where the numbers explain the two versions with as few changed fields, or fewer: then they are names.
+    None if the numbers explain the two versions with no more changed fields: then they are names.
     """
     places = {number: i for i, number in enumerate(old.numbers)}
     named = [(places[number], j) for j, number in enumerate(new.numbers) if number in places]
@@ -72,7 +78,9 @@ def _by_name(old: Numbered, new: Numbered) -> list[Pair]:
 
 
 def _in_order(old: Numbered, new: Numbered) -> list[Pair]:
-    """Pair things in the order of their numbers: the longest alignment, and where as many came as went each with the one in its place."""
+    """Pair things in the order of their numbers: the longest alignment, and where as many were
+    deleted as inserted, one by one.
+    """
     was, now = (sorted(range(len(side.numbers)), key=side.numbers.__getitem__) for side in (old, new))
     edits = compare_sequences(*([repr(sorted(side.records[at].items(), key=repr)) for at in order]
                                 for side, order in ((old, was), (new, now))))  # fmt: skip
@@ -87,7 +95,9 @@ def _in_order(old: Numbered, new: Numbered) -> list[Pair]:
 
 
 def _count_changed(old: Numbered, new: Numbered, pairs: Sequence[Pair]) -> int:
-    """Return how many fields are told as changed if these things belong together; one that went or came counts with all its fields."""
+    """Return how many fields change under these pairs; a deleted or inserted thing counts with all
+    its fields.
+    """
     gone, come = {*range(len(old.records))} - {i for i, _ in pairs}, {*range(len(new.records))} - {j for _, j in pairs}
     told = sum(len(old.records[i]) for i in gone) + sum(len(new.records[j]) for j in come)
     for i, j in pairs:
@@ -97,9 +107,10 @@ def _count_changed(old: Numbered, new: Numbered, pairs: Sequence[Pair]) -> int:
 
 
 def pair_alike(old: Sequence[frozenset[Hashable]], new: Sequence[frozenset[Hashable]]) -> list[tuple[int, int]]:
-    """Return pairs (place in old, place in new) of things that share at least half of the features of the richer one, best first.
+    """Return pairs (place in old, place in new) of things that share at least half of the features
+    of the richer one, best first.
 
-    Each thing is in one pair at most. Of equally good ones those that stand nearest to their place go first.
+    Each thing is in one pair at most. Of equally good ones the nearest go first.
     """
     holders: dict[Hashable, list[int]] = {}
     for i, features in enumerate(old):
@@ -127,7 +138,9 @@ def pair_alike(old: Sequence[frozenset[Hashable]], new: Sequence[frozenset[Hasha
 
 
 def least_moved(places: Sequence[int]) -> list[int]:
-    """Return the fewest positions of `places` without which the rest rises: those outside a longest rising subsequence."""
+    """Return the fewest positions of `places` without which the rest increases: those outside a
+    longest increasing subsequence.
+    """
     tails: list[int] = []
     ends: list[int] = []
     before: list[int] = []
@@ -149,7 +162,7 @@ def least_moved(places: Sequence[int]) -> list[int]:
 
 
 def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Return how many members two sequences have in common at their starts, and at their ends beyond these."""
+    """Return the lengths of the common start and of the common end beyond it."""
     most = min(len(old), len(new))
     head = next((at for at in range(most) if old[at] != new[at]), most)
     tail = next((at for at in range(most - head) if old[-1 - at] != new[-1 - at]), most - head)

@@ -1,9 +1,11 @@
-"""Phrases: which instances came, went, or were reworded (004 §5.4.1.1; detection §1.5, D to F).
+"""Which instances of phrases were inserted, deleted or reworded (004 §5.4.1.1; detection §1.5, D to
+F).
 
-Instances are paired one by one. Equal signatures are the same instance; then those whose boxes agree by half, or whose nearest words
-do (`context`: what stands around the phrase changed, the phrase did not); up to here both pages are alike, so that what is silence in
-one direction is silence in the other. What is still open in the old page is looked for between its boxes in the
-new one, and is *updated* if enough of its words are left there. The rest came or went.
+Instances are paired one by one. Equal signatures are the same instance; then those whose boxes
+agree by half, or whose nearest words do (`context`: the surroundings changed, the phrase did not);
+so far both pages are treated alike, so that a reverse comparison agrees. An old instance that is
+still open is searched between its boxes in the new page, and is *updated* if enough of its words
+are left there. The rest was inserted or deleted.
 """
 
 from __future__ import annotations
@@ -30,23 +32,23 @@ from tidings.detection.compare.signatures import (
 from tidings.detection.compare.thesis import strict_edits
 
 MOST_INSTANCES = 10_000
-"""Of a phrase that stands more often on one page only the number is compared."""
+"""Of a phrase that occurs more often on a page, only the count is compared."""
 
 MOST_WORDS = 1_000_000
-"""On a page of more words too."""
+"""The same on a page of more words."""
 
 MOST_PAIRS = 250_000
-"""Pairs of instances whose boxes are compared; of more, those that are near each other in order."""
+"""Pairs of instances whose boxes are compared; beyond that, those near each other in order."""
 
 SMALLER = (7, 5, 3, 2)
-"""Words of the boxes that are tried when the whole ones are not found."""
+"""Sizes of the boxes that are tried when the full ones are not found, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseChange:
-    """How often a phrase stood and stands on a page, and what became of each instance, those left as they are not told.
+    """How often a phrase occurred and occurs on a page, and the changed instances.
 
-    `counted`: there were too many to tell them apart, only the numbers are known.
+    `counted`: there were too many to distinguish; only the counts are known.
     """
 
     old: int
@@ -58,7 +60,9 @@ class PhraseChange:
 def compare_phrase(
     old: Sequence[str], new: Sequence[str], phrase: Sequence[str], rules: Rules = RESOLVED
 ) -> PhraseChange:
-    """Return what became of a phrase between the words of two pages. Words are equal as they are given: fold them before."""
+    """Return the changes of a phrase between the words of two pages. Words are compared as given:
+    fold them before.
+    """
     before = instances(old, phrase, box=rules.box, most=MOST_INSTANCES + 1)
     after = instances(new, phrase, box=rules.box, most=MOST_INSTANCES + 1)
     if max(len(before), len(after)) > MOST_INSTANCES or max(len(old), len(new)) > MOST_WORDS:
@@ -76,7 +80,9 @@ def _count(words: Sequence[str], phrase: Sequence[str]) -> int:
 
 @dataclass(slots=True)
 class _Wrapped:
-    """What boxes of one size wrap in the new page, still to be tried; `place`: where the first of it stands that is nobody else's."""
+    """Old boxes of one size to be tried in the new page; `place`: the first enclosed place that is
+    not taken.
+    """
 
     gaps: deque[Span]
     place: int | None = None
@@ -84,7 +90,7 @@ class _Wrapped:
 
 @dataclass(slots=True)
 class _OpenInstance:
-    """An old instance without a partner yet, and its boxes as the new page writes words."""
+    """An unpaired old instance, with its boxes encoded for the new page."""
 
     instance: Instance
     lower: str = ""
@@ -114,7 +120,7 @@ class _Pairing:
         self.new = list(after)
 
     def edits(self) -> tuple[PhraseEdit, ...]:
-        """Return what became of each instance."""
+        """Return the edit of each instance."""
         everywhere = [instance.start for instance in self.new]
         self.pairs.extend(self._pair_equal(self.rules.box))
         if self.old:
@@ -135,7 +141,9 @@ class _Pairing:
             yield from instance.upper
 
     def _pair_equal(self, size: int) -> Iterator[tuple[Instance, Instance]]:
-        """Yield instances with the same `size` words on both sides, in page order, and leave the others open."""
+        """Yield instances with the same `size` words on both sides, in page order; the others stay
+        open.
+        """
         waiting: dict[object, deque[Instance]] = {}
         for instance in self.new:
             waiting.setdefault((instance.lower[-size:], instance.upper[:size]), deque()).append(instance)
@@ -150,7 +158,9 @@ class _Pairing:
         self.new = sorted((one for some in waiting.values() for one in some), key=lambda instance: instance.start)
 
     def _pair_similar(self, boxes: Boxes) -> None:
-        """Pair instances whose boxes agree by half, the most alike first, then those nearest in order."""
+        """Pair instances whose boxes agree by half, the most similar first, then those nearest in
+        order.
+        """
         if not self.new:
             return
         lowers = [(boxes.encode(one.lower), boxes.encode(one.upper)) for one in self.old]
@@ -166,7 +176,7 @@ class _Pairing:
         self.new = [self.new[j] for j in sorted(new_free)]
 
     def _find_updates(self, boxes: Boxes, everywhere: list[int]) -> None:
-        """Look between the boxes of the instances that are still open, in ever smaller boxes."""
+        """Search between the boxes of the open instances, with ever smaller boxes."""
         search = _Search(boxes, boxes.encode(self.phrase), self.rules)
         for start in everywhere:
             search.take((start, start + self.length))
@@ -176,7 +186,7 @@ class _Pairing:
         self.old = [one.instance for one in left]
 
     def _search(self, left: list[_OpenInstance], size: int, search: _Search) -> list[_OpenInstance]:
-        """Try boxes of one size; return the instances whose boxes are nowhere."""
+        """Try boxes of one size; return the instances whose boxes are not found."""
         wanted = [(one.lower[-size:], one.upper[:size]) for one in left]
         search.boxes.prepare(box for both in wanted for box in both)
         lost = []
@@ -210,7 +220,9 @@ class _Pairing:
             yield PhraseEdit("i", (place, place), _span(one, length), moved=number < moved)
 
     def _put_in_order(self) -> None:
-        """Where instances with one signature were told apart by chance, let their order in the new page tell them apart."""
+        """Reorder instances of equal signature, which were paired arbitrarily, by their order in
+        the new page.
+        """
         groups: dict[object, list[tuple[Span, int]]] = {}
         for number, (one, gap) in enumerate(self.updates):
             groups.setdefault(one.signature, []).append((gap, number))
@@ -230,7 +242,7 @@ class _Pairing:
 
 @dataclass(slots=True)
 class _Search:
-    """The new page, with the stretches that belong to an instance already."""
+    """The new page, with the ranges that are already taken by an instance."""
 
     boxes: Boxes
     phrase: str
@@ -239,13 +251,13 @@ class _Search:
     _wrapped: dict[tuple[str, str], _Wrapped] = field(default_factory=dict)
 
     def take(self, span: Span) -> None:
-        """Let a stretch belong to an instance."""
+        """Mark a range as taken."""
         if not self._taken:
             self._taken = bytearray(len(self.boxes.text))
         self._taken[span[0] : span[1]] = b"\1" * (span[1] - span[0])
 
     def between(self, lower: str, upper: str) -> Span | None:
-        """Return the shortest stretch between the boxes that is the phrase reworded and nobody else's; it is taken then."""
+        """Return and take the shortest free range between the boxes that is the phrase reworded."""
         wrapped = self._between(lower, upper)
         while wrapped.gaps:
             gap = wrapped.gaps.popleft()
@@ -259,7 +271,9 @@ class _Search:
         return None
 
     def place_of(self, lower: str, upper: str) -> int | None:
-        """Return where the boxes wrap something, if only nothing like the phrase: it was deleted there."""
+        """Return where the boxes enclose something, but nothing like the phrase: it was deleted
+        there.
+        """
         return self._between(lower, upper).place
 
     def _between(self, lower: str, upper: str) -> _Wrapped:
@@ -270,7 +284,9 @@ class _Search:
         return self._wrapped[key]
 
     def _is_reworded(self, gap: Span) -> bool:
-        """Return whether enough of the phrase is left, measured on the phrase and on both: words far apart are not it."""
+        """Return whether enough of the phrase is left, relative to the phrase and to both:
+        scattered words do not count.
+        """
         found = self.boxes.text[gap[0] : gap[1]]
         common = LCSseq.similarity(self.phrase, found)
         return is_update(common, len(self.phrase), self.rules) and is_update(
@@ -279,7 +295,9 @@ class _Search:
 
 
 def _similar(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield (how alike, negative; how far apart in order; ties as if the pages were swapped; place; place) of pairs alike by half."""
+    """Yield (negative similarity; distance in order; symmetric tie-break; place; place) of pairs
+    whose boxes agree by half.
+    """
     everyone = range(len(new))
     reach = max(1, MOST_PAIRS // (2 * len(old)))
     step = (len(new) - 1) / max(1, len(old) - 1)
@@ -299,6 +317,8 @@ def _span(instance: Instance, length: int) -> Span:
 
 
 def _after(ends: list[tuple[int, int]], start: int) -> int:
-    """Return where the last paired instance before `start` ends on the other page; `ends` are (start here, end there)."""
+    """Return where the last paired instance before `start` ends on the other page; `ends` are
+    (start here, end there).
+    """
     at = bisect_left(ends, (start, 0))
     return ends[at - 1][1] if at else 0

@@ -1,7 +1,8 @@
-"""Edits as people read them: of alignments that are equally long the one that is told best (detection §3.3).
+"""Edits for people: among equally long alignments, the most readable one (detection §3.3).
 
-A longest alignment may put an edit anywhere among equal words, and keeps a word here and there of a passage that was written anew. What
-is done about it never makes an insert or a delete what was none, so that who watches only one of them hears the same.
+A longest alignment may place an edit anywhere among equal words, and keeps stray words of a
+rewritten passage. The adjustment never adds an insert or a delete, so that a sentinel on only one
+of them is notified equally.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import NamedTuple
 from tidings.model.observed.change import Edit
 
 FARTHEST = 200
-"""Tokens that an edit is moved at most."""
+"""The most tokens by which an edit is moved."""
 
 Borders = Callable[[], frozenset[int]]
-"""Returns the places between tokens where a line begins or ends; asked only if some edit could be moved."""
+"""Returns the places between tokens where a line begins or ends; called only if some edit can be
+moved.
+"""
 
 
 class Side(NamedTuple):
@@ -26,10 +29,11 @@ class Side(NamedTuple):
 
 
 def readable(edits: Sequence[Edit], old: Side, new: Side) -> tuple[Edit, ...]:
-    """Return edits that turn `old` into `new` as the given ones do.
+    """Return readable edits that turn `old` into `new` as the given ones do.
 
-    Words that stay between two replaces that are both longer than they are belong to one replace. An insert or a delete that could as
-    well begin some tokens earlier or later begins and ends with a line, if it can.
+    Words between two replaces that are both longer are absorbed into one replace. An insert or a
+    delete that could also begin some tokens earlier or later is aligned with line borders, if
+    possible.
     """
     joined = _join(edits)
     for place, edit in enumerate(joined):
@@ -53,7 +57,7 @@ def _join(edits: Sequence[Edit]) -> list[Edit]:
 
 
 def _is_island(before: Edit, after: Edit) -> bool:
-    """Return whether what stays between two edits is shorter than both sides of both."""
+    """Return whether the text between two edits is shorter than both sides of both."""
     if before.op != "replace" or after.op != "replace":
         return False
     kept = after.old_start - before.old_end
@@ -65,7 +69,9 @@ def _shorter_side(edit: Edit) -> int:
 
 
 def _move(edit: Edit, before: Edit | None, after: Edit | None, old: Side, new: Side) -> Edit:
-    """Return an insert or a delete, moved to the nearest place where it begins and ends with a line; where it is if there is none."""
+    """Return an insert or a delete, moved to the nearest place aligned with line borders; unchanged
+    if there is none.
+    """
     is_insert = edit.op == "insert"
     side = new if is_insert else old
     start, end = (edit.new_start, edit.new_end) if is_insert else (edit.old_start, edit.old_end)

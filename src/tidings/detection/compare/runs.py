@@ -13,7 +13,7 @@ _LAST_CHARACTER = 0x10FFFF
 
 
 class Runs:
-    """Equal runs of `a` and `b`, gathered in order in `blocks`; runs that touch are one."""
+    """Equal runs of `a` and `b`, collected in order in `blocks`; adjacent runs are merged."""
 
     def __init__(self, a: Sequence[int], b: Sequence[int]) -> None:
         self.a = a
@@ -30,7 +30,9 @@ class Runs:
         self.blocks.append((i, j, size))
 
     def align(self, kept_a: Sequence[int], kept_b: Sequence[int]) -> None:
-        """Add a longest alignment of the numbers at these places, found bit-parallel in `len(kept_a) * len(kept_b)` cells."""
+        """Add a longest alignment of the numbers at these places, bit-parallel in `len(kept_a) *
+        len(kept_b)` cells.
+        """
         first, second = as_text([self.a[i] for i in kept_a], [self.b[j] for j in kept_b])
         for start, other, size in longest_alignment(first, second):
             i, j = kept_a[start], kept_b[other]
@@ -42,7 +44,9 @@ class Runs:
 
 
 def longest_alignment(first: Sequence[object], second: Sequence[object]) -> list[Block]:
-    """Return the equal runs of a longest common subsequence, in order; a bit is kept for each pair of elements."""
+    """Return the equal runs of a longest common subsequence, in order; memory is a bit per pair of
+    elements.
+    """
     return [
         (match.src_start, match.dest_start, match.src_end - match.src_start)
         for match in LCSseq.opcodes(first, second)
@@ -51,7 +55,9 @@ def longest_alignment(first: Sequence[object], second: Sequence[object]) -> list
 
 
 def as_text(a: list[int], b: list[int]) -> tuple[Sequence[object], Sequence[object]]:
-    """Return both as strings of one character a number, which rapidfuzz compares fastest; as they are if there are not characters enough."""
+    """Return both as strings of one character per number, which rapidfuzz compares fastest;
+    unchanged if there are too few characters.
+    """
     if any(max(side) > _LAST_CHARACTER for side in (a, b)):
         return a, b
     return "".join(map(chr, a)), "".join(map(chr, b))

@@ -1,8 +1,10 @@
-"""Sequences: the words of two versions aligned by a longest common subsequence, within bounds (004 §5.4; detection §2.5).
+"""Sequences: the words of two versions aligned by a longest common subsequence, within bounds (004
+§5.4; detection §2.5).
 
-Within the budget of cells the alignment is a longest one, found bit-parallel. Beyond it words that occur once on both sides anchor
-the alignment (patience), then runs of four words that do, and what is left without anchors is cut into chunks in proportion. Time
-and memory are bounded for any input; what is lost is only how long the common part is, never that the edits turn old into new.
+Within the budget of cells the alignment is a longest one, found bit-parallel. Beyond it words that
+occur once on both sides are anchors (patience), then runs of four words, and the rest is cut into
+proportional chunks. Time and memory are bounded for any input; only the length of the common part
+suffers, never that the edits turn old into new.
 """
 
 from __future__ import annotations
@@ -13,14 +15,17 @@ from tidings.detection.compare.runs import Block, Runs, as_text, longest_alignme
 from tidings.model.observed.change import Edit
 
 CELLS = 256_000_000
-"""Cells of the alignment matrix at most: 32 MB of bits, some 60 ms."""
+"""The most cells of the alignment matrix: 32 MB of bits, some 60 ms."""
 
 MOST_RUNS = 20_000
-"""Most equal runs that are kept, the longest ones; an alignment within `CELLS` never has so many."""
+"""The most equal runs that are kept, the longest ones; an alignment within `CELLS` never has so
+many.
+"""
 
 
 def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CELLS) -> tuple[Edit, ...]:
-    """Return the edits that turn `old` into `new`: inserts, deletes and replaces, in order, none touching the next.
+    """Return the edits that turn `old` into `new`: inserts, deletes and replaces, in order, never
+    adjacent.
 
     Empty exactly when the sequences are equal.
     """
@@ -36,7 +41,9 @@ def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CE
 
 
 def apply_edits(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Return `old` with the edits made; tokens of inserts and replaces are taken from `new`. Equal to `new` for its own edits."""
+    """Return `old` with the edits applied; tokens of inserts and replaces come from `new`. Equal to
+    `new` for its own edits.
+    """
     made: list[str] = []
     at = 0
     for edit in edits:
@@ -63,7 +70,7 @@ def _align(old: Sequence[str], new: Sequence[str], cells: int) -> list[Block]:
     if not shared:
         return []
     if sum(map(shared.__contains__, a)) * sum(map(shared.__contains__, b)) > cells:
-        from tidings.detection.compare.anchored import align  # loads numpy, which few pages ever need
+        from tidings.detection.compare.anchored import align  # loads numpy, which few pages need
 
         return _longest(align(a, b, cells))
     runs = Runs(a, b)
@@ -78,14 +85,16 @@ def _numbers(old: Sequence[str], new: Sequence[str]) -> dict[str, int]:
 
 
 def _longest(blocks: list[Block]) -> list[Block]:
-    """Return the `MOST_RUNS` longest runs, in order: what has more is noise that nobody reads edit by edit."""
+    """Return the `MOST_RUNS` longest runs, in order: more are noise that nobody reads edit by
+    edit.
+    """
     if len(blocks) <= MOST_RUNS:
         return blocks
     return sorted(sorted(blocks, key=lambda block: -block[2])[:MOST_RUNS])
 
 
 def common_start(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return the length of the common start, by comparing slices: equal parts are never checked token by token."""
+    """Return the length of the common start, by comparing slices instead of single tokens."""
     equal, left, step = 0, min(len(old), len(new)), 64
     while left:
         size = min(step, left)
@@ -99,7 +108,7 @@ def common_start(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def common_end(old: Sequence[str], new: Sequence[str], head: int) -> int:
-    """Return the length of the common end that does not reach into the common start."""
+    """Return the length of the common end outside the common start."""
     end_old, end_new = len(old), len(new)
     equal, left, step = 0, min(end_old, end_new) - head, 64
     while left:

@@ -1,4 +1,6 @@
-"""Instances of a phrase, known by the words around them, and what became of them (004 §5.3.2.1, §5.4.1.1)."""
+"""Instances of a phrase, identified by the words around them, and their edits (004 §5.3.2.1,
+§5.4.1.1).
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,23 @@ from typing import Literal
 from tidings.detection.compare.occurrences import occurrences
 
 Span = tuple[int, int]
-"""Words start:end; empty on the side where there is nothing, at the place where it would stand."""
+"""Words start:end; an empty span marks the place where a missing side would be."""
 
 Status = Literal["i", "d", "i+", "d-", "u", "context"]
-"""The thesis' marks of a row: inserted, deleted, more and fewer of it, updated; and `context`: only what stands around it changed."""
+"""The thesis' marks of a row: inserted, deleted, more and fewer of it, updated; and `context`: only
+the surroundings changed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """How phrases are compared.
 
-    `box` is the number of words on each side that make a signature (004 §5.3.2.1). A phrase is updated when *more* than `factor` of
-    its words, (numerator, denominator), are left in their order. `exact`: case counts and symbols are no words. `resolved`: the
-    six defects of the thesis are mended (detection §1.5); without it only A to C are. `adaptive`: box and factor follow how stable the page
-    is (`stability`).
+    `box` is the number of words on each side that make a signature (004 §5.3.2.1). A phrase is
+    updated when *more* than `factor` of its words, (numerator, denominator), are left in order.
+    `exact`: case matters and symbols are not words. `resolved`: the six defects of the thesis are
+    corrected (detection §1.5); without it only A to C are. `adaptive`: box and factor follow the
+    page's `stability`.
     """
 
     box: int = 10
@@ -39,7 +44,9 @@ STRICT = Rules(exact=True, resolved=False, adaptive=False)
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One occurrence of a phrase, from word `start`, with the boxes below and above it: its signature."""
+    """One occurrence of a phrase, from word `start`, with the boxes below and above it: its
+    signature.
+    """
 
     start: int
     lower: tuple[str, ...]
@@ -47,13 +54,15 @@ class Instance:
 
     @property
     def signature(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what tells this occurrence from others."""
+        """Return what distinguishes this occurrence from others."""
         return self.lower, self.upper
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseEdit:
-    """What became of an instance. `moved`: the same phrase was deleted in one place and inserted in another; it stays two edits."""
+    """The edit of an instance. `moved`: the same phrase was deleted in one place and inserted in
+    another; it stays two edits.
+    """
 
     status: Status
     old: Span
@@ -72,7 +81,9 @@ def _instance(words: Sequence[str], start: int, length: int, box: int) -> Instan
 
 
 def is_update(common: int, length: int, rules: Rules) -> bool:
-    """Return whether `common` words of `length` are so many that the phrase is updated, not deleted (B of detection §1.5)."""
+    """Return whether `common` words of `length` make the phrase updated, not deleted (B of
+    detection §1.5).
+    """
     numerator, denominator = rules.factor
     return common * denominator > numerator * length
 

@@ -1,4 +1,4 @@
-"""Images in several sizes: one that shares a size with an image that was there before is the same one (W-97)."""
+"""Images in several sizes: one that shares a size with an old image is the same one (W-97)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def as_before(
     each: tuple[Sequence[str | None], Sequence[str | None]],
     sizes: tuple[Sequence[AbstractSet[str]], Sequence[AbstractSet[str]]],
 ) -> list[str | None]:
-    """Return the new images, those that are old ones in other sizes under their old names.
+    """Return the new images, with the old names of those that are old images in other sizes.
 
-    `rows` are the images that are there more or less often than before, `each` the old and the new images in order, `sizes` what each of
-    these comes in. Only images that came and images that went are taken for one another, each once.
+    `rows` are the images whose counts differ, `each` the old and the new images in order, `sizes`
+    the sizes of each. Only deleted and inserted images are matched, each once.
     """
     went = {row.object: row.old - row.new for row in rows if row.old > row.new}
     came = {row.object: row.new - row.old for row in rows if row.new > row.old}

@@ -1,11 +1,14 @@
-"""How stable a page is, and what that makes of the rules by which its phrases are compared (004 §5.3.2.1, §5.4.1.1, §8.1; W-122, W-124).
+"""How stable a page is, and the resulting rules for comparing its phrases (004 §5.3.2.1, §5.4.1.1,
+§8.1; W-122, W-124).
 
-The thesis leaves both numbers fixed, ten words and 0.6, and names their adapting as future work. Here they follow what was seen of the page:
-the share of its words that changed from each version to the next.
+The thesis fixes both numbers, ten words and 0.6, and names adaptive ones as future work. Here they
+follow the history of the page: the share of its words that changed from each version to the next.
 
-*Signature.* A signature is of use while it stays as it is. It has as many words as stay untouched nineteen times in twenty at the page's usual
-share, between three and ten. *Factor.* Where much is rewritten at a time less of a reworded phrase is left; the factor falls from 0.6 by five
-times the share, to 0.4 at least. `bench/phrases.py` counts what that is worth on real pages. A page without a history is compared as the thesis does.
+*Signature.* A signature is useful while it does not change. It has as many words as stay unchanged
+nineteen times in twenty at the page's usual share, between three and ten. *Factor.* If much is
+rewritten at a time, less of a reworded phrase is left; the factor falls from 0.6 by five times the
+share, to at least 0.4. `bench/phrases.py` measures the gain on real pages. A page without a history
+is compared as in the thesis.
 """
 
 from __future__ import annotations
@@ -20,24 +23,26 @@ from tidings.detection.compare.signatures import Rules
 from tidings.model.observed.version import Digest
 
 SHORTEST: Final = 3
-"""Words of a signature at least."""
+"""The shortest signature, in words."""
 
 UNTOUCHED: Final = 0.95
-"""How often a signature is to stay as it is."""
+"""How often a signature is to stay unchanged."""
 
 LEAST_FACTOR: Final = 0.4
 
 SLOPE: Final = 5
-"""By how much of the usual share the factor falls."""
+"""The slope of the factor against the usual share."""
 
 MOST_SHARES: Final = 8
-"""Changes of a page that are remembered, the newest first."""
+"""Changes of a page that are stored, the newest first."""
 
 _SHARES: Final = "changed shares"
 
 
 def measure_changed_share(old: Sequence[str], new: Sequence[str]) -> float:
-    """Return which part of the words of two versions together one of them has and the other has not, from 0 to 1; order means nothing."""
+    """Return the share of words, from 0 to 1, that only one of two versions has; order is
+    ignored.
+    """
     total = len(old) + len(new)
     if not total:
         return 0.0
@@ -45,13 +50,15 @@ def measure_changed_share(old: Sequence[str], new: Sequence[str]) -> float:
 
 
 def usual(shares: Sequence[float]) -> float:
-    """Return the middle one of a page's shares: one rewritten version makes no page unstable."""
+    """Return the median of a page's shares: one rewritten version does not make a page unstable."""
     ordered = sorted(shares[:MOST_SHARES])
     return ordered[len(ordered) // 2]
 
 
 def adapt(shares: Sequence[float], rules: Rules) -> Rules:
-    """Return rules for a page of which these shares changed, the newest first; as they are for one without a history, or in the thesis' way."""
+    """Return the rules for a page with these changed shares, the newest first; unchanged without a
+    history, or in thesis mode.
+    """
     if not shares or not rules.adaptive:
         return rules
     share = min(max(usual(shares), 0.0), 1.0)
@@ -63,11 +70,13 @@ def adapt(shares: Sequence[float], rules: Rules) -> Rules:
 
 
 def shares_in(digest: Digest | None) -> tuple[float, ...]:
-    """Return the shares that ride along with the digest of a version, the newest first; none if nobody watched for phrases then."""
+    """Return the shares stored with the digest of a version, the newest first; none if no sentinel
+    watched phrases then.
+    """
     written = "" if digest is None else digest.objects.get(_SHARES, "")
     return tuple(float(share) for share in written.split())
 
 
 def shares_as_object(shares: Sequence[float]) -> dict[str, str]:
-    """Return shares as they ride along with a digest; it decides nothing by them."""
+    """Return shares in the form stored with a digest; they do not affect its decision."""
     return {_SHARES: " ".join(f"{share:.5f}" for share in shares)} if shares else {}

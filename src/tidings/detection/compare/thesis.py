@@ -1,7 +1,9 @@
-"""Phrases as the thesis compares them (004 §5.4.1.1, §7.2.2, figure 5.10), with three slips of the pen mended and no more.
+"""Phrases as the thesis compares them (004 §5.4.1.1, §7.2.2, figure 5.10), with only three slips
+corrected.
 
-A: updated when the common part is *larger* than the factor; B: strictly larger; C: the words between the boxes are looked for in
-the new page (detection §1.5). Rows are signatures with their counts; only a row that is wholly gone is tried as an update.
+A: updated when the common part is *larger* than the factor; B: strictly larger; C: the words
+between the boxes are searched in the new page (detection §1.5). Rows are signatures with their
+counts; only a row that has disappeared is tried as an update.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from tidings.detection.compare.signatures import Instance, PhraseEdit, Rules, Sp
 def strict_edits(
     before: Sequence[Instance], after: Sequence[Instance], *, words: Sequence[str], phrase: Sequence[str], rules: Rules
 ) -> tuple[PhraseEdit, ...]:
-    """Return an edit for each row that is not as it was; `words` are those of the new page."""
+    """Return an edit for each changed row; `words` are those of the new page."""
     return by_place(_edits(before, after, words, phrase, rules))
 
 

@@ -1,3 +1,3 @@
-"""Data compared by its structure: JSON, XML, CSV, tables, lists, feeds, offers. Things are aligned first, then compared field by field.
-Nothing here reads text as prose.
+"""Structured comparison: JSON, XML, CSV, tables, lists, feeds, offers. Things are aligned first,
+then compared field by field. Prose is not handled here.
 """

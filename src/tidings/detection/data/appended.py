@@ -1,4 +1,4 @@
-"""Texts that grow at their end, as logs do: only what is new is looked at (detection §5)."""
+"""Texts that grow at their end, as logs do: only the new part is examined (detection §5)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from tidings.document.document import Document
 from tidings.model.observed.change import ChangeSet, Edit
 
 MOST_LINES = 1_000
-"""Lines that are told one by one; those that follow are told together."""
+"""Lines that are reported one by one; later ones are reported together."""
 
 _LONGEST = 4_000
 
 
 def finding_of_appended(old: Document, new: Document) -> ChangeSet | None:
-    """Return what was written behind a plain text, its lines one by one; None if that is not all that happened to it."""
+    """Return what was appended to a plain text, line by line; None if anything else changed."""
     before, after = old.text, new.text
     if not (old.media == new.media == "text") or not before or len(before) >= len(after):
         return None

@@ -13,7 +13,9 @@ from tidings.document.structures.tables import table_of_rows
 
 
 def compare_cells(old: Sequence[Row], new: Sequence[Row], documents: tuple[Document, Document]) -> list[Difference]:
-    """Return the differences of the rows of two documents; their spans are pieces, two for each cell. Raises `TooManyError`."""
+    """Return the differences of the rows of two documents; their spans are pieces, two per cell.
+    Raise `TooManyError`.
+    """
     was, now = table_of_rows(old, documents[0]), table_of_rows(new, documents[1])
     change = compare_tables(was, now)
     before, after = _CellPlaces(old), _CellPlaces(new)
@@ -35,7 +37,7 @@ def compare_cells(old: Sequence[Row], new: Sequence[Row], documents: tuple[Docum
 
 
 class _CellPlaces:
-    """Which pieces hold the rows and cells of a table; its rows are counted without the header."""
+    """The pieces of the rows and cells of a table; its rows are counted without the header."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._first = int(has_header(rows))
@@ -47,15 +49,15 @@ class _CellPlaces:
         return self._starts[-1], self._starts[-1]
 
     def header(self, column: int) -> Span:
-        """Return where the name of a column stands, at the start if columns have no names."""
+        """Return the place of the name of a column, the start if columns have no names."""
         return self._within(0, column) if self._first else (0, 0)
 
     def row(self, row: int) -> Span:
-        """Return where a row stands."""
+        """Return the place of a row."""
         return self._starts[row + self._first], self._starts[row + self._first + 1]
 
     def cell(self, row: int, column: int) -> Span:
-        """Return where a cell stands; one that a short row does not have, at the end of the row."""
+        """Return the place of a cell; of one that a short row lacks, the end of the row."""
         return self._within(row + self._first, column)
 
     def _within(self, row: int, column: int) -> Span:

@@ -1,7 +1,9 @@
-"""Differences: places of two versions of data (JSON, XML, CSV) that are not the same, each with its path, and the finding they make.
+"""Differences between two versions of data (JSON, XML, CSV), each with its path, and the resulting
+finding.
 
-They are told as changes of words: a difference covers the words that stand at its place, so that keywords in it can be taken out, conditions
-count its words and every view finds it in the text. What people read is the path with the value as it was and as it is.
+They are reported as changes of words: a difference covers the words at its place, so that keywords
+in it can be excluded, conditions count its words and every view finds it in the text. People read
+the path with the old and the new value.
 """
 
 from __future__ import annotations
@@ -15,16 +17,16 @@ from tidings.document.text.canonical import canonical_text
 from tidings.model.observed.change import ChangeSet, Edit
 
 MOST_DIFFERENCES = 20_000
-"""With more differences than this the whole is told as one: nobody reads them one by one."""
+"""With more differences the whole is reported as one: nobody reads them one by one."""
 
 DEEPEST = 40
-"""How deep a difference is named by its path; what lies deeper is told as the value or element that holds it."""
+"""The deepest path; deeper differences are reported as the value or element that contains them."""
 
 LONGEST = 4_000
-"""Characters of a value that are kept to be read."""
+"""The longest displayed value, in characters."""
 
 LONGEST_COMPARED = 300_000
-"""Characters of two values that are looked at to find where they part."""
+"""The most characters of two values that are searched for their first difference."""
 
 _LONGEST_PATH = 400
 _LONG = 400
@@ -35,16 +37,19 @@ Span = tuple[int, int]
 
 
 class TooManyError(Exception):
-    """There are more differences than `MOST_DIFFERENCES`, or they cannot be found in bounded time: the whole is told as one."""
+    """There are more differences than `MOST_DIFFERENCES`, or they cannot be found in bounded time:
+    the whole is reported as one.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is not the same at one place.
+    """A difference at one place.
 
-    `path` is the place as people name it, `old` and `new` what stands there, None where there is no such place. `gone` and `come` are the
-    pieces of the two documents that hold it (start, end); where there is no such place, an empty span where it would be. What is at
-    another place among its neighbours, and else the same, `is_moved`.
+    `path` names the place for people, `old` and `new` its content, None if the place does not
+    exist. `gone` and `come` are the pieces of the two documents that hold it (start, end); if the
+    place does not exist, an empty span where it would be. `is_moved`: it is otherwise the same at
+    another place among its neighbours.
     """
 
     path: str
@@ -55,9 +60,10 @@ class Difference:
     is_moved: bool = False
 
     def texts(self) -> tuple[str, str]:
-        """Return what people read of both sides, empty for one that is not there: the path and what stands there.
+        """Return the displayed texts of both sides, empty for a missing one: the path and the
+        content.
 
-        Of two long texts that begin alike, what they say from a little before they part.
+        Of two long texts with a common start, they begin shortly before the first difference.
         """
         old, new = self.old or "", self.new or ""
         if self.old is not None and self.new is not None and not self.is_moved:
@@ -82,20 +88,20 @@ def _describe(path: str, text: str) -> str:
 
 
 class Differences:
-    """Differences as they are found, so many at most."""
+    """A bounded list of differences."""
 
     def __init__(self) -> None:
         self.found: list[Difference] = []
 
     def add(self, difference: Difference) -> None:
-        """Add one; raises `TooManyError`."""
+        """Add one. Raise `TooManyError` if there are too many."""
         if len(self.found) >= MOST_DIFFERENCES:
             raise TooManyError
         self.found.append(difference)
 
 
 def compare_arrangements(old: Document, new: Document) -> list[Difference]:
-    """Return the one difference of two versions that have the same words, but not in the same places."""
+    """Return the one difference of two versions with the same words in different places."""
     texts = [f"{document.words:,} words as {document.media}" for document in (old, new)]
     return [
         Difference("content", texts[0], f"{texts[1]}, arranged otherwise", (0, len(old.pieces)), (0, len(new.pieces)))
@@ -110,7 +116,8 @@ def finding_of_differences(
 ) -> ChangeSet:
     """Return the finding of differences in the words of two documents; empty without any.
 
-    Tokens in the spans of `unwanted` (of `old`, of `new`) mean nothing: where two values are the same but for them there is no difference.
+    Tokens in the spans of `unwanted` (of `old`, of `new`) are ignored: values that differ only in
+    them are equal.
     """
     places = (
         _TokenPlaces(old, (difference.gone for difference in differences)),
@@ -150,7 +157,7 @@ def finding_of_differences(
 
 
 class _TokenPlaces:
-    """Which tokens of a document some of its pieces hold, for many spans in one pass over the text."""
+    """Maps pieces of a document to tokens, for many spans in one pass over the text."""
 
     def __init__(self, document: Document, spans: Iterable[Span]) -> None:
         self._before = {0: 0}
@@ -168,7 +175,7 @@ class _TokenPlaces:
 def _is_unwanted(
     old: Document, gone: Span, new: Document, come: Span, unwanted: tuple[Collection[int], Collection[int]]
 ) -> bool:
-    """Return whether the words of a place are the same but for those that are unwanted, of which it has some."""
+    """Return whether the words of a place differ only in unwanted ones, of which it has some."""
     before, after = _list_left(old, gone, unwanted[0]), _list_left(new, come, unwanted[1])
     return before == after and len(before) + len(after) < gone[1] - gone[0] + come[1] - come[0]
 

@@ -1,9 +1,12 @@
-"""Elements: two versions of XML compared as ordered, labelled trees, as CX-Diff was to (004 §5.1, §8; detection §5).
+"""Elements: two versions of XML compared as ordered, labelled trees, as planned for CX-Diff (004
+§5.1, §8; detection §5).
 
-Elements of a name are known by an attribute or a child that tells them apart, if they have one; else those that are equal belong together, and of
-the rest those that share at least half of what is in them. Found are texts and attributes that came, went or were updated, elements that came
-or went with all that is in them, and elements that moved among their neighbours. The work is bounded: the tree is of bounded size and is walked
-to a bounded depth, and neighbours are aligned within the bounds of `compare.sequence`.
+Elements of a name are identified by a distinguishing attribute or child, if they have one; else
+equal ones are paired, and of the rest those that share at least half of their content. The findings
+are texts and attributes that were inserted, deleted or updated, elements inserted or deleted with
+their content, and elements moved among their neighbours. The work is bounded: the tree is of
+bounded size and is walked to a bounded depth, and neighbours are aligned within the bounds of
+`compare.sequence`.
 """
 
 from __future__ import annotations
@@ -24,13 +27,13 @@ Child = Node | str
 Pair = tuple[int, int]
 
 _SETS = frozenset({"urlset", "sitemapindex"})
-"""Elements whose children have no order: those of sitemaps."""
+"""Elements whose children are unordered: those of sitemaps."""
 _LIKELY = (*ID_FIELDS, "loc", "ref", "currency")
 _LONGEST_KEY = 80
 
 
 class _NodeAt:
-    """A node and where it stands in its document."""
+    """A node and its place in its document."""
 
     __slots__ = ("_parent", "_place", "_starts", "node")
 
@@ -41,7 +44,7 @@ class _NodeAt:
         self._starts: list[int] | None = None
 
     def start(self, size: Callable[[Child], int]) -> int:
-        """Return the number of its first word; `size` tells how many words a node has."""
+        """Return the number of its first word; `size` returns the words of a node."""
         if self._parent is None:
             return 0
         before = self._parent.starts(size)
@@ -56,10 +59,12 @@ class _NodeAt:
 
 
 def compare_elements(old: Sequence[Child], new: Sequence[Child]) -> list[Difference]:
-    """Return the differences of the nodes of two documents; their spans are pieces, two for each word. Raises `TooManyError`."""
+    """Return the differences of the nodes of two documents; their spans are pieces, two per word.
+    Raise `TooManyError`.
+    """
     comparison = _ElementComparison()
     namespaces = [[_namespace(node) for node in side] for side in (old, new)]
-    if len(old) == len(new) and namespaces[0] != namespaces[1]:  # the same in another version of its vocabulary
+    if len(old) == len(new) and namespaces[0] != namespaces[1]:  # only the version of the vocabulary differs
         for before, after in dict.fromkeys(zip(*namespaces, strict=True)):
             comparison.note_namespace("", before, after)
         old, new = ([_plain(node) for node in side] for side in (old, new))
@@ -76,7 +81,7 @@ class _ElementComparison:
         self._depth = 0
 
     def compare(self, path: str, old: _NodeAt, new: _NodeAt) -> None:
-        """Note how two nodes that belong together differ."""
+        """Record the differences of two paired nodes."""
         before, after = old.node, new.node
         if before == after:
             return
@@ -91,7 +96,7 @@ class _ElementComparison:
         self._depth -= 1
 
     def compare_children(self, path: str, old: _NodeAt, new: _NodeAt) -> None:
-        """Note how what is in two elements differs."""
+        """Record the differences of the content of two elements."""
         was, now = ([_NodeAt(child, one, place) for place, child in enumerate(one.node[2])] for one in (old, new))
         aligned = _Aligned(self, [one.node for one in was], [one.node for one in now])
         names = _Names(aligned)
@@ -113,7 +118,7 @@ class _ElementComparison:
             self._add(Difference(come, None, write_node(now[j].node), self._end(old), self._span(now[j])))
 
     def note_namespace(self, path: str, before: str, after: str) -> None:
-        """Note that elements have another namespace: once for all that have, not at each."""
+        """Record another namespace of elements: once for all, not at each."""
         if before != after and (before, after) not in self._namespaces:
             self._namespaces.add((before, after))
             self._add(Difference(f"{path} namespace".lstrip(), before or "none", after or "none", (0, 0), (0, 0)))
@@ -155,16 +160,18 @@ class _ElementComparison:
         return known
 
     def number(self, node: Child) -> int:
-        """Return a number that nodes have in common exactly if they are the same."""
+        """Return a number that is equal exactly for equal nodes."""
         return self._numbers.setdefault(node, len(self._numbers))
 
     def features(self, node: Child) -> frozenset[Hashable]:
-        """Return what is in an element, to be found again in another one."""
+        """Return the features of an element's content, for pairing."""
         return frozenset() if isinstance(node, str) else frozenset((*node[1], *node[2]))
 
 
 class _Aligned:
-    """Which children of two elements belong together. `pairs` are in the order of the new ones; those of `moved` are out of order."""
+    """The pairing of the children of two elements. `pairs` are in the order of the new ones; those
+    of `moved` are out of order.
+    """
 
     def __init__(self, comparison: _ElementComparison, old: Sequence[Child], new: Sequence[Child]) -> None:
         self.old, self.new = old, new
@@ -195,7 +202,9 @@ class _Aligned:
         self.come = [j for j in fresh if j not in theirs]
 
     def _edits(self) -> list[Edit]:
-        """Return the edits of the sequence of children: of those with a key by their keys, of the others by what is in them."""
+        """Return the edits of the sequence of children: those with a key by their keys, the others
+        by their content.
+        """
         head, tail = common_ends(self.old, self.new)
         was, now = (tokens[head : len(tokens) - tail] for tokens in self._tokens)
         edits = compare_sequences(was, now)
@@ -208,7 +217,7 @@ class _Aligned:
         return f"#{self._comparison.number(child)}" if key is None else f"{_local(child)} {key}"
 
     def _same(self, left: Sequence[int], fresh: Sequence[int]) -> Iterator[Pair]:
-        """Yield which of the children that are left are the same as a new one elsewhere."""
+        """Yield pairs of remaining children that are equal to a new one elsewhere."""
         was, now = self._tokens
         places: dict[str, list[int]] = {}
         for j in reversed(fresh):
@@ -218,7 +227,9 @@ class _Aligned:
                 yield i, waiting.pop()
 
     def _pair_edited(self, left: Sequence[int], fresh: Sequence[int]) -> list[Pair]:
-        """Return which children were edited, of those between two places that are the same: of one name, alike, or the only ones."""
+        """Return pairs of edited children between two equal neighbours: of one name, and similar or
+        the only ones.
+        """
         found: list[Pair] = []
         features = self._comparison.features
         others = _places_by_name(self.new, fresh)
@@ -239,7 +250,7 @@ def _second(pair: Pair) -> int:
 
 
 def _between(edits: Sequence[Edit], old: int, new: int) -> list[Pair]:
-    """Return the pairs of places that edits leave as they are."""
+    """Return the pairs of places that edits leave unchanged."""
     pairs: list[Pair] = []
     i = j = 0
     for edit in edits:
@@ -250,7 +261,9 @@ def _between(edits: Sequence[Edit], old: int, new: int) -> list[Pair]:
 
 
 def _keys(old: Sequence[Child], new: Sequence[Child]) -> dict[str, str]:
-    """Return by what the elements of each name are known, for the names that have something: `@id` an attribute, `loc` a child."""
+    """Return the key field of the elements of each name, if there is one: `@id` an attribute, `loc`
+    a child.
+    """
     was, now = _by_name(old), _by_name(new)
     found: dict[str, str] = {}
     for name in was.keys() & now.keys():
@@ -275,7 +288,9 @@ def _by_name(children: Sequence[Child]) -> dict[str, list[Node]]:
 
 
 def _field_of(old: Sequence[Node], new: Sequence[Node]) -> str:
-    """Return the field that all elements have, no two of a version the same: one that is likely, else the attribute that stays best."""
+    """Return the field that all elements have, unique in each version: a likely one, else the most
+    stable attribute.
+    """
     attributes = {_local_name(name) for name, _ in old[0][1]}
     children = {_local(child) for child in old[0][2]}
     for name in _LIKELY:
@@ -297,7 +312,9 @@ def _count_shared(old: Sequence[Node], new: Sequence[Node], field: str) -> int:
 
 
 def _common(was: Sequence[str | None], now: Sequence[str | None]) -> int:
-    """Return how many values of a field both versions have; 0 if an element lacks it (None) or two of a version share it."""
+    """Return how many values of a field both versions share; 0 if an element lacks it (None) or two
+    of a version share it.
+    """
     before, after = set(was), set(now)
     if None in before | after or len(before) < len(was) or len(after) < len(now):
         return 0
@@ -305,12 +322,14 @@ def _common(was: Sequence[str | None], now: Sequence[str | None]) -> int:
 
 
 def _attributes(node: Node) -> dict[str, str]:
-    """Return the attributes of an element without namespaces, of those of one name the first."""
+    """Return the attributes of an element without namespaces; of equal names the first."""
     return {_local_name(name): value for name, value in reversed(node[1])}
 
 
 def _value(node: Node, field: str) -> str | None:
-    """Return an attribute, or what the only child of a name says if that is nothing but a text; None if there is none."""
+    """Return an attribute, or the text of the only child of a name if it has nothing else; None if
+    there is none.
+    """
     if field.startswith("@"):
         return next((value for name, value in node[1] if _local_name(name) == field[1:]), None)
     inside = [child[2] for child in node[2] if not isinstance(child, str) and _local_name(child[0]) == field]
@@ -326,7 +345,9 @@ def _key(child: Child, keys: Mapping[str, str]) -> str | None:
 
 
 class _Names:
-    """Paths of children: by the key if they have one, by their number among those of their name if there are several."""
+    """Paths of children: by the key if they have one, else by their number among those of their
+    name if there are several.
+    """
 
     def __init__(self, aligned: _Aligned) -> None:
         self._keys = aligned.keys
@@ -378,7 +399,7 @@ def _plain(node: Child) -> Child:
 
 
 def write_node(node: Child, most: int = LONGEST) -> str:
-    """Return what a node says: its texts, with its attributes before them, cut where nobody reads on."""
+    """Return the text of a node, with its attributes first, cut to `most` characters."""
     parts: list[str] = []
     length = 0
     left: list[Child] = [node]

@@ -1,6 +1,6 @@
-"""Lists: items that came, went or were reworded (004 §3.4.2; detection §1.4).
+"""Lists: items that were inserted, deleted or reworded (004 §3.4.2; detection §1.4).
 
-Their order means nothing, except in an ordered list (`ol`): there the fewest items are told that have to be moved for the others to stay.
+Their order is ignored, except in an ordered list (`ol`): there the fewest moved items are reported.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tidings.document.structures.lists import ListItem, has_list, items_of
 from tidings.model.observed.change import ChangeSet
 
 ALIKE = 0.6
-"""An item is the same one reworded if more than this share of both texts is left in order."""
+"""An item is reworded if more than this share of both texts is left in order."""
 
 MOST_PAIRED = 300
-"""With more items than this on a side that came or went no rewording is looked for."""
+"""With more inserted or deleted items on a side, rewordings are not searched."""
 
 _LONGEST = 2_000
 
@@ -49,7 +49,7 @@ class Lists:
         return len(items_of(document, self.ordinal))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what changed among the items."""
+        """Return the changes of the items."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
         was, now = items_of(old, self.ordinal), items_of(new, self.ordinal)
@@ -69,7 +69,7 @@ class Lists:
 
 
 def _find_moved(old: Sequence[ListItem], new: Sequence[ListItem], reworded: Mapping[str, str]) -> list[str]:
-    """Return the items of ordered lists that stand elsewhere among those that stayed."""
+    """Return the items of ordered lists that moved among those that stayed."""
     places: dict[str, deque[int]] = {}
     for place, item in enumerate(old):
         if item.is_ranked:
@@ -80,14 +80,14 @@ def _find_moved(old: Sequence[ListItem], new: Sequence[ListItem], reworded: Mapp
 
 
 def lists_digest(document: Document) -> str:
-    """Return all that the comparison of lists can see."""
+    """Return the digest of everything that the comparison of lists depends on."""
     items = items_of(document)
     ranked = [item.text for item in items if item.is_ranked]
     return "\x00".join((*sorted(item.text for item in items), "\x01", *ranked))
 
 
 def subtract(texts: Sequence[str], without: Iterable[str]) -> list[str]:
-    """Return the texts, in order, less those of `without`, as multisets."""
+    """Return the texts, in order, without those of `without`, as multisets."""
     gone = Counter(without)
     left: list[str] = []
     for text in texts:
@@ -99,7 +99,7 @@ def subtract(texts: Sequence[str], without: Iterable[str]) -> list[str]:
 
 
 def alike(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, str]]:
-    """Return pairs of texts that are the same one reworded, best first, each text in one pair at most."""
+    """Return pairs of similar texts, best first, each text in one pair at most."""
     if not old or not new or len(old) > MOST_PAIRED or len(new) > MOST_PAIRED:
         return []
     rated = [

@@ -1,9 +1,10 @@
-"""Items: the entries of a feed, of an array of JSON or of a list, by what they are known by (detection §5).
+"""Items: the entries of a feed, of an array of JSON or of a list, by their identity (detection §5).
 
-An entry is known by its own id; where ids are not its own, since several entries share one, by where it leads, then by its title. Where ids were
-given anew, entries that lead to the same place, or have the same or nearly the same title, are the same. An edited title or text, or another file enclosed, is an
-update. Old entries that fall off the end of a feed were not deleted, and are no news when they come again: what was there once is
-remembered by its marks (`marks_of`). So are titles, since some feeds show two of them in turn.
+An entry is identified by its own id; if several entries share it, by its link, then by its title.
+If all ids were reassigned, entries with the same link, or with the same or nearly the same title,
+are the same. An edited title or text, or another enclosed file, is an update. Old entries that drop
+off a feed were not deleted, and are not reported when they return: entries once seen are remembered
+by their marks (`marks_of`). So are titles, since some feeds alternate between two of them.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Items:
         return len(entries_of(document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what became of the entries."""
+        """Return the changes of the entries."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
         return self._make_findings(self._news(_match(old, new), new))
@@ -51,7 +52,9 @@ class Items:
     def choose(
         self, old: Document, new: Document, direction: Direction | None, is_meant: Callable[[str], bool]
     ) -> tuple[ChangeSet, ...]:
-        """Return what became of the entries that came or were updated (that went, for `deleted`) and are meant by all that they say."""
+        """Return the entries that were inserted or updated (deleted, for `deleted`) and whose whole
+        text matches.
+        """
         matched = self._news(_match(old, new), new)
         if direction == "deleted":
             return self._make_findings(_Matched(gone=[entry for entry in matched.gone if is_meant(entry.text)]))
@@ -70,23 +73,24 @@ class Items:
         return (finding,) if finding else ()
 
     def _news(self, matched: _Matched, new: Document) -> _Matched:
-        """Return what is news of what came of the entries."""
+        """Return the reported part of the inserted entries."""
         if not self.seen or not is_window(new):
             return matched
         shared = _list_shared_ids(resolve_entries(new))
         come = [entry for entry in matched.come if not self.seen.intersection(_names(entry, shared))]
         updated = [pair for pair in matched.updated if not self._is_shown_in_turn(*pair)]
-        gone = matched.gone if entries_of(new) else []  # a feed that is empty for once
+        gone = matched.gone if entries_of(new) else []  # a feed that is temporarily empty
         return _Matched(gone, come, updated)
 
     def _is_shown_in_turn(self, before: Entry, after: Entry) -> bool:
-        """Return whether nothing but the title of an entry is another, and it had that title already."""
+        """Return whether only the title of an entry changed, to one that it had before."""
         is_title = before.title != after.title and _body(before) == _body(after)
         return is_title and bool(self.seen.intersection(_titles(after)))
 
 
 def marks_of(document: Document) -> tuple[str, ...]:
-    """Return the marks by which the entries of a feed are known again, those of the oldest first; none for what is no feed.
+    """Return the marks that identify the entries of a feed, the oldest first; none for any other
+    document.
 
     Raises `RefusedError` as `entries_of` does.
     """
@@ -99,7 +103,7 @@ def marks_of(document: Document) -> tuple[str, ...]:
 
 
 def items_digest(document: Document) -> str:
-    """Return all that the comparison of entries can see."""
+    """Return the digest of everything that the comparison of entries depends on."""
     entries = entries_of(document)
     return "\x01".join(
         "\x00".join((entry.id, entry.link, entry.title, entry.text, *entry.enclosures)) for entry in entries
@@ -136,7 +140,7 @@ def _match(old: Document, new: Document) -> _Matched:
 
 
 def _match_by_number(before: Sequence[Entry], after: Sequence[Entry]) -> _Matched | None:
-    """Match entries whose ids only number them, None if they are names."""
+    """Match entries whose ids are mere numbers, None if they are names."""
     numbers = [running_numbers([entry.id for entry in entries]) for entries in (before, after)]
     if not all(numbers):
         return None
@@ -162,7 +166,7 @@ def _match_by_number(before: Sequence[Entry], after: Sequence[Entry]) -> _Matche
 
 
 def _without_id(entry: Entry) -> list[str]:
-    """Return what an entry says but for its id."""
+    """Return the content of an entry without its id."""
     said = _says(entry)
     for token in tokens_of(entry.id):
         if token in said:
@@ -171,7 +175,9 @@ def _without_id(entry: Entry) -> list[str]:
 
 
 def resolve_entries(document: Document) -> list[Entry]:
-    """Return the entries of a document with whole addresses; raises `RefusedError` as `entries_of` does."""
+    """Return the entries of a document with absolute addresses. Raise `RefusedError` as
+    `entries_of` does.
+    """
     if _RESOLVED not in document.readings:
         resolver = Resolver(document.base)
         document.readings[_RESOLVED] = [_resolve(entry, resolver) for entry in entries_of(document)]
@@ -206,7 +212,9 @@ def _pair(
     fresh: list[int],
     name: Callable[[Entry], str],
 ) -> list[tuple[int, int]]:
-    """Pair the open entries of one name; one that several of a version share names none of them, unless they are the same altogether."""
+    """Pair the open entries by name; a name that several of a version share is ignored, unless they
+    are equal.
+    """
     shared = {
         text
         for entries in (before, after)
@@ -230,7 +238,7 @@ def _pair(
 def _pair_reworded(
     before: Sequence[Entry], after: Sequence[Entry], left: list[int], fresh: list[int]
 ) -> list[tuple[int, int]]:
-    """Pair entries without id and link whose texts are alike: an item of a list that was edited."""
+    """Pair entries without id and link whose texts are similar: an edited item of a list."""
     olds = {before[i].text: i for i in left if not before[i].id and not before[i].link}
     news = {after[j].text: j for j in fresh if not after[j].id and not after[j].link}
     found = [(olds[was], news[now]) for was, now in alike(list(olds), list(news))]
@@ -241,14 +249,14 @@ def _pair_reworded(
 
 
 def _are_given_anew(before: Sequence[Entry], after: Sequence[Entry]) -> bool:
-    """Return whether all entries have ids and none of them is one of before."""
+    """Return whether all entries have ids, none of which existed before."""
     return all(entry.id for entry in (*before, *after)) and not {e.id for e in before} & {e.id for e in after}
 
 
 def _pair_retitled(
     before: Sequence[Entry], after: Sequence[Entry], left: list[int], fresh: list[int]
 ) -> list[tuple[int, int]]:
-    """Pair entries of a feed whose ids were all given anew and whose titles are alike."""
+    """Pair entries of a feed whose ids were all reassigned and whose titles are similar."""
     olds = {before[i].title: i for i in left if before[i].title}
     news = {after[j].title: j for j in fresh if after[j].title}
     found = [(olds[was], news[now]) for was, now in alike(list(olds), list(news))]
@@ -259,18 +267,20 @@ def _pair_retitled(
 
 
 def _list_shared_ids(entries: Sequence[Entry]) -> frozenset[str]:
-    """Return the ids that several entries of a version have: they name none of them."""
+    """Return the ids that several entries of a version share: they identify none of them."""
     return frozenset(text for text, count in Counter(entry.id for entry in entries).items() if count > 1)
 
 
 def _names(entry: Entry, shared: frozenset[str]) -> tuple[str, ...]:
-    """Return the marks of what an entry is known by: its own id, and its title at the address where it leads, which several may share."""
+    """Return the marks that identify an entry: its own id, and its title with its link, which
+    several may share.
+    """
     own = (_mark("id", entry.id),) if entry.id and entry.id not in shared else ()
     return (*own, _mark("titled", f"{entry.link}\x00{entry.title or entry.text}"))
 
 
 def _titles(entry: Entry) -> tuple[str, ...]:
-    """Return the marks of the title that an entry has."""
+    """Return the marks of the title of an entry."""
     return tuple(_mark("titled", f"{name}\x00{entry.title}") for name in (entry.id, entry.link) if name)
 
 
@@ -287,7 +297,9 @@ def _body(entry: Entry) -> list[str]:
 
 
 def _without_tail(left: Sequence[int], survivors: Sequence[int], fresh: Sequence[int], *, is_window: bool) -> list[int]:
-    """Return the entries that were deleted: of a window not those at the end of it that nothing that stayed comes after."""
+    """Return the entries that were deleted: of a window without those at its end that no remaining
+    one follows.
+    """
     if not is_window or not (survivors or fresh):
         return list(left)
     if not survivors:
@@ -297,7 +309,9 @@ def _without_tail(left: Sequence[int], survivors: Sequence[int], fresh: Sequence
 
 
 def _grows_at_end(survivors: Sequence[int], fresh: Sequence[int]) -> bool:
-    """Return whether new entries come after those that stayed: then old ones fall off the beginning."""
+    """Return whether new entries follow the remaining ones: then old ones drop off the
+    beginning.
+    """
     return bool(fresh) and min(fresh) >= len(survivors)
 
 
@@ -306,7 +320,7 @@ def _says(entry: Entry) -> list[str]:
 
 
 def _says_other(before: Entry, after: Entry) -> bool:
-    """Return whether two entries say something else, numbers of JSON compared as numbers."""
+    """Return whether two entries differ, numbers of JSON compared as numbers."""
     if before.plain and after.plain:
         return tokens_of(before.plain) != tokens_of(after.plain)
     return _says(before) != _says(after)
@@ -323,7 +337,7 @@ def _update(before: Entry, after: Entry) -> KeyedUpdate:
 
 
 def _excerpts(title: str, old: str, new: str) -> tuple[str, str]:
-    """Return the two texts from a little before where they begin to differ."""
+    """Return the two texts from shortly before their first difference."""
     same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     start = max(0, old.rfind(" ", 0, max(0, same - 40)) + 1)
     lead = f"{title}: … " if start else ""

@@ -1,7 +1,9 @@
-"""Prices and availability as change types: what a page tells machines of the thing that it sells (`document.offers`).
+"""Prices and availability as change types: the structured data of a page about its product
+(`document.offers`).
 
-The price is the lowest of the offers, in the currency of the first one, compared exactly. The availability is the best one that any of
-the offers has, under schema.org's name. Where a version says neither, that is an absence, and nothing is compared with it (`absence`).
+The price is the lowest of the offers, in the currency of the first one, compared exactly. The
+availability is the best one of the offers, by schema.org's name. A version without either is an
+absence, with which nothing is compared (`absence`).
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from tidings.model.observed.change import ChangeSet
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,10})?")
 _BEYOND = re.compile(r"[eE]\d")
-"""What follows a number whose power is out of all bounds."""
+"""A number with an exponent, which may be out of bounds."""
 _DIGIT = re.compile(r"\d")
 _CODE = re.compile(r"[A-Za-z]{3}")
 _SYMBOLS: Mapping[str, str] = {
@@ -36,7 +38,7 @@ _SYMBOLS: Mapping[str, str] = {
     "₴": "UAH",
     "zł": "PLN",
 }
-"""Signs that are of one currency only; another one stays as it is written."""
+"""Signs of exactly one currency; others stay as written."""
 
 STATES: Final = (
     "InStock", "LimitedAvailability", "OnlineOnly", "InStoreOnly", "PreOrder", "PreSale", "MadeToOrder", "BackOrder", "Reserved",
@@ -59,7 +61,7 @@ _WRITTEN: Mapping[str, str] = {
     "yes": "InStock",
     "no": "OutOfStock",
 }
-"""What people write for an availability, its letters alone and without accents."""
+"""Common spellings of an availability: letters only, without accents."""
 _ELSEWHERE: Final[Mapping[str, str]] = {
     "InStock": "auf lager, vorrätig, lieferbar, sofort lieferbar, verfügbar, en stock, disponible, disponibile, disponível, em estoque, op voorraad, "
     "leverbaar, i lager, på lager, varastossa, dostępny, skladem, raktáron, în stoc, в наличии, 在庫あり, 有货, 现货, 재고 있음",
@@ -86,19 +88,23 @@ class Money:
 
 
 def price_of(document: Document) -> Money | None:
-    """Return the lowest price of a page's offers in the currency of the first, None if no offer has one that can be read."""
+    """Return the lowest price of a page's offers in the currency of the first, None if none can be
+    read.
+    """
     found = [price for offer in offers_of(document)[0] if (price := _price(offer)) is not None]
     return min((one for one in found if one.currency == found[0].currency), key=lambda one: one.amount, default=None)
 
 
 def availability_of(document: Document) -> str:
-    """Return the best availability of a page's offers, empty if none has one. One that schema.org does not name is as written."""
+    """Return the best availability of a page's offers, empty if there is none. One unknown to
+    schema.org is as written.
+    """
     found = [state for offer in offers_of(document)[1] if (state := _availability(offer.availability))]
     return min(found, key=lambda state: STATES.index(state) if state in STATES else len(STATES), default="")
 
 
 def is_state(wanted: str, state: str) -> bool:
-    """Return whether a state is what people call so (`in stock`), or has this in its name."""
+    """Return whether a state has a common name (`in stock`), or contains it."""
     return _availability(wanted) == state or fold(wanted) in fold(state)
 
 
@@ -110,21 +116,23 @@ def prices(old: Document, new: Document) -> tuple[Decimal | None, Decimal | None
 
 
 def offers_digest(document: Document) -> str:
-    """Return all that the comparison of prices and availability can see."""
+    """Return the digest of everything that the comparison of prices and availability depends on."""
     price = price_of(document)
     return f"{'' if price is None else price.text}\x00{availability_of(document)}"
 
 
 @dataclass(frozen=True, slots=True)
 class PriceKind:
-    """The price. It is inserted when a page first says one, then updated, never deleted: a page without one lacks it."""
+    """The price. It is inserted when a page first has one, then updated, never deleted: a page
+    without one lacks it.
+    """
 
     name: str = "price"
     contains: frozenset[str] = frozenset({"price"})
     digests: tuple[str, ...] = ("offers",)
 
     def is_there(self, document: Document) -> bool:
-        """Return whether a page says a price."""
+        """Return whether a page has a price."""
         return price_of(document) is not None
 
     def size(self, document: Document) -> int:
@@ -132,7 +140,7 @@ class PriceKind:
         return int(self.is_there(document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the two prices, if they are not the same; the new one alone where there was none."""
+        """Return the two prices, if they differ; only the new one if there was none."""
         was, now = price_of(old), price_of(new)
         if now is None or was == now:
             return ()
@@ -143,22 +151,22 @@ class PriceKind:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether the thing can be had. It is inserted when a page first says so, then updated, never deleted."""
+    """The availability. It is inserted when a page first has one, then updated, never deleted."""
 
     name: str = "availability"
     contains: frozenset[str] = frozenset({"availability"})
     digests: tuple[str, ...] = ("offers",)
 
     def is_there(self, document: Document) -> bool:
-        """Return whether a page says so."""
+        """Return whether a page has an availability."""
         return availability_of(document) != ""
 
     def size(self, document: Document) -> int:
-        """Return 1 if it is said."""
+        """Return 1 if there is one."""
         return int(self.is_there(document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the two states, if they are not the same; the new one alone where none was said."""
+        """Return the two states, if they differ; only the new one if there was none."""
         was, now = availability_of(old), availability_of(new)
         if not now or was == now:
             return ()
@@ -169,7 +177,7 @@ class Availability:
 
 def _price(offer: Offer) -> Money | None:
     text = offer.price.strip()
-    if _PLAIN.fullmatch(text):  # as schema.org asks for it: a point, and nothing else
+    if _PLAIN.fullmatch(text):  # as schema.org asks for: a decimal point only
         return _check(text, _currency(offer.currency))
     written = number_in(text)
     if written is None or written.is_negative or _BEYOND.match(text, written.end):
@@ -192,7 +200,9 @@ def _currency(text: str) -> str:
 
 
 def _availability(text: str) -> str:
-    """Return schema.org's name of an availability: of its address, or of what people write (`in stock`)."""
+    """Return schema.org's name of an availability: from its address, or from common words (`in
+    stock`).
+    """
     last = text.rstrip("/").rpartition("/")[2].rpartition("#")[2].removeprefix("schema:")
     return _names().get(_letters(last), last)
 
@@ -204,5 +214,5 @@ def _names() -> Mapping[str, str]:
 
 
 def _letters(text: str) -> str:
-    """Return the letters of a text, without case and accents."""
+    """Return the letters of a text, case folded and without accents."""
     return "".join(filter(str.isalpha, unicodedata.normalize("NFKD", text.casefold())))

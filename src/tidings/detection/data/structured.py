@@ -1,4 +1,6 @@
-"""Data compared by its structure: JSON by values, XML by elements, CSV by rows and cells, logs by what was appended (detection §5)."""
+"""Choose the structured comparison: JSON by values, XML by elements, CSV by rows and cells, logs by
+appended lines (detection §5).
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,11 @@ Unwanted = tuple[list[Span], list[Span]]
 
 
 def finding_of_content(old: Document, new: Document, unwanted: Unwanted | None = None) -> ChangeSet:
-    """Return what changed in the words of two documents, by their structure where both have one of a sort; see `finding_of_words`.
+    """Return the changed words of two documents, by their structure if both have the same sort; see
+    `finding_of_words`.
 
-    The tokens of the spans of `unwanted`, (of `old`, of `new`), are left out. Raises `RefusedError` if a part cannot be taken.
+    The tokens of the spans of `unwanted`, (of `old`, of `new`), are ignored. Raises `RefusedError`
+    if a part cannot be extracted.
     """
     try:
         differences = _differences(old, new)
@@ -45,7 +49,7 @@ def finding_of_content(old: Document, new: Document, unwanted: Unwanted | None =
 
 
 def _differences(old: Document, new: Document) -> Sequence[Difference] | None:
-    """Return how two documents differ, None if they are to be compared as words."""
+    """Return the differences of two documents, None if they are to be compared as words."""
     before, after = structure_of(old), structure_of(new)
     if before is None or after is None or type(old.tree) is not type(new.tree):
         return None

@@ -1,9 +1,10 @@
-"""Tables: rows that came and went, and cells that say something else (004 §3.4.2; detection §1.4).
+"""Tables: inserted and deleted rows, and changed cells (004 §3.4.2; detection §1.4).
 
-A row is known by its first column whose texts differ from row to row in both versions; without one the rows are a multiset. A column whose
-numbers run from 1 on in both is none if the rows match better without it: where a row came, those behind it only have other numbers. Columns are known by
-their names, if they have any; one that came, went or was given another name is told once, and its cells are not. The order of rows and columns
-means nothing.
+A row is identified by the first column with unique texts in both versions; without one the rows are
+a multiset. A column of numbers from 1 on in both is not a key if the rows match better without it:
+after an inserted row the later ones only have other numbers. Columns are identified by their names,
+if they have any; an inserted, deleted or renamed one is reported once, without its cells. The order
+of rows and columns is ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tidings.model.observed.change import ChangeSet
 Row = tuple[str, ...]
 
 MOST_RENAMED = 100
-"""With more columns than this that came or went none is looked for under another name."""
+"""With more inserted or deleted columns, renamed ones are not searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Tables:
         return sum(len(table.rows) for table in tables_of(document, self.ordinal))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what changed in the tables, each beside the one in its place."""
+        """Return the changes of the tables, each compared with its counterpart."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
         gone: list[str] = []
@@ -68,7 +69,9 @@ _NONE = Table((), ())
 
 
 def _pair(old: Sequence[Table], new: Sequence[Table]) -> Iterator[tuple[Table, Table]]:
-    """Yield the tables of two versions side by side: in their order if there are as many, else those with the same columns."""
+    """Yield the tables of two versions in pairs: in order if there are as many, else those with the
+    same columns.
+    """
     edits = [] if len(old) == len(new) else compare_sequences([*map(_form, old)], [*map(_form, new)])
     i = j = 0
     for edit in (*edits, None):
@@ -84,7 +87,7 @@ def _form(table: Table) -> str:
 
 
 def tables_digest(document: Document) -> str:
-    """Return all that the comparison of tables can see."""
+    """Return the digest of everything that the comparison of tables depends on."""
     return "\x02".join(
         "\x01".join("\x00".join(row) for row in ((table.columns, *table.rows))) for table in tables_of(document)
     )
@@ -92,7 +95,9 @@ def tables_digest(document: Document) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell that says `new` where it said `old`: (row, column) in each version, `path` is the key of its row and its column."""
+    """A changed cell: (row, column) in each version, `path` is the key of its row and its
+    column.
+    """
 
     path: str
     old: str
@@ -103,7 +108,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TableChange:
-    """How two tables differ, by the numbers of their columns and rows; `kept` are the columns that both have, `renamed` (old, new)."""
+    """The difference of two tables, by the numbers of their columns and rows; `kept` are common
+    columns, `renamed` (old, new).
+    """
 
     kept: tuple[tuple[int, int], ...] = ()
     columns_gone: tuple[int, ...] = ()
@@ -115,7 +122,7 @@ class TableChange:
 
 
 def compare_tables(old: Table, new: Table) -> TableChange:
-    """Return how two tables differ."""
+    """Return the difference of two tables."""
     if not old.rows or not new.rows:
         return TableChange(rows_gone=tuple(range(len(old.rows))), rows_come=tuple(range(len(new.rows))))
     kept, gone, come = _columns(old, new)
@@ -144,7 +151,7 @@ def compare_tables(old: Table, new: Table) -> TableChange:
 
 
 def column_name(table: Table, number: int) -> str:
-    """Return what a column is called where it is told by itself."""
+    """Return the displayed name of a column."""
     name = table.columns[number] if table.columns else ""
     return f"column {name or number + 1}"
 
@@ -155,7 +162,7 @@ def write_row(row: Row) -> str:
 
 
 def _describe_rows(old: Table, new: Table) -> tuple[list[str], list[str], list[KeyedUpdate]]:
-    """Return what went, what came and what was updated, as people read it."""
+    """Return the deletions, insertions and updates, as people read them."""
     change = compare_tables(old, new)
     left, right = ([pair[side] for pair in change.kept] for side in (0, 1))
     gone = [column_name(old, number) for number in change.columns_gone]
@@ -173,7 +180,7 @@ def _only(row: Row, columns: Sequence[int]) -> Row:
 
 
 def _columns(old: Table, new: Table) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Return the columns that both tables have, (place in old, place in new), and those that only one has."""
+    """Return the common columns, (place in old, place in new), and those of only one table."""
     named = old.columns and new.columns and len(set(old.columns)) == len(old.columns)
     if not named or len(set(new.columns)) != len(new.columns):
         most = min(old.width, new.width)
@@ -186,7 +193,9 @@ def _columns(old: Table, new: Table) -> tuple[list[tuple[int, int]], list[int], 
 
 
 def _pair_renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the columns that are the same under another name: at least half of their cells are, and there are several of these."""
+    """Return the renamed columns: at least half of their cells are equal, and there are several of
+    these.
+    """
     if not (old.columns and new.columns) or max(len(gone), len(come)) > MOST_RENAMED:
         return []
     was, now = ({number: Counter(row[number] for row in table.rows) for number in numbers}
@@ -206,9 +215,10 @@ def _pair_renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[in
 
 @dataclass(frozen=True, slots=True)
 class _MatchedRows:
-    """Which rows belong together, which only one version has; `key` is the column that names them, `numbers` one that only counts them.
+    """Which rows are paired, and which only one version has; `key` is the identifying column,
+    `numbers` a running number.
 
-    The numbers of rows that `moved` among the others say something.
+    For rows that `moved`, the numbers are significant.
     """
 
     gone: tuple[int, ...]
@@ -220,7 +230,7 @@ class _MatchedRows:
 
 
 def _match(old: Sequence[Row], new: Sequence[Row], width: int) -> _MatchedRows:
-    """Return which rows of two versions belong together."""
+    """Return the pairing of the rows of two versions."""
     columns = range(width)
     key = _key(old, new, columns)
     if key is None:
@@ -264,7 +274,9 @@ def _pair_rows(
 
 
 def _key(old: Sequence[Row], new: Sequence[Row], columns: Iterable[int]) -> int | None:
-    """Return the first of the columns whose texts are all there and all different, in both versions, and that has one in common."""
+    """Return the first of the columns whose texts are complete and unique, in both versions, with a
+    common value.
+    """
     for column in columns:
         before, after = [row[column] for row in old], [row[column] for row in new]
         if (

@@ -1,9 +1,11 @@
 """Values: two versions of JSON compared place by place, with their types (detection §5).
 
-The order of members means nothing. Members of an array are known by an id field, if they have one; then, and where an array holds texts, objects
-or arrays without one, its order means nothing. An array that holds numbers, true, false or null is a row or a series: its order counts.
-Parts of a document are compared where they stand in it: what a part lies in is known as it is in the whole, by fields that are no part too.
-Numbers are the same if they are the same number, exactly (1 = 1.0 = 1e0, and no digit is lost); `1`, `"1"` and `true` are three values.
+The order of members is ignored. Elements of an array are identified by an id field, if they have
+one; then, and if an array holds texts, objects or arrays without one, its order is ignored. An
+array of numbers, true, false or null is a row or a series: its order counts. Selected parts are
+compared at their places in the document: their parents are identified as in the whole, also by
+fields that are not selected. Numbers are compared exactly (1 = 1.0 = 1e0, and no digit is lost);
+`1`, `"1"` and `true` are three values.
 """
 
 from __future__ import annotations
@@ -54,21 +56,23 @@ ID_FIELDS = (
     "href",
     "date",
 )
-"""Fields by which members of an array may be known, best first; after them any field whose name ends in `id`."""
+"""Fields that may identify the elements of an array, best first; after them any field whose name
+ends in `id`.
+"""
 
 _CONTAINERS = frozenset({tuple, list})
 _PLAIN_KEY = re.compile(r"[\w$@-]+")
 _LONGEST_KEY = 80
 _NAMES = ("name", "title", "label")
-"""Fields by which people know an object."""
+"""Fields that name an object for people."""
 _MOST_WORK = 4_000_000
-"""Most values that are put into a form to be looked up, all in all: some seconds at worst."""
+"""The most values that are hashed, in total: some seconds at worst."""
 
 Members = tuple[tuple[str, Value], ...]
 
 
 def compare_values(old: Value, new: Value) -> list[Difference]:
-    """Return the differences of the values of two documents; their spans are pieces, two for each word.
+    """Return the differences of the values of two documents; their spans are pieces, two per word.
 
     Raises `TooManyError`, and RecursionError for values that are nested too deep.
     """
@@ -78,7 +82,9 @@ def compare_values(old: Value, new: Value) -> list[Difference]:
 
 
 def compare_parts(old: JsonValues, new: JsonValues) -> list[Difference]:
-    """Return the differences of parts of two documents, by where they stand; of one part at one place, what it says alone. See `compare_values`."""
+    """Return the differences of parts of two documents, by their places; of a single part, by its
+    content. See `compare_values`.
+    """
     if len(old.values) == 1 and old.paths == new.paths:
         return compare_values(old.values[0], new.values[0])
     comparison = _ValueComparison()
@@ -88,7 +94,7 @@ def compare_parts(old: JsonValues, new: JsonValues) -> list[Difference]:
 
 
 class _ValueAt:
-    """A value, the number of its first word, and which member of its array it is."""
+    """A value, the number of its first word, and its index in its array."""
 
     __slots__ = ("number", "start", "value")
 
@@ -103,19 +109,21 @@ _Places = dict[str | int, "_Places | _ValueAt"]
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A place of a document: `whole` is what stands there, `places` are the parts in it by the steps that lead to them, `every` are all parts."""
+    """A place of a document: `whole` is its value, `places` are the parts below it by the steps
+    that lead to them, `every` are all parts.
+    """
 
     whole: Any
     places: _Places | _ValueAt
     every: _ValueAt
 
     def below(self, step: str | int) -> _Side:
-        """Return the place that a step leads to."""
+        """Return the place after a step."""
         places = self.places[step] if isinstance(self.places, dict) else self.places
         return _Side(self.whole[step], places, self.every)
 
     def steps(self) -> list[Any]:
-        """Return the steps to the places below, members of an array in their order."""
+        """Return the steps to the places below, elements of an array in order."""
         return sorted(self.places) if isinstance(self.places, dict) else []
 
     def parts(self) -> Iterator[tuple[str, _ValueAt]]:
@@ -139,7 +147,9 @@ class _ValueComparison:
         self._work = 0
 
     def compare(self, path: str, old: _ValueAt, new: _ValueAt) -> None:
-        """Note how two values differ; raises `TooManyError` for too many differences or too much work."""
+        """Record the differences of two values. Raise `TooManyError` for too many differences or
+        too much work.
+        """
         before, after = old.value, new.value
         if before == after:
             return
@@ -164,13 +174,13 @@ class _ValueComparison:
             above = places
             for step in path[:-1]:
                 below = above.setdefault(step, {})
-                above = below if isinstance(below, dict) else {}  # no part lies in another one
+                above = below if isinstance(below, dict) else {}  # parts are not nested
             above[path[-1]] = _ValueAt(value, start, path[-1] if isinstance(path[-1], int) else 0)
             start += self._size(value)
         return places
 
     def compare_places(self, path: str, old: _Side, new: _Side) -> None:
-        """Note how the parts at one place differ."""
+        """Record the differences of the parts at one place."""
         if isinstance(old.places, _ValueAt) and isinstance(new.places, _ValueAt):
             self.compare(path, old.places, new.places)
         elif isinstance(old.places, _ValueAt) or isinstance(new.places, _ValueAt):
@@ -200,7 +210,7 @@ class _ValueComparison:
             self._note_inserted(f"{path}{below}" if path else below.removeprefix("."), one, there)
 
     def _compare_members(self, path: str, old: _Side, new: _Side) -> None:
-        """Note how parts differ that are members of an array, or lie in its members."""
+        """Record the differences of parts that are elements of an array, or inside its elements."""
         was, now = ([side.below(step) for step in side.steps()] for side in (old, new))
         leaves = [[one.places for one in side if isinstance(one.places, _ValueAt)] for side in (was, now)]
         are_members = len(leaves[0]) == len(was) and len(leaves[1]) == len(now)
@@ -225,7 +235,9 @@ class _ValueComparison:
     def _are_numbered(
         self, field: str, every: tuple[Sequence[Value], Sequence[Value]], old: Sequence[_Side], new: Sequence[_Side]
     ) -> bool:
-        """Return whether ids only number the objects that parts lie in, which match better in their order."""
+        """Return whether the ids of the objects around the parts are mere numbers, which match
+        better in order.
+        """
         if not all(running_numbers([_key_text(_field(value, field)) for value in side]) for side in every):
             return False
         sides = (
@@ -260,7 +272,7 @@ class _ValueComparison:
     def _compare_in_order(
         self, path: str, sides: tuple[Sequence[_Side], Sequence[_Side]], every: tuple[_ValueAt, _ValueAt]
     ) -> None:
-        """Note how parts differ that lie in members of an array which nothing names: in their order."""
+        """Record the differences of parts inside unnamed elements of an array: in order."""
         old, new = sides
         was, now = ([repr(_freeze(self._describe(one))) for one in side] for side in (old, new))
         edits = [(e.old_start, e.old_end, e.new_start, e.new_end) for e in compare_sequences(was, now)]
@@ -278,7 +290,7 @@ class _ValueComparison:
                 self._all_come(f"{path}[{number}]", new[number], every[0])
 
     def _describe(self, side: _Side) -> Value:
-        """Return what the parts at a place say, with where they stand in it."""
+        """Return the values of the parts at a place, with their paths in it."""
         parts = list(side.parts())
         self._spend([at for _, at in parts])
         return tuple((path, at.value) for path, at in parts)
@@ -311,7 +323,7 @@ class _ValueComparison:
                 self._note_inserted(place, one, old, is_member=True)
 
     def _place_members(self, at: _ValueAt) -> dict[tuple[str, int], _ValueAt]:
-        """Return the members of an object by their names; of a name that is there several times each has its number."""
+        """Return the members of an object by name; members of equal names are numbered."""
         found: dict[tuple[str, int], _ValueAt] = {}
         times: Counter[str] = Counter()
         start = at.start
@@ -322,7 +334,7 @@ class _ValueComparison:
         return found
 
     def _elements(self, path: str, old: _ValueAt, new: _ValueAt, before: list[Value], after: list[Value]) -> None:
-        """Compare two arrays, less what is the same at their starts and ends: there nothing else can be found."""
+        """Compare two arrays without their common start and end, which have no differences."""
         head, tail = common_ends(before, after)
         was = self._list_parts(old.start, before, head, len(before) - tail)
         now = self._list_parts(new.start, after, head, len(after) - tail)
@@ -350,7 +362,9 @@ class _ValueComparison:
         new: tuple[_ValueAt, list[_ValueAt]],
         every: tuple[Sequence[Value], Sequence[Value]],
     ) -> bool:
-        """Note how two arrays differ whose ids only number their objects, which match better without; return whether they are so."""
+        """Record the differences of two arrays whose ids are mere numbers and match better without;
+        return whether they are.
+        """
         if not all(running_numbers([_key_text(_field(value, field)) for value in side]) for side in every):
             return False
         self._spend(old[1], new[1])
@@ -447,7 +461,7 @@ class _ValueComparison:
         return 2 * at.start, 2 * (at.start + self._size(at.value))
 
     def _end(self, at: _ValueAt) -> Span:
-        """Return the empty span at the end of a value: where something of it would be."""
+        """Return the empty span at the end of a value: where something new would be."""
         end = self._span(at)[1]
         return end, end
 
@@ -478,14 +492,15 @@ def _is_scalar(value: Value) -> bool:
 
 
 def _has_order(values: Sequence[Value]) -> bool:
-    """Return whether the order of an array counts: it has members that are no names of anything."""
+    """Return whether the order of an array counts: it has elements that are not names."""
     return any(isinstance(value, (bytes, bool)) or value is None for value in values)
 
 
 def _id_field(old: Sequence[Value], new: Sequence[Value], likely: Sequence[str] = ()) -> str:
-    """Return the field by which the objects of two arrays are known: all have it, no two of a version the same; empty if none.
+    """Return the field that identifies the objects of two arrays: present in all, unique in each
+    version; empty if none.
 
-    Asked are the fields `likely`, without them those whose names say that they are for this.
+    It is one of the fields `likely`, by default those whose names suggest it.
     """
     every = [*old, *new]
     first = every[0] if every else None
@@ -495,7 +510,7 @@ def _id_field(old: Sequence[Value], new: Sequence[Value], likely: Sequence[str] 
         names = [key for key, value in first if isinstance(value, (str, bytes))]
         likely = [name for name in ID_FIELDS if name in names]
         likely += [name for name in names if name not in likely and name.lower().endswith("id")]
-    # of a field that is there several times the first counts
+    # of a repeated field the first counts
     rows = [[dict(value[::-1]) for value in side if isinstance(value, tuple)] for side in (old, new)] if likely else []
     for name in likely:
         was, now = ([row.get(name) for row in side] for side in rows)
@@ -512,7 +527,9 @@ def _without(value: Value, field: str) -> Members:
 
 
 def _telling_field(old: Sequence[Value], new: Sequence[Value], parts: Collection[str | int]) -> str:
-    """Return a field with a text by which objects are known that hold parts, none of the parts themselves; empty if none."""
+    """Return a text field that identifies the objects around parts, outside the parts themselves;
+    empty if none.
+    """
     first = next(iter(old), None)
     names = [key for key, value in first if isinstance(value, str)] if isinstance(first, tuple) else []
     names = [name for name in names if name not in parts]
@@ -524,7 +541,7 @@ def _steps_of(sides: Sequence[_Side]) -> set[str | int]:
 
 
 def _field(value: Value, name: str) -> Value:
-    """Return a field of an object; of one that is there several times the first."""
+    """Return a field of an object; of a repeated one the first."""
     for key, member in value if isinstance(value, tuple) else ():
         if key == name:
             return member
@@ -532,7 +549,9 @@ def _field(value: Value, name: str) -> Value:
 
 
 def _apart(old: Sequence[Value], new: Sequence[Value]) -> tuple[list[int], list[int]]:
-    """Return the places of the values that only one version has, or more often, as multisets."""
+    """Return the places of the values that only one version has, or has more often, as
+    multisets.
+    """
     waiting: dict[Hashable, list[int]] = {}
     for at, value in enumerate(old):
         waiting.setdefault(_freeze(value), []).append(at)
@@ -555,7 +574,7 @@ def _features(value: Value) -> frozenset[Hashable]:
 
 
 def _freeze(value: Value) -> Hashable:
-    """Return what is equal exactly for values that are the same."""
+    """Return a key that is equal exactly for equal values."""
     if isinstance(value, str):
         return value if value.isascii() else unicodedata.normalize("NFC", value)
     if isinstance(value, bytes):
@@ -573,9 +592,7 @@ def _is_same(old: Value, new: Value) -> bool:
 
 
 def _name_path(path: str, old: Value, new: Value) -> str:
-    """Return the path of an object with the name that it has in both versions:
-    `service[name=search]`.
-    """
+    """Return the path of an object with its name in both versions: `service[name=search]`."""
     if path.endswith("]") and "=" in path.rpartition("[")[2]:
         return path
     for field in _NAMES:
@@ -600,14 +617,14 @@ def _shorten_key(text: str) -> str:
 
 
 def _write_apart(old: Value, new: Value) -> tuple[str, str]:
-    """Return two values as people read them; where they would look the same, each as JSON writes it."""
+    """Return two values for display; if they look the same, each as JSON."""
     both = (write_value(old, LONGEST_COMPARED), write_value(new, LONGEST_COMPARED))
     plain = [" ".join(text.split()) for text in both]
     return both if plain[0] != plain[1] and all(plain) else (_json(old, LONGEST_COMPARED), _json(new, LONGEST_COMPARED))
 
 
 def write_value(value: Value, most: int = LONGEST) -> str:
-    """Return a value as people read it: a text by itself, all else as JSON writes it, cut where nobody reads on."""
+    """Return a value for display: a text as it is, all else as JSON, cut to `most` characters."""
     return value if isinstance(value, str) and value.strip() else _json(value, most)
 
 

@@ -1,5 +1,5 @@
-"""Is this body the page at all? `plausibility` judges an answer by its rules (`plausibility.toml`), `walls` knows logins, captchas and errors
-that say 200.
+"""Decide whether a body is the page at all: `plausibility` judges an answer by rules
+(`plausibility.toml`), `walls` detects logins, captchas and errors with status 200.
 
-A body is judged before anything of it is compared. Nothing here compares two versions, and no doubt is kept: who waits decides that.
+A body is judged before anything is compared. No versions are compared here, and no state is stored.
 """

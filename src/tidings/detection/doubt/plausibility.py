@@ -1,7 +1,8 @@
-"""Plausibility: whether an answer is the page, or something that stands in its place (detection §4.1, sentinels §5.3).
+"""Decide whether an answer is the page, or something in its place (detection §4.1, sentinels §5.3).
 
-Walls, log-ins, errors that call themselves 200, empty, collapsed and damaged bodies. A suspicion never makes a version; who asks may
-look a second time. At a first look nothing is known of the page, so that only what is a wall, an error or nothing at all is said.
+Walls, logins, errors with status 200, empty, collapsed and damaged bodies. A suspicious body never
+makes a version; the caller may poll again. At the first poll nothing is known of the page, so only
+walls, errors and empty bodies are detected.
 """
 
 from __future__ import annotations
@@ -18,34 +19,38 @@ from tidings.detection.doubt.walls import FAR_BELOW, HEAD_BYTES, RuleInput, redi
 from tidings.document.document import Document
 
 Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login", "other_type"]
-"""What an answer looks like that may not be the page."""
+"""What an answer may be instead of the page."""
 Verdict = tuple[Suspicion, str]
 
 PLAUSIBLE: Verdict = ("", "")
 
 FEWEST_USUAL = 20
-"""Words that a page must usually have before it can collapse: a short page changes by halves."""
+"""The least usual words of a page that can collapse: a short page changes by halves."""
 
 _LEFT_OF_DATA = {"json": 30, "xml": 60, "feed": 60}
-"""Words from which data is not called collapsed: lists of what is going on shrink as the world does; a list with nothing in it has fewer."""
+"""Words from which data does not count as collapsed: lists of current things shrink normally; an
+empty list has fewer.
+"""
 
 _LONGEST_LOGIN = 0.6
 _SHOWN = tuple(b"<frame <iframe <object <embed <video <audio <canvas <svg <input <button refresh".split())
 _TAIL = 2_048
 _LOST = "\ufffd"
 _LEAD = b"\xc3"
-"""In UTF-8 the first byte of each letter that was a first byte of UTF-8 itself (U+00C2 to U+00F4)."""
+"""The first UTF-8 byte of each letter that was itself a first byte of UTF-8 (U+00C2 to U+00F4)."""
 
 _FEW_LETTERS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A body that was read, and what is known of its page.
+    """A body, and what is known of its page.
 
-    `usual_words` is the median of its last versions, None at a first look; `reference` gives the newest version that can be read, if
-    there is one, `reference_data` its bytes, `reference_url` where they came from. `url` is where the answer came from, `asked_url`
-    where it was asked for; `is_same_text` says that the text is that of the newest version, `is_unframed` says that only the end of the connection ended it. An answer whose `status` is an error is judged only by what walls there are.
+    `usual_words` is the median of its last versions, None at the first poll; `reference` returns
+    the newest readable version, if there is one, `reference_data` its bytes, `reference_url` their
+    address. `url` is where the answer came from, `asked_url` the requested address; `is_same_text`
+    says that the text is that of the newest version, `is_unframed` that only the end of the
+    connection ended the body. An answer with an error `status` is judged by walls only.
     """
 
     document: Document
@@ -63,7 +68,7 @@ class Answer:
 
 
 def judge(answer: Answer) -> Verdict:
-    """Return (kind of suspicion, a sentence that says which rule and by what), or `PLAUSIBLE`."""
+    """Return (kind of suspicion, a sentence with the rule and its evidence), or `PLAUSIBLE`."""
     document = answer.document
     if document.problem:
         return PLAUSIBLE
@@ -87,7 +92,7 @@ def _empty(answer: Answer, words: int) -> Verdict:
     document = answer.document
     if document.media != "html":
         return PLAUSIBLE
-    # A wall may be nothing but a script: what its markup says is worth more than that nothing is there.
+    # A wall may be only a script: its markup says more than that it is empty.
     found = _wall(answer, words)
     if found[0]:
         return found
@@ -104,13 +109,15 @@ _TYPES: Final = {
     "html": "an HTML page", "feed": "a feed", "xml": "XML", "json": "JSON", "text": "plain text", "pdf": "a PDF", "binary": "a file of another type",
 }  # fmt: skip
 _ALIKE: Final = frozenset({("xml", "feed"), ("text", "json"), ("text", "xml"), ("text", "feed"), ("binary", "pdf")})
-"""(type before, type now) of data that is only recognized better than it was."""
+"""(type before, type now) of data that is only detected better than before."""
 _PROSE: Final = frozenset({"html", "text", "csv"})
-"""Types that are told apart by their look where nobody declares them: one may become another by a single tag."""
+"""Types that are guessed if undeclared: one may become another by a single tag."""
 
 
 def _other_type(answer: Answer, _: int) -> Verdict:
-    """Judge an answer of another type than the page has been: the home page for a feed, an error page for a PDF."""
+    """Judge an answer of another type than before: the home page for a feed, an error page for a
+    PDF.
+    """
     reference = answer.reference() if answer.usual_words is not None and not answer.is_same_text else None
     if reference is None or reference.problem:
         return PLAUSIBLE
@@ -126,7 +133,7 @@ def _other_type(answer: Answer, _: int) -> Verdict:
 
 
 def _error_object(answer: Answer, _: int) -> Verdict:
-    """Judge a small JSON object that says nothing but an error, where the page was another."""
+    """Judge a small JSON object that holds only an error, on a page that had other content."""
     if answer.usual_words is None or answer.document.media != "json" or len(answer.data) > _LARGEST_ERROR:
         return PLAUSIBLE
     said = _error_key(answer.data)
@@ -136,7 +143,7 @@ def _error_object(answer: Answer, _: int) -> Verdict:
 
 
 def _error_key(data: bytes) -> str:
-    """Return the key under which a JSON object says that it is an error, empty if it says nothing like that."""
+    """Return the key under which a JSON object reports an error, empty if there is none."""
     try:
         value = json.loads(data) if len(data) <= _LARGEST_ERROR else None
     except (ValueError, RecursionError):
@@ -159,7 +166,9 @@ _CODE_KEYS = frozenset({"status", "statuscode", "status_code", "code", "errorcod
 
 
 def _shows(data: bytes) -> bool:
-    """Say whether a page without text shows something else: frames, a drawing, a film, another page soon."""
+    """Return whether a page without text has other content: frames, a drawing, a video, a timed
+    redirect.
+    """
     lowered = data.lower()
     return any(shown in lowered for shown in _SHOWN)
 
@@ -186,7 +195,9 @@ def _wall(answer: Answer, words: int) -> Verdict:
 
 
 def _elsewhere(answer: Answer, words: int) -> Verdict:
-    """Judge a redirect of a page that is known: to a log-in, a consent page, an error page, the home page."""
+    """Judge a redirect of a known page: to a login, a consent page, an error page, the home
+    page.
+    """
     if answer.document.media != "html" or not answer.asked_url or answer.asked_url == answer.url:
         return PLAUSIBLE
     asked, final, before = _split(answer.asked_url), _split(answer.url), _split(answer.reference_url)
@@ -238,7 +249,9 @@ def _judge_collapse(answer: Answer, words: int) -> Verdict:
 
 
 def _judge_damage(answer: Answer, _: int) -> Verdict:
-    """Judge what came whole by its framing and is not whole by itself, beside the version before."""
+    """Judge a body that is complete by its framing and incomplete by its content, compared with the
+    version before.
+    """
     if answer.usual_words is None or not answer.reference_data:
         return PLAUSIBLE
     if answer.is_unframed and 2 * len(answer.data) < len(answer.reference_data):
@@ -254,7 +267,7 @@ def _judge_damage(answer: Answer, _: int) -> Verdict:
 
 
 def _missing_end(answer: Answer) -> str:
-    """Return what the end of the version before has and this one lacks."""
+    """Return the part at the end of the version before that this one lacks."""
     media, data, before = answer.document.media, answer.data, answer.reference_data
     tail, tail_before = data[-_TAIL:].rstrip().lower(), before[-_TAIL:].rstrip().lower()
     if media == "html":
@@ -274,7 +287,9 @@ def _missing_end(answer: Answer) -> str:
 
 
 def _has_broken_letters(answer: Answer) -> bool:
-    """Say whether letters that the version before has whole are lost, or were encoded twice, or are question marks."""
+    """Return whether letters that the version before has are lost, encoded twice, or question
+    marks.
+    """
     document = answer.document
     if answer.data.isascii():
         return not answer.reference_data.isascii() and "?" in document.text and _are_question_marks(answer)
@@ -315,16 +330,17 @@ _MANY_TWICE = 0.2
 
 
 def _twice_encoded(text: str) -> float:
-    """Return which share of the first letters beyond ASCII is UTF-8 that was read as windows-1252.
+    """Return the share of the first non-ASCII letters that is UTF-8 read as windows-1252.
 
-    What people write can hardly be read back so. Not all letters of a broken page can: those that its markup names (`&eacute;`) are whole.
+    Ordinary text hardly ever decodes that way. Not all letters of a broken page do: those written
+    as entities (`&eacute;`) are intact.
     """
     found = [match[0] for match in itertools.islice(_LETTERS.finditer(text), _ENOUGH_RUNS)]
     return sum(map(_was_utf8, found)) / len(found) if found else 0.0
 
 
 def _was_utf8(letters: str) -> bool:
-    """Say whether letters, taken for bytes again, are UTF-8; of very many the first are asked."""
+    """Return whether letters, encoded again, are UTF-8; of very many the first are tested."""
     try:
         bytes([_WINDOWS_1252[ord(character)] for character in letters[:_LONGEST_RUN]]).decode("utf-8")
     except KeyError:
@@ -342,12 +358,14 @@ def _split(url: str) -> SplitResult | None:
 
 
 def _place(url: SplitResult) -> tuple[str, str, str]:
-    """Return an address without what a server moves in good order: scheme, `www.`, a slash at the end, case."""
+    """Return an address without what servers redirect normally: scheme, `www.`, a trailing slash,
+    case.
+    """
     return url.netloc.lower().removeprefix("www."), url.path.rstrip("/").lower(), url.query
 
 
 def _is_home(url: SplitResult) -> bool:
-    """Say whether an address is another name of a home page: `/index.html`, `/home`, `/en/`."""
+    """Return whether an address is another name of a home page: `/index.html`, `/home`, `/en/`."""
     return all(part in {"index", "home", "default", "main"} or len(part) == 2 for part in _segments(url))
 
 
@@ -356,12 +374,12 @@ def _label(url: SplitResult) -> str:
 
 
 def _segments(url: SplitResult) -> set[str]:
-    """Return the parts of a path, file endings left out."""
+    """Return the parts of a path, without file extensions."""
     return {part.rsplit(".", 1)[0] if "." in part else part for part in url.path.lower().split("/") if part}
 
 
 def _is_as_usual(answer: Answer, words: int) -> bool:
-    """Say whether a page looks as it always did: its redirect is then its own."""
+    """Return whether a page has its usual size: its redirect is then legitimate."""
     usual = answer.usual_words or 0
     return answer.document.title == answer.usual_title and 0.5 * usual <= words <= 2 * usual
 

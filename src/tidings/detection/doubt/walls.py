@@ -1,7 +1,7 @@
-"""Walls: rules that know what stands in a page's place, read from `plausibility.toml` (sentinels §5.3).
+"""Rules that detect walls in place of a page, read from `plausibility.toml` (sentinels §5.3).
 
-A rule never counts against a long page: an article about error pages is an article. All phrases of all rules are sought at once, and only in
-the beginning of a page.
+A rule never counts against a long page: an article about error pages is an article. All phrases of
+all rules are searched at once, only in the beginning of a page.
 """
 
 from __future__ import annotations
@@ -20,24 +20,27 @@ import re2
 Wall = Literal["blocked", "soft_error", "login"]
 
 HEAD_BYTES = 32_768
-"""How much of a body is searched for the markup of known makers."""
+"""The part of a body that is searched for vendors' markup, in bytes."""
 
 HEAD_CHARACTERS = 4_000
-"""How much of a text is searched for phrases."""
+"""The part of a text that is searched for phrases, in characters."""
 
 FAR_BELOW = 0.3
-"""The share of the usual words under which a page has collapsed (contracts §11)."""
+"""The share of the usual words below which a page has collapsed (contracts §11)."""
 
 _SMALLER = 0.6
-"""Words prove something only of a page with less than this share of its usual words, or under another title."""
+"""Phrases count only on a page with less than this share of its usual words, or under another
+title.
+"""
 
 _LARGER = 3
-"""Far below the usual a page may have this many times the words that a rule allows."""
+"""A page far below its usual size may have this many times the words that a rule allows."""
 
 _LONG_WORD = 12
 _SHORT_WORD = 6
-"""Bytes of words in canonical text: a text counts for at least one word in so many of the first, since Thai writes sentences without a
-space, and for at most one in so many of the second, since of Chinese and Japanese each character is a word.
+"""Bytes of words in canonical text: a text counts for at least one word per so many of the first,
+since Thai writes sentences without spaces, and for at most one per so many of the second, since in
+Chinese and Japanese each character is a word.
 """
 
 _FIRST_CHUNKS = 800
@@ -53,9 +56,10 @@ _AROUND = " \t.,;!?¡¿:。!?、\"'“”„«»()[]()|-–—·•→←"
 
 @dataclass(frozen=True, slots=True)
 class WallRule:
-    """One rule. A group without phrases asks for nothing; bounds are in words, `most_share` is a share of the usual words.
+    """One rule. A group without phrases is not required; bounds are in words, `most_share` is a
+    share of the usual words.
 
-    `first_words` is the bound at a first look; 0: the rule says nothing then.
+    `first_words` is the bound at the first poll; 0: the rule does not apply then.
     """
 
     kind: Wall
@@ -70,7 +74,9 @@ class WallRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleInput:
-    """What the rules look at. `usual_words` is None at a first look; `is_error` says that the status is no good one."""
+    """The input of the rules. `usual_words` is None at the first poll; `is_error` says that the
+    status is an error.
+    """
 
     head: bytes
     title: str
@@ -83,17 +89,19 @@ class RuleInput:
 
     @property
     def is_shorter(self) -> bool:
-        """Return whether the page has clearly fewer words than usual; so has what was never seen."""
+        """Return whether the page has clearly fewer words than usual; true if it was never seen."""
         return self.usual_words is None or self.words < _SMALLER * self.usual_words
 
 
 def size_of(words: int, text_bytes: int) -> int:
-    """Return how many words a text counts for: those it has, more or fewer if its script does not part words."""
+    """Return the effective number of words of a text, adjusted for scripts without spaces."""
     return max(min(words, -(-text_bytes // _SHORT_WORD)), text_bytes // _LONG_WORD)
 
 
 def wall(look: RuleInput) -> tuple[Wall, str] | None:
-    """Return what a page is instead of itself and which rule says so by what, or None: the first rule that counts."""
+    """Return what is in place of the page and the rule with its evidence, or None: the first rule
+    that applies.
+    """
     table = _table()
     if look.size > table.most_words and not look.is_error:
         return None
@@ -122,7 +130,7 @@ def wall(look: RuleInput) -> tuple[Wall, str] | None:
 
 
 def fold(text: str) -> str:
-    """Return a text without case, in one form of quotes, and without invisible characters."""
+    """Return a text case folded, with one form of quotes, and without invisible characters."""
     text = text.casefold()
     if not text.isascii():
         for written, read in _FOLDED:
@@ -131,7 +139,9 @@ def fold(text: str) -> str:
 
 
 def _evidence(where: str, asked: frozenset[str], seen: frozenset[str]) -> str | None:
-    """Return the evidence in words, "" if a group asks for something that is not there, None if it asks for nothing."""
+    """Return the evidence in words, "" if a required phrase is missing, None if the group requires
+    nothing.
+    """
     if not asked:
         return None
     both = asked & seen
@@ -150,14 +160,16 @@ def _is_small(rule: WallRule, look: RuleInput) -> bool:
 
 
 def _proves(rule: WallRule, look: RuleInput) -> bool:
-    """Say whether the evidence weighs enough: a maker's markup alone does, a title that is new, a text on a page that is another."""
+    """Return whether the evidence suffices: a vendor's markup alone does, a title if it is new, a
+    text if the page differs.
+    """
     if rule.title or look.is_shorter or not rule.text:
         return True
     return look.title != look.usual_title and not _parts(look.title) & _parts(look.usual_title)
 
 
 def _titles(title: str) -> frozenset[str]:
-    """Return the parts of a title, and the whole of it once more behind a "="."""
+    """Return the parts of a title, and the whole of it with a "=" before it."""
     parts = _parts(title)
     return parts | {f"={_bare(fold(title[:_LONGEST_TITLE]))}"} if parts else parts
 
@@ -172,7 +184,9 @@ def _bare(part: str) -> str:
 
 
 class _Markup:
-    """Phrases that are sought in many bytes: whether any is there, and only then which. Linear in the bytes."""
+    """Phrases to search in many bytes: first whether any is there, only then which. Linear in the
+    bytes.
+    """
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self._phrases = sorted(set(phrases))
@@ -184,14 +198,16 @@ class _Markup:
         self._all.Compile()
 
     def find(self, data: bytes) -> frozenset[str]:
-        """Return those that are there."""
+        """Return the phrases that occur."""
         if not self._any.search(data):
             return frozenset()
         return frozenset(self._phrases[number] for number in self._all.Match(data) or ())
 
 
 class _Text:
-    """Phrases that are sought in a short text. Of each phrase three letters that few others have must be there before it is sought."""
+    """Phrases to search in a short text. Three rare letters of each phrase must be there before it
+    is searched.
+    """
 
     def __init__(self, phrases: Iterable[str]) -> None:
         phrases = sorted(set(phrases))
@@ -201,7 +217,7 @@ class _Text:
             self._by_threes[min(_threes(phrase), key=lambda three: (shared[three], three))].append(phrase)
 
     def find(self, text: str, asked: Sequence[frozenset[str]]) -> frozenset[str]:
-        """Return those of `asked` that are there, and maybe others that are."""
+        """Return those of `asked` that occur, and maybe others that do."""
         if sum(map(len, asked)) <= _FEW_PHRASES:
             return frozenset(phrase for phrases in asked for phrase in phrases if phrase in text)
         near = self._by_threes.keys() & _threes(text)
@@ -222,7 +238,9 @@ class _RuleTable:
 
 @dataclass(frozen=True, slots=True)
 class Redirects:
-    """Words of addresses: of a path's segments, of a host's first label; `blocked_hosts` are whole names, or ends of names."""
+    """Words of addresses: of a path's segments, of a host's first label; `blocked_hosts` are whole
+    names or their suffixes.
+    """
 
     blocked_hosts: tuple[str, ...]
     blocked: frozenset[str]
@@ -241,7 +259,7 @@ def rules() -> tuple[WallRule, ...]:
 
 @cache
 def redirects() -> Redirects:
-    """Return the words by which addresses of walls are known."""
+    """Return the words that identify addresses of walls."""
     rows = _file()["redirect"]
     return Redirects(
         blocked_hosts=tuple(rows["blocked_hosts"]),

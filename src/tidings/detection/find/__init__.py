@@ -1,3 +1,3 @@
-"""What a comparison has found, as values: edits, rows, occurrences, amounts, and where they stand. Kinds make them and messages read them.
-Nothing here compares by itself.
+"""Findings as values: edits, rows, occurrences, amounts, and their places. Kinds make them,
+messages read them; nothing is compared here.
 """

@@ -1,5 +1,5 @@
-"""Conditions on two numbers: what `value`, `is`, `becomes`, `changes`, `rises` and `drops` ask of
-them (`model.interest.Condition`).
+"""Conditions on two numbers: `value`, `is`, `becomes`, `changes`, `rises` and `drops`
+(`model.interest.Condition`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def holds_of_numbers(condition: Condition, was: Decimal | None, now: Decimal | N
 
 
 def stands(condition: Condition, number: Decimal) -> bool:
-    """Return whether a number stands in the condition's relation to its own."""
+    """Return whether a number stands in the condition's relation to its bound."""
     if condition.relation == "between":
         return Decimal(str(condition.number)) <= number <= Decimal(str(condition.upper))
     return _HOLDS[condition.relation or ">="](number, Decimal(str(condition.number)))

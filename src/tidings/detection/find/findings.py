@@ -1,4 +1,4 @@
-"""Findings: change sets of one sort each, narrowed to a direction, and put together."""
+"""Findings: change sets of one sort each, filtered by direction, and merged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPl
 from tidings.model.watch.sentinel import Direction
 
 LONGEST_UPDATE = 64
-"""A run of at most so many tokens that became another such run is told as an update, a longer one as a delete and an insert."""
+"""A run of at most so many tokens replaced by another such run is an update, a longer one a delete
+and an insert.
+"""
 
 T = TypeVar("T")
 Span = tuple[int, int]
@@ -25,7 +27,7 @@ _OPS: dict[Direction, Op] = {"inserted": "insert", "deleted": "delete", "updated
 
 
 def finding_of_words(old: Document, new: Document) -> ChangeSet:
-    """Return what changed in the words of two documents: edits over their tokens, with the texts that people read."""
+    """Return the changed words of two documents: edits over their tokens, with displayed texts."""
     edits = compare_sequences(old.tokens, new.tokens)
     return finding_of_edits(readable(edits, _side(old), _side(new)), old, new)
 
@@ -35,7 +37,7 @@ def _side(document: Document) -> Side:
 
 
 def finding_of_edits(edits: tuple[Edit, ...], old: Document, new: Document) -> ChangeSet:
-    """Return edits over the tokens of two documents with the texts that people read; empty without edits."""
+    """Return edits over the tokens of two documents with displayed texts; empty without edits."""
     if not edits:
         return ChangeSet()
     moves = moves_of(edits, old.tokens, new.tokens)
@@ -63,9 +65,10 @@ def finding_of_edits(edits: tuple[Edit, ...], old: Document, new: Document) -> C
 
 
 def finding_of_body(old: Document, new: Document) -> tuple[ChangeSet, ...]:
-    """Return the finding that a body without text gives: it has changed as a whole, or it has not.
+    """Return the finding for a body without text: it has changed as a whole, or not.
 
-    Where both are such bodies another one took the place of the old one: an update. Else it came or went, beside the words of the other.
+    If both are such bodies, it is an update. Else it was inserted or deleted, beside the words of
+    the other.
     """
     if not (old.textless or new.textless) or old.sha256 == new.sha256:
         return ()
@@ -84,7 +87,9 @@ def _body_name(document: Document) -> str:
 def finding_of_objects(
     kind: str, rows: Sequence[ObjectCount], places: tuple[ObjectPlace, ...] = (), edits: tuple[Edit, ...] = ()
 ) -> ChangeSet:
-    """Return the finding of rows of one kind, with the places and edits that are known of them; empty without rows."""
+    """Return the finding of rows of one kind, with their known places and edits; empty without
+    rows.
+    """
     if not rows:
         return ChangeSet()
     return ChangeSet(
@@ -98,15 +103,16 @@ def finding_of_objects(
 
 
 def is_update(edit: Edit) -> bool:
-    """Return whether an edit is told as an update."""
+    """Return whether an edit is reported as an update."""
     return edit.op == "replace" and max(edit.old_end - edit.old_start, edit.new_end - edit.new_start) <= LONGEST_UPDATE
 
 
 def narrow(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
-    """Return the part of a finding that goes in a direction.
+    """Return the part of a finding in a direction.
 
-    Where a run of words became another, words were deleted and inserted; a move is both too (004 §5.3.1, §5.4.1). A phrase that was
-    updated was neither: it is inserted, deleted or updated (004 §5.4). So are numbers, items, rows and entries.
+    If a run of words became another, words were deleted and inserted; a move is both too (004
+    §5.3.1, §5.4.1). A phrase is inserted, deleted or updated, exactly one (004 §5.4). So are
+    numbers, items, rows and entries.
     """
     if direction is not None and finding.kinds[:1] == ("phrases",):
         return _narrow_phrase(finding, direction)
@@ -139,7 +145,7 @@ def _places(finding: ChangeSet, op: Op) -> tuple[ObjectPlace, ...]:
 
 def _narrow_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
     edits = tuple(edit for edit in finding.edits if edit.op == _OPS[direction])
-    if finding.edits and not edits:  # without any edits only the numbers are known
+    if finding.edits and not edits:  # without edits only the counts are known
         return ChangeSet()
     match direction:
         case "inserted":
@@ -169,12 +175,14 @@ def _narrow_thing(finding: ChangeSet, direction: Direction) -> ChangeSet:
 
 
 def finding_of_words_without(old: Document, new: Document, spans: tuple[list[Span], list[Span]]) -> ChangeSet:
-    """Return what changed in the words of two documents, the tokens of the spans, (of `old`, of `new`), left out."""
+    """Return the changed words of two documents without the tokens of the spans, (of `old`, of
+    `new`).
+    """
     head, tail = _still(old.tokens, new.tokens, spans)
     kept, words = _without(old, new, spans, head, tail)
     if words[0] == words[1]:
         return ChangeSet()
-    if tail and common_start(*words) == min(map(len, words)):  # what is common at the start reaches into the end
+    if tail and common_start(*words) == min(map(len, words)):  # the common start reaches into the end
         tail = 0
         kept, words = _without(old, new, spans, head, tail)
     mapped = (
@@ -189,7 +197,7 @@ def finding_of_words_without(old: Document, new: Document, spans: tuple[list[Spa
 
 
 def _still(old: Sequence[str], new: Sequence[str], spans: tuple[list[Span], list[Span]]) -> tuple[int, int]:
-    """Return how many tokens at the beginning and at the end are the same in both and in no span."""
+    """Return how many tokens at the beginning and at the end are equal in both and in no span."""
     starts = [start for side in spans for start, _ in side]
     head = min([common_start(old, new), *starts])
     ends = [len(tokens) - end for tokens, side in zip((old, new), spans, strict=True) for _, end in side]
@@ -199,7 +207,9 @@ def _still(old: Sequence[str], new: Sequence[str], spans: tuple[list[Span], list
 def _without(
     old: Document, new: Document, spans: tuple[list[Span], list[Span]], head: int, tail: int
 ) -> tuple[list[list[int]], list[list[str]]]:
-    """Return the numbers of the tokens that are in no span, and these tokens, of both documents without their first and last ones."""
+    """Return the numbers of the tokens outside all spans, and these tokens, of both documents
+    without the first `head` and last `tail`.
+    """
     kept: list[list[int]] = []
     for document, side in zip((old, new), spans, strict=True):
         parts = without(head, len(document.tokens) - tail, _merge(side))
@@ -228,7 +238,7 @@ def without_spans(finding: ChangeSet, old: Document, new: Document, spans: tuple
 
 
 def _merge(spans: list[Span]) -> list[Span]:
-    """Return spans in order, those that touch joined."""
+    """Return spans in order, adjacent ones merged."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -239,7 +249,7 @@ def _merge(spans: list[Span]) -> list[Span]:
 
 
 def union(findings: Iterable[ChangeSet]) -> ChangeSet:
-    """Return all findings as one; what several found is there once."""
+    """Return all findings as one, without duplicates."""
     whole = ChangeSet()
     for finding in findings:
         if not finding:
@@ -262,7 +272,7 @@ def union(findings: Iterable[ChangeSet]) -> ChangeSet:
 
 
 def _together(first: tuple[T, ...], second: tuple[T, ...]) -> tuple[T, ...]:
-    """Return the union as multisets, the order of `first` and then of `second`."""
+    """Return the union as multisets, in the order of `first`, then of `second`."""
     missing = Counter(second) - Counter(first)
     more = []
     for item in second:

@@ -1,4 +1,6 @@
-"""Findings of things that are told one by one: rows, items, entries. What is there in both versions and says something else is updated."""
+"""Findings of things that are reported one by one: rows, items, entries. A thing of both versions
+with another content is updated.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from tidings.model.watch.interest import Direction
 
 @dataclass(frozen=True, slots=True)
 class KeyedUpdate:
-    """A thing of a name that says `new` where it said `old`."""
+    """A thing whose content changed from `old` to `new`."""
 
     name: str
     old: str
@@ -22,9 +24,10 @@ class KeyedUpdate:
 def finding_of_things(
     kind: str, gone: Sequence[str], come: Sequence[str], updates: Sequence[KeyedUpdate], moved: Sequence[str] = ()
 ) -> ChangeSet:
-    """Return what went, what came (as multisets), what was updated and what moved; empty if nothing.
+    """Return deletions, insertions (as multisets), updates and moves; empty if there are none.
 
-    A thing that was updated or moved is a row with as many in both versions, so that it is neither inserted nor deleted.
+    A thing that was updated or moved is a row of equal counts, so that it is neither inserted nor
+    deleted.
     """
     rows = compare_objects(kind, gone, come)
     named = tuple(ObjectCount(kind, name, 1, 1) for name in (*(update.name for update in updates), *moved))
@@ -41,7 +44,9 @@ def finding_of_things(
 
 
 def choose_things(finding: ChangeSet, direction: Direction | None, is_meant: Callable[[str], bool]) -> ChangeSet:
-    """Return of a finding of things those that came, were updated or moved and are meant (that went, for `deleted`); empty without any."""
+    """Return the things of a finding that were inserted, updated or moved and match (deleted, for
+    `deleted`); empty if none do.
+    """
     named = [row for row in finding.objects if row.old == row.new]
     updates, moves = named[: len(finding.updated)], named[len(finding.updated) :]
     is_gone = direction == "deleted"

@@ -1,17 +1,19 @@
-"""Numerals: the first number of a text, however its country writes it (sentinels §1.3).
+"""Numerals: the first number of a text, in any national notation (sentinels §1.3).
 
 What stands between digits is read by these rules, the first that fits:
 
-1. Of `.` and `,`, if both are there, the last is the decimal sign and the other one groups: `1,234.50`, `1.234,50`.
-2. A sign that stands there twice groups: `1.234.567`. So do white space and `'`: `1 234,50`, `1'234.50`.
+1. Of `.` and `,`, if both are there, the last is the decimal sign and the other one groups:
+`1,234.50`, `1.234,50`.
+2. A sign that occurs twice groups: `1.234.567`. So do white space and `'`: `1 234,50`, `1'234.50`.
 3. A single `.` or `,` before one, two or more than three digits, or after a lone 0, is the decimal sign: `19,9`, `1.0842`, `0,125`.
-4. Before exactly three digits it is in doubt. If the other version of the page shows what that sign means there, it means that here too.
-5. Else it is the decimal sign of a percentage (`3,125 %`); a `,` groups (`1,234`); a `.` groups in an amount of money (`1.234 €`) and is
-   the decimal sign elsewhere (`1.085`). A dash in the place of the cents makes an amount of money (`1.299,-`); a currency between two numbers, or
-   a colon before `kr`, is the decimal sign (`19€99`, `19:90 kr`).
+4. Before exactly three digits it is ambiguous. If the other version of the page resolves it, that reading is used.
+5. Else it is the decimal sign of a percentage (`3,125 %`); a `,` groups (`1,234`); a `.` groups in an amount of money (`1.234 €`)
+   and is the decimal sign elsewhere (`1.085`). A dash in place of the cents makes an amount of money (`1.299,-`); a currency
+   between two numbers, or a colon before `kr`, is the decimal sign (`19€99`, `19:90 kr`).
 
-A `-` or `−` makes it negative, before or after a currency, unless a letter or a digit stands before it (`A-5`, `10-20`). Digits that a letter
-stands before are a name (`v2`, `H2O`), except after a currency (`EUR5`). Digits of other scripts are digits. JSON is read as JSON writes numbers.
+A `-` or `−` makes it negative, before or after a currency, unless a letter or a digit precedes it
+(`A-5`, `10-20`). Digits after a letter are a name (`v2`, `H2O`), except after a currency (`EUR5`).
+Digits of other scripts are digits. JSON is read by JSON's rules.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ _CURRENCY = rf"(?:{_SYMBOL}|{'|'.join(CURRENCY_NAMES.split())})"
 _SPACES = " \u00a0\u2007\u2009\u202f"
 _MINUS = "-\u2212\u2010\u2011\u2013\ufe63\uff0d"
 _NO_CENTS = rf"[.,:](?:[{_MINUS}—]){{1,2}}(?!\w)"
-"""What stands for the cents of a whole amount: `19,-`, `1.299,--`."""
+"""The mark in place of the cents of a whole amount: `19,-`, `1.299,--`."""
 _DIGITS = re.compile(
     rf"(?P<digits>\d{{1,3}}(?:[{_SPACES}'’]\d{{3}}(?!\d))+(?:[.,]\d{{1,20}})?|\d{{1,40}}(?:[.,]\d{{1,20}}){{0,12}})"
     rf"(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?(?P<after>{_NO_CENTS}|[{_SPACES}]?(?:%|{_CURRENCY}(?!\w)))?"
@@ -41,11 +43,13 @@ _SPLIT = re.compile(
     rf"(?P<whole>\d{{1,3}}(?:[{_SPACES}'’.,]\d{{3}})+(?!\d)|\d{{1,9}})(?P<between>[{_SPACES}]?{_CURRENCY}\.|{_SYMBOL}|:)(?P<cents>\d\d)"
     rf"(?!\w|[.,:]\d|[{_SPACES}]?{_SYMBOL})(?P<after>[{_SPACES}]?(?:kr|SEK|NOK|DKK)(?!\w))?"
 )
-"""An amount whose currency stands before its cents, as `walk` leaves them that are written higher, or as in `19€99` and `19:90 kr`."""
+"""An amount with its currency before the cents, as `walk` leaves superscript cents, or as in
+`19€99` and `19:90 kr`.
+"""
 _LEAD = re.compile(rf"(?P<before>{_CURRENCY}[{_SPACES}]?)?(?P<sign>[{_MINUS}+])?(?P<middle>{_CURRENCY}[{_SPACES}]?)?\Z")
 _LONGEST_LEAD = 12
 MOST_NAMES = 50_000
-"""After so many names with digits in them no number is looked for any more."""
+"""After so many names with digits in them the search for a number ends."""
 _JSON = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?(?!\w)")
 _FOREIGN = re.compile(r"(?![0-9])\d|[٫٬，．]")
 _OTHER_SIGNS = {"٫": ".", "٬": ",", "，": ",", "．": "."}
@@ -53,7 +57,9 @@ _OTHER_SIGNS = {"٫": ".", "٬": ",", "，": ",", "．": "."}
 
 @dataclass(frozen=True, slots=True)
 class WrittenNumber:
-    """A number as a page writes it, at `start:end` of its text. `digits` has its signs; `sense` says what its last `.` or `,` is."""
+    """A number as a page writes it, at `start:end` of its text. `digits` includes its signs;
+    `sense` is the meaning of its last `.` or `,`.
+    """
 
     text: str
     start: int
@@ -64,7 +70,7 @@ class WrittenNumber:
     sense: Sense
 
     def value(self, sense: Sense = "") -> Decimal:
-        """Return the number; `sense` decides what the last sign is where it is in doubt."""
+        """Return the number; `sense` resolves an ambiguous last sign."""
         return _value(self, sense)
 
 
@@ -87,7 +93,9 @@ def number_in(text: str, *, is_json: bool = False) -> WrittenNumber | None:
 
 
 def values(old: WrittenNumber | None, new: WrittenNumber | None) -> tuple[Decimal | None, Decimal | None]:
-    """Return two numbers of one page, each read as the other one shows that its signs are meant (rule 4)."""
+    """Return two numbers of one page, each with its ambiguous sign resolved by the other one (rule
+    4).
+    """
     senses: list[Sense] = ["", ""]
     for place, (number, other) in enumerate(((old, new), (new, old))):
         if number is not None and number.sense == "doubt" and other is not None:
@@ -99,7 +107,7 @@ def values(old: WrittenNumber | None, new: WrittenNumber | None) -> tuple[Decima
 
 
 def _meaning(other: WrittenNumber, sign: str) -> Sense:
-    """Return what a number shows of a sign: its decimal sign, or one that groups."""
+    """Return the meaning of a sign in another number: decimal or grouping."""
     if other.sense == "doubt" or not other.sense:
         return ""
     last = _last_sign(other.digits)
@@ -137,7 +145,9 @@ def _read_numeral(text: str, plain: str, found: re.Match[str]) -> WrittenNumber 
 
 
 def _lead(plain: str, start: int) -> tuple[int | None, bool] | None:
-    """Return (where the sign of a number is, whether a currency stands before it); None if the digits at `start` are part of a name."""
+    """Return (position of the sign of a number, whether a currency precedes it); None if the digits
+    at `start` are part of a name.
+    """
     near = plain[max(0, start - _LONGEST_LEAD) : start]
     found = _LEAD.search(near)
     before, sign, middle = (
@@ -146,7 +156,7 @@ def _lead(plain: str, start: int) -> tuple[int | None, bool] | None:
     lead = len(near) - (found.start() if found is not None else len(near))
     previous = near[-lead - 1 : len(near) - lead] if lead < len(near) else ""
     if before and before[0].isalpha() and previous.isalpha():
-        before = None  # the end of a word that looks like a currency
+        before = None  # the end of a word that resembles a currency
         if not sign and not middle and near[-1:].isalpha():
             return None
     elif not found or not lead:
@@ -162,7 +172,9 @@ def _has_spaces(digits: str) -> bool:
 
 
 def _is_one_number(digits: str) -> bool:
-    """Return whether digits with `.` and `,` among them can be one number, and no date, version or list of numbers."""
+    """Return whether digits with `.` and `,` can be one number, and not a date, version or list of
+    numbers.
+    """
     signs = re.findall(r"[.,]", digits)
     groups = re.split(r"[.,]", digits)
     if len(signs) < 2:
@@ -190,7 +202,7 @@ def _last_sign(digits: str) -> str:
 
 
 def _sense(digits: str) -> Sense:
-    """Return what the last `.` or `,` of digits is, by rules 1 to 3."""
+    """Return the meaning of the last `.` or `,` of digits, by rules 1 to 3."""
     mantissa = re.split(r"[eE]", digits)[0]
     signs = re.findall(r"[.,]", mantissa)
     if not signs:
@@ -227,7 +239,7 @@ def _value(number: WrittenNumber, sense: Sense) -> Decimal:
 
 
 def _plain(text: str) -> str:
-    """Return a text in which every digit is one of ASCII, character for character."""
+    """Return a text with ASCII digits for all others, character for character."""
     return text if text.isascii() else _FOREIGN.sub(_in_ascii, text)
 
 

@@ -1,4 +1,6 @@
-"""Where the links, images and keywords stand that came or went: which one of several, in the words around it (W-121)."""
+"""Which of several occurrences of links, images and keywords were inserted or deleted, with the
+words around them (W-121).
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,16 @@ from tidings.document.document import Document
 from tidings.model.observed.change import Edit, ObjectCount, ObjectPlace
 
 MOST_TOLD = 60
-"""Most places of one finding that are told."""
+"""The most places of one finding that are reported."""
 
 MOST_OF_ONE = 20
 """Most places of one object."""
 
 MOST_OCCURRENCES = 5_000
-"""Of an object that stands more often on one page no places are told."""
+"""Of an object that occurs more often on a page, no places are reported."""
 
 AROUND = 6
-"""Words that are shown before and after a place."""
+"""Words shown before and after a place."""
 
 _LONGEST = 120
 
@@ -31,9 +33,10 @@ Spans = Mapping[str, Sequence[Span]]
 def places_of(
     rows: Sequence[ObjectCount], documents: tuple[Document, Document], spans: tuple[Spans, Spans]
 ) -> tuple[tuple[ObjectPlace, ...], tuple[Edit, ...]]:
-    """Return which occurrences came or went, and the same as edits of the tokens; `documents` and `spans` are of the old and the new version.
+    """Return which occurrences were inserted or deleted, and the same as edits of tokens;
+    `documents` and `spans` are (old, new).
 
-    An object whose places are not known is left out.
+    An object of unknown places is left out.
     """
     places: list[ObjectPlace] = []
     edits: list[Edit] = []
@@ -69,7 +72,9 @@ def _differing(
 
 
 def _opposite(there: Sequence[tuple[int, Span]], lower: Sequence[str], start: int, other: Document) -> Span:
-    """Return where on the other page something would stand: behind the words that stand before it, between the pairs around it."""
+    """Return the corresponding place on the other page: after the words that precede it, between
+    the pairs around it.
+    """
     at = bisect_left(there, (start, (0, 0)))
     low = there[at - 1][1][1] if at else 0
     high = there[at][1][0] if at < len(there) else len(other.folded)

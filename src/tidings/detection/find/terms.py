@@ -1,7 +1,8 @@
-"""Terms: the keywords and phrases that a user writes, cut into the same words as the page (004 §5.3.2.3; detection §1.2).
+"""Terms: keywords and phrases of a user, split into words like the page (004 §5.3.2.3; detection
+§1.2).
 
-`ALGOR&DATASTRUC` is two words, and so it is found where these two stand in a row, whatever separates them. Case is folded; in the
-thesis' own way (`exact`) it counts, and symbols are no words.
+`ALGOR&DATASTRUC` is two words, and matches where these two are adjacent, whatever separates them.
+Case is folded; in thesis mode (`exact`) it matters, and symbols are not words.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ _REMEMBERED = 4_096
 
 @dataclass(frozen=True, slots=True)
 class TermWords:
-    """The words of a document as terms are looked for in them; word `k` is token `places[k]` of the document."""
+    """The words of a document for the search of terms; word `k` is token `places[k]` of the
+    document.
+    """
 
     words: Sequence[str]
     places: Sequence[int]
@@ -32,7 +35,7 @@ class TermWords:
 
 
 def words_of(document: Document, *, exact: bool = False) -> TermWords:
-    """Return the words of a document: folded, or `exact` as the thesis has them."""
+    """Return the words of a document: folded, or `exact` as in the thesis."""
     if not exact:
         return TermWords(document.folded, range(len(document.folded)))
     words: list[str] = []
@@ -46,13 +49,15 @@ def words_of(document: Document, *, exact: bool = False) -> TermWords:
 
 @lru_cache(maxsize=_REMEMBERED)
 def words_of_term(term: str, *, exact: bool = False) -> tuple[str, ...]:
-    """Return the words of a term; none if it has no letter, digit or symbol, and then it is nowhere."""
+    """Return the words of a term; empty if it has no letter, digit or symbol: it then matches
+    nowhere.
+    """
     tokens = tokens_of(term)
     return tuple(word for token in tokens for word in thesis_words(token)) if exact else tuple(map(fold, tokens))
 
 
 def distinct(terms: Iterable[str], *, exact: bool = False) -> tuple[str, ...]:
-    """Return the terms that have words, one of each that mean the same, as it was written first."""
+    """Return the terms that have words, without equivalent ones; the first spelling wins."""
     found: dict[tuple[str, ...], str] = {}
     for term in terms:
         if words := words_of_term(term, exact=exact):

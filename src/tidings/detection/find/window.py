@@ -1,7 +1,8 @@
-"""Windows: which versions a subscription compares, and which of them it still needs (004 §3.4.2; sentinels §4.4).
+"""Windows: which versions a subscription compares, and which of them it still needs (004 §3.4.2;
+sentinels §4.4).
 
-Versions are counted in the subscription's *own* sequence: the k-th that it has taken, whoever's look brought it and whatever came between.
-What is kept is enough for all comparisons to come, and no version more.
+Versions are counted in the subscription's *own* sequence: the k-th that it has taken, whatever poll
+found it and whatever came between. It retains exactly the versions needed for future comparisons.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ from dataclasses import dataclass
 from tidings.model.watch.sentinel import Compare
 
 TO_BEGIN = -1
-"""The number of a window that begins with the newest version that was taken, whichever that is by then."""
+"""The number of a window that begins with the newest taken version at that time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where a subscription stands: how many versions it has taken, and those (numbers of the page) that it still needs, oldest first."""
+    """The state of a subscription: how many versions it has taken, and those (numbers of the page)
+    that it still needs, oldest first.
+    """
 
     number: int = 0
     kept: tuple[int, ...] = ()
 
 
 def reference(compare: Compare, window: Window) -> int:
-    """Return the version that the next one is compared with, 0 if with none."""
+    """Return the version that the next one is compared with, 0 for none."""
     if not window.kept:
         return 0
     match compare.mode:
@@ -38,7 +41,9 @@ def reference(compare: Compare, window: Window) -> int:
 
 
 def is_partial(compare: Compare, window: Window) -> bool:
-    """Return whether the next comparison goes back less far than `moving n` asks for: the window is still filling."""
+    """Return whether the next comparison spans fewer versions than `moving n` asks for: the window
+    is still filling.
+    """
     return compare.mode == "moving" and window.number < compare.n
 
 
@@ -57,15 +62,23 @@ def after(compare: Compare, window: Window, seq: int) -> Window:
 
 
 def begin(window: Window, seen: int) -> Window:
-    """Return the window with the newest version taken (`seen`) as its first, if it is one that begins with that (`switched`)."""
+    """Return the window with the newest taken version (`seen`) as its first, if its number is
+    `TO_BEGIN`.
+    """
     return Window(1, (seen,)) if window.number == TO_BEGIN else window
 
 
 def switch(before: Compare, now: Compare, window: Window, seen: int) -> Window:
-    """Return the window once Compare is altered: what was told is not told again, and what was not yet told is not lost.
+    """Return the window after Compare was altered: nothing is reported twice, and nothing is lost.
 
-    `seen` is the newest version that was taken. The versions that are left are the first of a new sequence. One whose
-    number is `TO_BEGIN` begins with the newest version at the next check (`begun`): one that is under way may bring it, and tells it as it began.
+    A window with the number `TO_BEGIN` begins with the newest version at the next check (`begin`):
+    a running check may still add one, and reports it as before.
+
+    Args:
+        before: Compare until now.
+        now: Compare from now on.
+        window: The window until now; what remains of it starts a new sequence.
+        seen: The newest version that was taken.
     """
     if before == now or not window.kept:
         return window

@@ -1,3 +1,4 @@
-"""One fetched body examined in a worker process: charset, digests, doubts, all comparisons that wait for it, and what it teaches of noise. The
-contract is what goes to the worker and what comes back. Nothing here runs in the parent but `run`.
+"""Examine one fetched body in a worker process: charset, digests, plausibility, all pending
+comparisons, and its noise. The contract is the input and output of the worker. Only `run` is used
+in the parent.
 """

@@ -1,6 +1,8 @@
-"""Absence: what an expression looks at and a version does not have (sentinels §5.3: "selector matches nothing").
+"""Parts that an expression selects and a version does not have (sentinels §5.3: "selector matches
+nothing").
 
-A part that is gone is told as that, and never as a part that has become empty: nothing is compared with it. One that appears is a change from nothing.
+A missing part is reported as missing, never as an empty part: nothing is compared with it. One that
+appears is a change from nothing.
 """
 
 from __future__ import annotations
@@ -19,14 +21,18 @@ from tidings.model.watch.interest import Expression
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """What is not there, in words of the language (`css ".price"`, `table 2`, `price`), and whether that is all that is looked at."""
+    """The missing parts, in words of the language (`css ".price"`, `table 2`, `price`), and whether
+    nothing else is selected.
+    """
 
     names: tuple[str, ...] = ()
     is_all: bool = False
 
 
 def absence(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> Absence:
-    """Return what of an expression a version lacks; `members` are its documents, and what one of them has is there."""
+    """Return the selected parts that a version lacks; `members` are its documents: a part of any of
+    them exists.
+    """
     names: dict[str, None] = {}
     aims = list(positive_of(aim_expression(expression, extraction)))
     present = 0
@@ -45,5 +51,5 @@ def absence(expression: Expression, extraction: Extraction, members: Sequence[Do
 def _lacking(aim: Aim, document: Document) -> str:
     try:
         return describe_lack(aim.interest, extract(document, aim.scope))
-    except RefusedError:  # the comparison says so
+    except RefusedError:  # the comparison reports it
         return ""

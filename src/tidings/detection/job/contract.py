@@ -1,6 +1,8 @@
-"""One job for each fetched body, and its answer (contracts §7): what goes to the process that parses, and what comes back.
+"""The job for one fetched body, and its answer (contracts §7): the input and output of the parsing
+process.
 
-Nothing here parses: the parent makes and reads these, `examiner` does the work. Only digests, edits and short texts come back.
+Nothing here parses: the parent makes and reads these, `examiner` does the work. Only digests, edits
+and short texts come back.
 """
 
 from __future__ import annotations
@@ -24,18 +26,20 @@ if TYPE_CHECKING:
     from tidings.detection.doubt.plausibility import Suspicion
 
 STATE = "state"
-"""What stands for the extraction where a first version is found to be so already: no text is
-counted in it.
+"""In place of an extraction if a first version already satisfies the expression: no text is counted
+in it.
 """
 EXTRACTION = PAGE
-"""The fingerprint of the extraction that takes the whole page."""
+"""The fingerprint of the extraction of the whole page."""
 WITH_FRAMES = "frames"
-"""The fingerprint of the extraction that takes the whole page with its frames: the canonical text is that of its members in their order."""
+"""The fingerprint of the extraction of the whole page with its frames: the canonical text is that
+of its members in order.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """The bytes of a version. `url` is its final URL; `charset` one that is known already, for a stored version."""
+    """The bytes of a version. `url` is its final URL; `charset` is known for a stored version."""
 
     data: bytes
     content_type: str | None = None
@@ -45,7 +49,9 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a selector found when it last found one element (`document.targets.Bundle`, as JSON), and what stands in for it since it finds nothing."""
+    """A selector, its last single match (`document.targets.Bundle`, as JSON), and its replacement
+    since it matches nothing.
+    """
 
     selector: Selector
     bundle: tuple[Any, ...] = ()
@@ -54,8 +60,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mended:
-    """A selector that finds nothing any more and what stands in for it; `score` is how much alike the two places are, 0 to 1, `before` and
-    `after` what they say.
+    """A selector that matches nothing any more and its replacement; `score` is the similarity of
+    the two places, 0 to 1, `before` and `after` are their texts.
     """
 
     selector: Selector
@@ -67,12 +73,14 @@ class Mended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A comparison that somebody waits for: `key` is the subscription's id, `reference` a version number of `Job.references`, or 0 if there is
-    nothing to compare with yet and only what is looked at is sought; with `is_first` what holds
-    already is found. `seen` are the marks of entries of a feed, and of what must be new, that were
-    there before. `targets`
-    is what is known of what its selectors found, None if nothing is to be known; with `mends` what they miss is looked for. `extraction` is what the sentinel selects of the page. `number` tells
-    several comparisons of one subscription apart. With `shows` the text that is watched comes back with a change. `doubted` is what the look before missed and may have been there all the same (`Absent.names`).
+    """A requested comparison: `key` is the subscription's id, `reference` a version number of
+    `Job.references`, or 0 if there is nothing to compare with yet and only the selected parts are
+    checked; with `is_first` values that already satisfy it are found. `seen` are the marks of
+    earlier entries of a feed, and of things that must be new. `targets` are the known matches of
+    its selectors, None to track none; with `mends` replacements for lost ones are searched.
+    `extraction` is the sentinel's selection. `number` distinguishes several comparisons of one
+    subscription. With `shows` the watched text is returned with a change. `doubted` is what the
+    previous poll missed, perhaps wrongly (`Absent.names`).
     """
 
     key: int
@@ -90,10 +98,13 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """What is known of a page's noise, and when its versions were looked at: the new one at `at`, references at `times`.
+    """The noise memory of a page, and when its versions were polled: the new one at `at`,
+    references at `times`.
 
-    `kept` are the names of masks that somebody has switched off. With `learns` the new body is a look at the page, after `polls` of it,
-    `is_second` if it was made right after the one before, to tell noise from news; `history` are references that are learned from first, where nothing is known yet. `asked` is what all sentinels on the page look at.
+    `kept` are the masks that a user has switched off. With `learns` the new body is a poll to learn
+    from, the `polls`-th of the page, `is_second` if it was made right after another to detect
+    noise; `history` are references to learn from first, if nothing is known yet. `asked` is what
+    all sentinels on the page select.
     """
 
     memory: Memory = Memory()
@@ -111,11 +122,13 @@ class Noise:
 class Job:
     """A new body and all that it is to be compared with.
 
-    `known` are the stored digests of reference versions, `known_parts` those of parts of them; `last_charset` is the charset of the page's newest version and
-    `text_digest` its text digest, "" if there is none. `seed` is the installation's, for digests nobody can aim at. `usual_words` is the
-    median of the newest versions, None at a first look, `usual_title` the newest one's title; `asked_url` is where `new` was asked for.
-    `is_unframed` says that only the end of the connection ended the body. `depth` is how deep the page's frames are followed
-    (`document.frames`). Without `noise` everything that differs is told.
+    `known` are the stored digests of reference versions, `known_parts` those of their parts;
+    `last_charset` and `text_digest` are those of the page's newest version, "" if there is none.
+    `seed` is the installation's, against forged digests. `usual_words` is the median of the newest
+    versions, None at the first poll, `usual_title` the newest one's title; `asked_url` is the
+    requested address of `new`. `is_unframed` says that only the end of the connection ended the
+    body. `depth` is how deep the page's frames are followed (`document.frames`). Without `noise`
+    every difference is reported.
     """
 
     new: Body
@@ -137,7 +150,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A member of a version with frames: `key` and `url` are its page's, `sha256` names its body, whose charset is known."""
+    """A member of a version with frames: `key` and `url` are its page's, `sha256` names its body,
+    whose charset is known.
+    """
 
     key: str
     url: str
@@ -147,10 +162,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FramedJob:
-    """A version of a page with frames and all that it is to be compared with, each as its members: the holder of the frames first.
+    """A version of a page with frames and all that it is to be compared with, each as its members:
+    the holder of the frames first.
 
-    A reference of one member is a version of when no frame was followed. All else is as in `Job`; that each body is its page was
-    judged before.
+    A reference of one member dates from before frames were followed. All else is as in `Job`; the
+    plausibility of each body was judged before.
     """
 
     new: tuple[Part, ...]
@@ -165,10 +181,12 @@ class FramedJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A change for subscription `key`, in its comparison `number`, never an empty one. `extraction` names the text whose tokens its edits count.
+    """A non-empty change for subscription `key`, in its comparison `number`. `extraction` names the
+    text whose tokens its edits index.
 
-    A `quiet` one is all noise: it is kept, and nobody is told. `silenced` is what masks left out if that, at the newest polls, was all that would have been
-    notified, and its owner has not heard of these masks yet.
+    A `quiet` one is all noise: stored, not reported. `silenced` are the masks that left out
+    everything that would have been notified at the newest polls, if the owner was not told of them
+    yet.
     """
 
     key: int
@@ -182,7 +200,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absent:
-    """What subscription `key` looks at and the new version does not have, in words of the language; `is_all`: nothing else is left to look at."""
+    """The selected parts that the new version lacks for subscription `key`, in words of the
+    language; `is_all`: nothing else is selected.
+    """
 
     key: int
     names: tuple[str, ...]
@@ -191,7 +211,9 @@ class Absent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """What subscription `key` sees of a page at its first look, if not the whole: how many words, and how they begin."""
+    """What subscription `key` selects at its first poll, if not the whole: how many words, and how
+    they begin.
+    """
 
     key: int
     words: int
@@ -200,7 +222,9 @@ class Selected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readings:
-    """What subscription `key` sees of the new version: its single values, with `Wanted.shows` a few things of each sort."""
+    """What subscription `key` reads in the new version: its single values, with `Wanted.shows` a
+    few things of each sort.
+    """
 
     key: int
     readings: tuple[Reading, ...]
@@ -208,8 +232,8 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """The marks of the entries of a feed, and of what must be new, that subscription `key` sees,
-    the oldest first.
+    """The marks of the entries of a feed, and of what must be new, for subscription `key`, the
+    oldest first.
     """
 
     key: int
@@ -218,7 +242,9 @@ class Marks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """What is known now of the selectors of subscription `key`, and which of them were mended in this job."""
+    """The current matches of the selectors of subscription `key`, and the selectors replaced in
+    this job.
+    """
 
     key: int
     targets: tuple[Target, ...]
@@ -227,7 +253,7 @@ class Targets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedComparison:
-    """Why the comparison of subscription `key` could not be made, though others of the same body could."""
+    """Why the comparison of subscription `key` failed, though others of the same body did not."""
 
     key: int
     reason: str
@@ -235,9 +261,10 @@ class RefusedComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What tells whether a page is what it seems: counts, only scripts and no text, a password to be given, how it begins.
+    """Facts to judge whether a page is what it seems: counts, only scripts and no text, a password
+    field, how it begins.
 
-    `note` is what else people should know who watch it.
+    `note` is a further remark for its watchers.
     """
 
     words: int
@@ -251,8 +278,9 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a job did, whoever and however many asked for it: bodies that were read, parts that were taken of them, pairs (of two versions and
-    what is sought in them) that were compared, and comparisons of single change types and terms that these were made of.
+    """The work of a job, whatever the number of its callers: bodies parsed, parts extracted, pairs
+    (two versions and an expression) compared, and the comparisons of single change types and terms
+    in them.
     """
 
     bodies: int = 0
@@ -263,16 +291,19 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What a job found. With a `problem` nothing could be compared and `found` is empty; that is never "unchanged". `unread` is a problem
-    of the newest version itself: nothing can be compared with it either.
+    """The result of a job. With a `problem` nothing could be compared and `found` is empty; that is
+    never "unchanged". `unread` is a problem of the newest version itself: nothing can be compared
+    with it either.
 
-    `media_type` is the kind of document (html, feed, xml, json, text, pdf, binary); `text_changed` whether the visible text differs
-    from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
-    nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
-    follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared,
-    `selected` what those see that had nothing to compare yet, `readings` the values that are seen now. `work` is what it took. `memory` is what is known of the page's noise now, None
-    if nothing was learned; `second_look` says that another look within a minute would tell noise from news. `hub` is who a feed says tells of its news, `updated`
-    the newest date of its entries.
+    `media_type` is the kind of document (html, feed, xml, json, text, pdf, binary); `text_changed`
+    whether the visible text differs from the page's newest version, False for a first one.
+    `suspicion` is what the body may be instead of the page ("" for nothing), `why` a sentence with
+    the rule and the evidence. `frames` are the addresses of the frames that `Job.depth` follows, in
+    order. `parts` are the digests of the selected parts, `absent` the missing ones, `refused` the
+    failed comparisons, `selected` the first selections, `readings` the current values. `work` is
+    the effort. `memory` is the new noise memory, None if nothing was learned; `second_look` says
+    that another poll within a minute would tell noise from changes. `hub` is the feed's hub,
+    `updated` the newest date of its entries.
     """
 
     charset: str

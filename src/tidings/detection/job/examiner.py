@@ -1,6 +1,7 @@
 """The examiner: charset, pre-scan, facts, digests and all comparisons of one body (contracts §7).
 
-Pure, and run in a process that can be killed. The old bodies are parsed only where the gates cannot tell.
+Pure, and run in a process that can be killed. Old bodies are parsed only if the gates cannot
+decide.
 """
 
 from __future__ import annotations
@@ -61,16 +62,19 @@ _LONGEST_FIRST_WORDS = 160
 
 
 def examine(job: Job) -> Examination:
-    """Return what a new body says and what changed for each that waits. A page's content never raises."""
+    """Return the facts of a new body and the changes for each waiting subscription. A page's
+    content never raises.
+    """
     return _Examiner(job).run()
 
 
 def compare_bodies(
     old: Body, new: Body, expression: Expression, extraction: Extraction = WHOLE, targets: Sequence[Target] = ()
 ) -> tuple[ChangeSet, str]:
-    """Return (what an expression finds between any two bodies, "") or (nothing, why they could not be compared).
+    """Return (the findings of an expression between any two bodies, "") or (nothing, why they could
+    not be compared).
 
-    `targets` say what stands in for selectors that find nothing.
+    `targets` are the replacements of lost selectors.
     """
     keep_tree = needs_nodes(expression, extraction)
     before, after = (parse_body(body, keep_tree=keep_tree) for body in (old, new))
@@ -87,13 +91,15 @@ def compare_bodies(
 
 
 def reason_of(error: RefusedError) -> str:
-    """Return why something could not be compared, as a problem says it."""
+    """Return the reason of a failed comparison for a problem."""
     text = str(error)
     return text if text.startswith("could not compare") else f"could not compare: {text}"
 
 
 def parse_body(body: Body, last_good: str = "", *, depth: int = ALONE, keep_tree: bool = False) -> Document:
-    """Return the document that a body is; `depth` is how deep its frames are followed, `keep_tree` whether parts of it will be taken."""
+    """Return the parsed document of a body; `depth` is how deep its frames are followed,
+    `keep_tree` whether parts will be extracted.
+    """
     return parse(
         body.data,
         body.content_type,
@@ -106,11 +112,11 @@ def parse_body(body: Body, last_good: str = "", *, depth: int = ALONE, keep_tree
 
 
 class _Examiner:
-    """The state of one job: documents and findings made so far, each once."""
+    """The state of one job: cached documents and findings."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        asked = () if job.noise is None else job.noise.asked  # what is learned of parts needs them at second looks too
+        asked = () if job.noise is None else job.noise.asked  # learning about parts needs them at second polls too
         looks = (*asked, *((wanted.expression, wanted.extraction) for wanted in job.wanted))
         self.keep_tree = any(needs_nodes(*look) for look in looks)
         self.document = parse_body(job.new, job.last_charset, depth=job.depth, keep_tree=self.keep_tree)
@@ -169,7 +175,9 @@ class _Examiner:
         )
 
     def _try_last_charset(self) -> None:
-        """Read the body as the last version was read where that makes the same text: a lost label is no change."""
+        """Decode the body with the last version's charset if that gives the same text: a lost
+        declaration is no change.
+        """
         job = self.job
         if (
             not job.text_digest
@@ -187,7 +195,7 @@ class _Examiner:
             use(self.document, self.stand_ins)
 
     def _text_changed(self) -> bool:
-        """Compare with the newest version; if its digest was made by other rules, with what today's rules make of it."""
+        """Compare with the newest version; if its digest was made by other rules, recompute it."""
         newest = max(self.job.references, default=None)
         if newest is not None and newest in self.job.known and not is_current(self.job.known[newest]):
             return not self._old(newest).problem and self._digest(newest).text != self.digest.text
@@ -231,7 +239,9 @@ class _Examiner:
         return found
 
     def _is_absent(self, wanted: Wanted) -> bool:
-        """Note what the new version lacks of what is looked at; return whether nothing is left to be compared."""
+        """Record the selected parts that the new version lacks; return whether nothing is left to
+        compare.
+        """
         if not self.keep_tree:
             return False
         lacking = absence(wanted.expression, wanted.extraction, [self.document])
@@ -276,7 +286,9 @@ class _Examiner:
         return self.pairs[reference]
 
     def _without_noise(self, noise: Quieter, *, text_changed: bool) -> bool:
-        """Learn what the look says of the page's noise; return whether words differ from the newest version that are none."""
+        """Learn from this poll about the page's noise; return whether any word that is not noise
+        differs from the newest version.
+        """
         newest = max(self.job.references, default=None)
         if newest is None:
             return text_changed
@@ -288,7 +300,9 @@ class _Examiner:
         return text_changed and noise.is_news(newest)
 
     def _list_learned_digests(self) -> frozenset[str]:
-        """Return the names of the digests that say whether there is anything to learn: addresses whole only where somebody watches them."""
+        """Return the names of the digests that decide whether there is anything to learn: full
+        addresses only if they are watched.
+        """
         kinds = {interest.kind for wanted in self.job.wanted for interest in interests_of(wanted.expression)}
         if self.job.noise is not None:
             kinds |= {
@@ -307,7 +321,9 @@ class _Examiner:
         return known is not None and are_equal(names, known, new)
 
     def _use_mended(self, mended: list[Mended]) -> None:
-        """Let what was mended be found in old versions too, and forget what was read of the parts that were not there."""
+        """Apply replaced selectors to old versions too, and drop cached results of the missing
+        parts.
+        """
         found = [Target(selector=one.selector, stand_in=one.stand_in) for one in mended]
         self.stand_ins = (*self.stand_ins, *found)
         for document in self.documents.values():
@@ -319,7 +335,7 @@ class _Examiner:
         self.parts = {scope: part for scope, part in self.parts.items() if not lost.intersection(scope.selectors)}
 
     def _names(self) -> dict[Extraction, frozenset[str]]:
-        """Return the names of the digests that are wanted of each part of the page."""
+        """Return the names of the digests needed for each part of the page."""
         names: dict[Extraction, frozenset[str]] = {}
         for wanted in self.job.wanted:
             for scope in scopes_of(wanted.expression, wanted.extraction):
@@ -336,9 +352,7 @@ class _Examiner:
                 self._part(scope)
 
     def _note_marks(self, wanted: Wanted) -> None:
-        """Note by what entries of a feed, and what is to be new, are known again, for somebody who
-        watches them.
-        """
+        """Record the marks of the entries of a feed, and of what must be new, for their watcher."""
         try:
             marks = [
                 mark for scope in scopes_of_items(wanted.expression, wanted.extraction) for mark in self._marks(scope)
@@ -375,7 +389,9 @@ class _Examiner:
         return self.parts[scope]
 
     def _with_shares(self, digest: Digest) -> Digest:
-        """Return the digest with what share of the page's words changed from version to version, where somebody watches for phrases."""
+        """Return the digest with the share of changed words from version to version, if phrases are
+        watched.
+        """
         newest = max(self.job.references, default=None)
         if newest is None or not any(
             one.kind == "phrases" for w in self.job.wanted for one in interests_of(w.expression)
@@ -446,14 +462,14 @@ class _Examiner:
 
 
 def readings_of(wanted: Wanted, members: Sequence[Document]) -> Iterator[Readings]:
-    """Yield what somebody sees of a version with these members, if it is asked for and anything."""
+    """Yield the readings of a version with these members, if asked for and not empty."""
     read = readings if wanted.shows else values
     if found := read(wanted.expression, wanted.extraction, members):
         yield Readings(key=wanted.key, readings=found)
 
 
 def find_already(wanted: Wanted, members: Sequence[Document]) -> Iterator[Found]:
-    """Yield what holds already of a first version."""
+    """Yield the values of a first version that already satisfy the expression."""
     if not wanted.is_first:
         return
     if change := already(wanted.expression, wanted.extraction, members):
@@ -461,7 +477,7 @@ def find_already(wanted: Wanted, members: Sequence[Document]) -> Iterator[Found]
 
 
 def facts_of(document: Document) -> Facts:
-    """Return what tells whether a page is what it seems."""
+    """Return the facts of a document."""
     words = document.words
     return Facts(
         words=words,
@@ -475,5 +491,5 @@ def facts_of(document: Document) -> Facts:
 
 
 def first_words_of(document: Document) -> str:
-    """Return how the text of a document begins."""
+    """Return the beginning of a document's text."""
     return " ".join(document.chunks[:_FIRST_WORDS])[:_LONGEST_FIRST_WORDS]

@@ -1,7 +1,9 @@
-"""The examiner of a page with frames: its members side by side with those of older versions (sentinels §5.4).
+"""The examiner of a page with frames: its members side by side with those of older versions
+(sentinels §5.4).
 
-Members are paired by their page, so that a frame that moved within a page is the same frame; one that came or went has all its content
-inserted or deleted. What is found is labelled with the frame's address. Whether each body is its page was judged before.
+Members are paired by their page, so that a frame that moved within a page is the same frame; a new
+or removed one has all its content inserted or deleted. Findings are labelled with the frame's
+address. The plausibility of each body was judged before.
 """
 
 from __future__ import annotations
@@ -52,14 +54,18 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def examine(job: FramedJob) -> Examination:
-    """Return what a version with frames says and what changed for each that waits. A page's content never raises."""
+    """Return the facts of a version with frames and the changes for each waiting subscription. A
+    page's content never raises.
+    """
     return _FramedExaminer(job).run()
 
 
 def compare_versions(
     old: Sequence[Part], new: Sequence[Part], expression: Expression, depth: int, extraction: Extraction = WHOLE
 ) -> tuple[ChangeSet, str]:
-    """Return (what an expression finds between any two versions, "") or (nothing, why they could not be compared)."""
+    """Return (the findings of an expression between any two versions, "") or (nothing, why they
+    could not be compared).
+    """
     reader = _VersionReader(depth, keep_tree=needs_nodes(expression, extraction))
     before, after = reader.read(old), reader.read(new)
     problem = before.problem or after.problem
@@ -73,7 +79,7 @@ def compare_versions(
 
 @dataclass(frozen=True)
 class Whole:
-    """A version that was read: its members, each with its document, the holder of the frames first."""
+    """A parsed version: its members, each with its document, the holder of the frames first."""
 
     members: tuple[tuple[Part, Document], ...]
     depth: int
@@ -89,7 +95,9 @@ class Whole:
         return {part.key: document for part, document in self.members}
 
     def offsets(self, scopes: Sequence[Extraction]) -> Mapping[str, int]:
-        """Return the number of each member's first token in the canonical text of the whole, or of these parts of it."""
+        """Return the number of each member's first token in the canonical text of the whole, or of
+        these parts of it.
+        """
         found, at = {}, 0
         for part, document in self.members:
             found[part.key] = at
@@ -119,9 +127,10 @@ def compare(
     *,
     pairs: Sequence[tuple[str, str, Pair]] | None = None,
 ) -> ChangeSet:
-    """Return what an expression finds between two versions, frame by frame; raises `RefusedError` if they cannot be compared so.
+    """Return the findings of an expression between two versions, frame by frame. Raise
+    `RefusedError` if they cannot be compared so.
 
-    `pairs` are those of the two, if they were made before.
+    `pairs` are those of the two, if already made.
     """
     members = [*_pairs(old, new)] if pairs is None else pairs
     found = evaluate_each(expression, [pair for _, _, pair in members], extraction)
@@ -138,8 +147,9 @@ def compare(
 def _pairs(old: Whole, new: Whole) -> Iterator[tuple[str, str, Pair]]:
     """Yield (key, address, pair) of each member that may differ.
 
-    A frame that the old page named too but that nobody had followed, or had been able to, is news to us and not to the page: no pair.
-    So is one that the new page still names and that is not followed any more.
+    No pair for a frame that the old page named too but that could not be, or was not, followed: it
+    is new to Tidings, not to the page. The same for one that the new page still names and that is
+    no longer followed.
     """
     for part, document in new.members:
         before = old.documents.get(part.key)
@@ -153,12 +163,16 @@ def _pairs(old: Whole, new: Whole) -> Iterator[tuple[str, str, Pair]]:
 
 
 def _form(url: str) -> str:
-    """Return an address as it is sent, so that what a page names and what was asked for are found to be the same."""
+    """Return an address as it is sent, so that the address in a page and the requested one compare
+    equal.
+    """
     return quote(url, safe=_PRINTABLE, errors="replace")
 
 
 def _join(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
-    """Return the findings of members as one; the tokens of each are counted on from those of the members before it."""
+    """Return the findings of members as one; the tokens of each are numbered after those of the
+    members before it.
+    """
     parts = [(url, old, new, change) for url, old, new, change in found if change]
     if not parts:
         return ChangeSet()
@@ -184,7 +198,7 @@ Note = TypeVar("Note", EditContext, EntryNote)
 
 
 def _number(notes: Sequence[tuple[ChangeSet, Sequence[Note]]]) -> Iterator[Note]:
-    """Yield what is noted of texts, numbered as in the lists of all members together."""
+    """Yield the notes of texts, renumbered for the lists of all members together."""
     at = dict.fromkeys(("updated", "deleted", "inserted", "moved"), 0)
     for change, noted in notes:
         yield from (replace(one, number=one.number + at[one.of]) for one in noted)
@@ -210,7 +224,7 @@ def _share(url: str, change: ChangeSet) -> FrameShare:
 
 
 class _VersionReader:
-    """Reads versions; a body that is a member of several is read once."""
+    """Parses versions; a body that is a member of several is parsed once."""
 
     def __init__(self, depth: int, *, keep_tree: bool) -> None:
         self._depth = depth
@@ -223,7 +237,7 @@ class _VersionReader:
         return Whole(members, self._depth)
 
     def documents(self) -> list[Document]:
-        """Return what was read so far."""
+        """Return the documents parsed so far."""
         return [*self._known.values()]
 
     def _document(self, part: Part, *, is_holder: bool) -> Document:
@@ -326,14 +340,14 @@ class _FramedExaminer:
         return self.pairs[reference]
 
     def _mask(self, reference: int) -> Mask | None:
-        """Return the value classes; nothing is learned of pages with frames."""
+        """Return a mask of the value classes; no noise is learned on pages with frames."""
         noise = self.job.noise
         if noise is None:
             return None
         return Mask(Memory(), noise.kept, noise.times.get(reference, 0), noise.at)
 
     def _text_changed(self) -> bool:
-        """Compare with the newest version, without what is noise."""
+        """Compare with the newest version, without noise."""
         newest = max(self.job.references, default=None)
         mask = None if newest is None else self._mask(newest)
         if newest is None or mask is None or not self._differs(newest) or self._whole(newest).problem:
@@ -341,7 +355,9 @@ class _FramedExaminer:
         return any(pair.through(mask).compare(Interest("words")) for _, _, pair in self._pairs(newest))
 
     def _differs(self, newest: int | None) -> bool:
-        """Return whether the text differs from the newest version; where its digest is none of ours, by its text."""
+        """Return whether the text differs from the newest version; if its digest is not current, by
+        its text.
+        """
         if newest is None or is_current(self.job.known.get(newest), WITH_FRAMES):
             return bool(self.job.text_digest) and self.job.text_digest != self.digest.text
         old = self._whole(newest)

@@ -1,7 +1,7 @@
-"""Gates: digests that tell that nothing changed before anything is compared (detection §2.3).
+"""Gates: digests that prove that nothing changed, before anything is compared (detection §2.3).
 
-A digest is only ever used to say "unchanged". Where digests differ the comparison decides, so that a change always has its edits.
-Addresses are digested as the page writes them, together with the base that they are joined with.
+A digest only ever proves "unchanged". If digests differ, the comparison decides, so that a change
+always has edits. Addresses are digested as the page writes them, together with their base.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ FURTHER: Final[Mapping[str, Callable[[Document], str]]] = {
     "items": items_digest,
     "offers": offers_digest,
 }
-"""Digests that are made only where somebody watches what they are of, by what they digest; one that is missing decides nothing."""
+"""Digests that are made only if watched, by their content; a missing one decides nothing."""
 
 
 def digest_of(document: Document, *, seed: int = 0, further: Iterable[str] = ()) -> Digest:
-    """Return the digests of a document, or of a part of one: those of every page, and those of `further` (names of `FURTHER`) that can be made."""
+    """Return the digests of a document or of a part: the standard ones, and those of `further`
+    (names of `FURTHER`) that can be made.
+    """
     if document.textless:
         whole = text_digest(f"{document.media} {document.sha256}".encode(), seed=seed)
         return Digest(document.extraction.fingerprint, RULES_VERSION, whole, {"body": document.sha256})
@@ -57,7 +59,9 @@ def digest_of(document: Document, *, seed: int = 0, further: Iterable[str] = ())
 
 
 def digest_of_members(members: Mapping[str, Digest], *, seed: int = 0) -> Digest:
-    """Return the digests of a page with frames, from those of its members by key; their order is no part of it."""
+    """Return the digests of a page with frames, from those of its members by key; their order does
+    not matter.
+    """
     names = sorted({name for digest in members.values() for name in digest.objects})
 
     def together(name: str) -> str:
@@ -67,12 +71,14 @@ def digest_of_members(members: Mapping[str, Digest], *, seed: int = 0) -> Digest
 
 
 def is_current(known: Digest | None, extraction: str = EXTRACTION) -> bool:
-    """Return whether a stored digest was made by today's rules and may be compared."""
+    """Return whether a stored digest was made by the current rules and may be compared."""
     return known is not None and known.rules_version == RULES_VERSION and known.extraction == extraction
 
 
 def are_equal(names: Iterable[str], old: Digest, new: Digest) -> bool:
-    """Return whether all the named digests are equal; `text` is the canonical text's, the others are objects'."""
+    """Return whether all the named digests are equal; `text` is the canonical text's, the others
+    are objects'.
+    """
     return all(
         _get_digest(old, name) == _get_digest(new, name)
         and (not _is_further(name) or name in old.objects or "body" in old.objects)
@@ -86,7 +92,7 @@ def _further(document: Document, names: Iterable[str], seed: int) -> dict[str, s
         try:
             what = FURTHER[name](document) if name in FURTHER else count_digest(name, document)
             found[name] = text_digest(what.encode("utf-8", "replace"), seed=seed)
-        except RefusedError:  # nothing is known of it, so that it is compared, and then told
+        except RefusedError:  # unknown, so that the comparison runs and reports it
             continue
     return found
 
@@ -96,7 +102,7 @@ def _is_further(name: str) -> bool:
 
 
 def _structure(document: Document, seed: int) -> dict[str, str]:
-    """Return the digest of what stands where in data; what has no structure is compared by its text."""
+    """Return the digest of the structure of data; other documents are compared by text."""
     try:
         text = structure_text(document)
     except RefusedError:
@@ -109,7 +115,7 @@ def _get_digest(digest: Digest, name: str) -> str:
 
 
 def _addresses(addresses: Sequence[str], base: str, seed: int) -> tuple[str, str]:
-    """Return the digests of addresses, whole and plain."""
+    """Return the digests of addresses, with and without queries."""
     whole = [*addresses, f"\1{base}"]
     digest = multiset_digest(whole, seed=seed)
     plain = [without_query(address) for address in whole]

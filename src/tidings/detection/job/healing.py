@@ -1,9 +1,11 @@
-"""Selectors that heal: what a job knows of the selectors of one subscription, and what it makes of them (detection §4.4, `document.targets`).
+"""Self-healing selectors: the known matches of one subscription's selectors, and their replacements
+(detection §4.4, `document.targets`).
 
-While a selector finds one element, a bundle of it is kept. In a second look that finds nothing, the bundle is looked for; what is like it enough and
-alone stands in for the selector from then on, in old versions and new ones, wherever the selector itself finds nothing. An element that is where it
-was and only lacks a state that the selector asks for is not looked for: it is lost, and that is notified (`document.asked`). What stands in for a selector
-does so no longer once that is all that it lacks.
+While a selector matches one element, a bundle of it is stored. When a second poll matches nothing,
+the bundle is searched for; an element that is similar enough and unique replaces it from then on,
+in old versions and new ones, wherever the selector itself matches nothing. If the element is still
+there and only lacks a state that the selector asks for, no replacement is searched: the part is
+lost, and that is notified (`document.asked`). A replacement ends once that is all that it lacks.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from tidings.model.watch.interest import Expression, Selector
 
 
 def use(document: Document, targets: Iterable[Target]) -> None:
-    """Let what stands in for selectors be found in a document."""
+    """Register the replacements of selectors in a document."""
     tree = document.tree
     if not isinstance(tree, HtmlTree):
         return
@@ -33,10 +35,11 @@ def use(document: Document, targets: Iterable[Target]) -> None:
 
 
 def standing(document: Document, targets: Iterable[Target]) -> tuple[Target, ...]:
-    """Return the targets that something may stand in for in a document.
+    """Return the targets whose replacements are valid in a document.
 
-    What finds the element that the selector itself names, without a state that it asks for, stands in for nothing: the state is over. A class may
-    have been renamed long ago, so it is a state only where the selector names the element without it, or where the element has no class at all.
+    An element that matches the selector except for a requested state is no replacement: the state
+    is over. A class may have been renamed long ago, so it counts as a state only if the selector
+    names the element without it, or if the element has no class at all.
     """
     tree = document.tree
     found = (target for target in targets if target.stand_in is not None)
@@ -50,12 +53,14 @@ def _is_over(tree: HtmlTree, target: Target) -> bool:
         bundle = bundle_of(tree, target.stand_in)
         is_renamed = bundle is None or bool(dict(bundle.attributes).get("class", "").split())
         return lacks_a_state(tree, target.selector, target.stand_in, is_renamed=is_renamed)
-    except RefusedError:  # the comparison says so
+    except RefusedError:  # the comparison reports it
         return False
 
 
 def mend(document: Document, targets: Sequence[Target]) -> list[Mended]:
-    """Look for the targets whose selectors find nothing, and let what is found stand in for them; return what was mended."""
+    """Search for the targets whose selectors match nothing, and register the replacements; return
+    them.
+    """
     tree = document.tree
     if not isinstance(tree, HtmlTree):
         return []
@@ -66,7 +71,7 @@ def mend(document: Document, targets: Sequence[Target]) -> list[Mended]:
                 continue
             bundle = Bundle.of_json(target.bundle)
             healed = heal(tree, bundle)
-        except RefusedError:  # the comparison says so
+        except RefusedError:  # the comparison reports it
             continue
         if healed is not None and not lacks_a_state(
             tree, target.selector, healed.selector, is_renamed=has_another_class(bundle, healed)
@@ -89,7 +94,9 @@ def mend(document: Document, targets: Sequence[Target]) -> list[Mended]:
 def targets_of(
     document: Document, expression: Expression, extraction: Extraction, known: Sequence[Target]
 ) -> tuple[Target, ...]:
-    """Return what is known now of the selectors of an expression: what each finds, and what stands in for it; what finds nothing stays as it was."""
+    """Return the current matches of an expression's selectors, and their replacements; unmatched
+    ones stay as they were.
+    """
     tree = document.tree
     if not isinstance(tree, HtmlTree):
         return tuple(known)
@@ -113,6 +120,6 @@ def _target(tree: HtmlTree, selector: Selector, known: Target | None) -> Target 
             return None if known is None else replace(known, stand_in=None)
         if (bundle := bundle_of(tree, stand_in)) is not None:
             return Target(selector=selector, bundle=tuple(bundle.as_json()), stand_in=stand_in)
-    except RefusedError:  # the comparison says so
+    except RefusedError:  # the comparison reports it
         pass
     return known

@@ -1,6 +1,8 @@
-"""Two versions in one text: stretches of a page with what went and what came where it stood (004 §5.5, single and dual frame).
+"""Two versions merged into one text: passages with deletions and insertions in place (004 §5.5,
+single and dual frame).
 
-A stretch is some changes that are near one another, with the words around them; what lies between stretches is left out and counted.
+A passage is a group of nearby changes, with the words around them; the text between passages is
+left out and counted.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from tidings.model.observed.change import ChangeSet, Edit
 from tidings.model.watch.sentinel import Expression
 
 AROUND = 12
-"""Words that are shown before and after a change."""
+"""Words shown before and after a change."""
 
 Piece = tuple[str, str]
 """`same`, `deleted`, `inserted` or `moved`, and the words."""
@@ -31,9 +33,10 @@ Piece = tuple[str, str]
 def merge_bodies(
     old: Body, new: Body, expression: Expression, extraction: Extraction, targets: Sequence[Target] = ()
 ) -> tuple[tuple[Piece, ...], ...]:
-    """Return the stretches of two bodies around the words that changed for an expression.
+    """Return the passages of two bodies around the words that changed for an expression.
 
-    None if they cannot be compared, if no words changed, or if the expression looks at several parts of the page.
+    None if they cannot be compared, if no words changed, or if the expression selects several parts
+    of the page.
     """
     seen = compare_one_part(old, new, expression, extraction, targets)
     return () if seen is None else merge(seen[1].old, seen[1].new, seen[0].edits)
@@ -47,17 +50,18 @@ def compare_one_part(
     targets: Sequence[Target] = (),
     found: ChangeSet | None = None,
 ) -> tuple[ChangeSet, Pair] | None:
-    """Return what an expression finds between two bodies, and the part of them whose words its edits count.
+    """Return the findings of an expression between two bodies, and the part of them whose words its
+    edits index.
 
-    None if they cannot be compared, or if the expression watches several parts of the page.
+    None if they cannot be compared, or if the expression selects several parts of the page.
 
     Args:
         old: The body before.
         new: The body now.
-        expression: What is watched.
-        extraction: What of the page counts.
-        targets: What stands in for selectors that find nothing any more.
-        found: What was found when the change was stored, without what was noise then; None to compare now.
+        expression: The expression.
+        extraction: The sentinel's selection.
+        targets: The replacements of lost selectors.
+        found: The findings stored with the change, without its noise; None to compare now.
     """
     scopes = scopes_of(expression, extraction)
     before, after = (parse_body(body, keep_tree=needs_nodes(expression, extraction)) for body in (old, new))
@@ -73,7 +77,7 @@ def compare_one_part(
 
 
 def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Piece, ...], ...]:
-    """Return the stretches of two documents around edits of their words."""
+    """Return the passages of two documents around edits of their words."""
     ordered = _of_whole_numbers(old, new, sorted(_once(edits), key=lambda edit: (edit.new_start, edit.old_start)))
     groups: list[list[Edit]] = []
     for before, edit in pairwise([None, *ordered]):
@@ -90,7 +94,9 @@ def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Pi
 
 
 def _of_whole_numbers(old: Document, new: Document, edits: Sequence[Edit]) -> list[Edit]:
-    """Return edits (in order) of whole numbers, as people read them: one that changes a part of a number is one of all of it, and several are one."""
+    """Return edits (in order) extended to whole numbers: one that changes a part of a number covers
+    all of it, and several are merged.
+    """
     found: list[Edit] = []
     behind = _cut_edits(old, new, None, edits[0] if edits else None)
     for place, edit in enumerate(edits):
@@ -107,16 +113,18 @@ def _of_whole_numbers(old: Document, new: Document, edits: Sequence[Edit]) -> li
 
 
 class _CutOff(NamedTuple):
-    """How many words at the `left` and at the `right` of a stretch that stayed belong to numbers that the edits beside it cut."""
+    """How many unchanged words at the `left` and at the `right` of a gap belong to numbers that the
+    adjacent edits cut.
+    """
 
     left: int = 0
     right: int = 0
     is_all: bool = False
-    """whether no word of the stretch is left between two edits, which are one then"""
+    """whether no word is left between two edits, which are then merged"""
 
 
 def _cut_edits(old: Document, new: Document, before: Edit | None, behind: Edit | None) -> _CutOff:
-    """Return what edits cut off the stretch between them (None: that begins or ends the page)."""
+    """Return what edits cut off the text between them (None: the start or end of the page)."""
     was, now = (before.old_end, before.new_end) if before else (0, 0)
     until, end = (behind.old_start, behind.new_start) if behind else (len(old.tokens), len(new.tokens))
     length = end - now
@@ -132,12 +140,14 @@ def _cut_edits(old: Document, new: Document, before: Edit | None, behind: Edit |
 
 
 def _is_cut(document: Document, token: int) -> bool:
-    """Return whether a token goes on with the number of the token before it."""
+    """Return whether a token continues the number of the token before it."""
     return 0 < token < len(document.tokens) and document.whole(token, token + 1)[0] < token
 
 
 def _once(edits: Iterable[Edit]) -> list[Edit]:
-    """Return edits without those of words that another edit has too: where words and a keyword among them are watched, both tell it."""
+    """Return edits without those inside others: if words and a keyword among them are watched, both
+    report it.
+    """
     found = list(edits)
     gone = _outermost((edit for edit in found if edit.op != "insert"), lambda edit: (edit.old_start, edit.old_end))
     come = _outermost((edit for edit in found if edit.op != "delete"), lambda edit: (edit.new_start, edit.new_end))
@@ -145,7 +155,7 @@ def _once(edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _outermost(edits: Iterable[Edit], span: Callable[[Edit], tuple[int, int]]) -> set[Edit]:
-    """Return edits whose words lie in no other edit; of two with the same words the one that replaces them."""
+    """Return edits whose words lie in no other edit; of two with the same words the replace."""
     kept: set[Edit] = set()
     until = -1
     for edit in sorted(edits, key=lambda one: (span(one)[0], -span(one)[1], one.op in {"insert", "delete"})):
@@ -156,7 +166,9 @@ def _outermost(edits: Iterable[Edit], span: Callable[[Edit], tuple[int, int]]) -
 
 
 def _stretch(old: Document, new: Document, edits: list[Edit], shown: int) -> tuple[tuple[Piece, ...], int]:
-    """Return a stretch, and the word of the new version up to which it goes; `shown` words were shown before it."""
+    """Return a passage, and the word of the new version at which it ends; `shown` words were shown
+    before it.
+    """
     at = max(shown, edits[0].new_start - AROUND)
     until = min(len(new.tokens), edits[-1].new_end + AROUND)
     pieces: list[Piece] = [("same", f"… ({at - shown:,} word{'' if at - shown == 1 else 's'})")] if at > shown else []

@@ -1,8 +1,10 @@
-"""Quiet changes: what of a comparison is told and what is only kept, and what a look teaches of a page's noise (detection §4).
+"""Quiet changes: which findings are reported and which only stored, and what a poll teaches about a
+page's noise (detection §4).
 
-A change all of whose edits are noise is *quiet*: stored and listed, told to nobody. One with real parts is told with these, what is noise kept beside
-them. The cursor moves on either way, so that the next comparison is with the version before it and a real edit is met at the one pair
-that it lies between, never behind noise that grows.
+A change whose edits are all noise is *quiet*: stored and listed, not reported. One with real parts
+is reported with these, and its noise is stored beside them. The cursor moves in both cases, so that
+the next comparison is with the version before it and a real edit is found in the one pair that it
+lies between, never hidden by accumulated noise.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ _CONTENT = frozenset({"words", "body"})
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a comparison found, all of it noise if it is quiet; `within` are the things that all of it lies in, None if some lies elsewhere."""
+    """The findings of a comparison, all noise if quiet; `within` are the things that contain all of
+    them, None if some lie elsewhere.
+    """
 
     found: ChangeSet = ChangeSet()
     is_quiet: bool = False
@@ -39,7 +43,9 @@ class Heard:
 
 
 def settle(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard:
-    """Return what is told and kept of a comparison: `real` is what it finds through a mask, `whole` makes what it finds without."""
+    """Return what is reported and stored: `real` are the findings through a mask, `whole` computes
+    those without.
+    """
     if not mask.masked:
         return Heard(real)
     if real:
@@ -48,20 +54,22 @@ def settle(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard
 
 
 class Quieter:
-    """What is known of one page's noise while a job runs. `pair_of` returns the pair of a reference and the new version."""
+    """The noise of one page during a job. `pair_of` returns the pair of a reference and the new
+    version.
+    """
 
     def __init__(self, noise: Noise, pair_of: Callable[[int], Pair], wanted: Sequence[Wanted] = ()) -> None:
         self._noise = noise
         self._pair_of = pair_of
         self._memory = noise.memory
         kinds = {interest.kind for one in wanted for interest in interests_of(one.expression)}
-        self._interest = _ANY if "any" in kinds else _WORDS  # what is compared already is not compared again
+        self._interest = _ANY if "any" in kinds else _WORDS  # an earlier comparison is reused
         asked = (*noise.asked, *((one.expression, one.extraction) for one in wanted))
         self._views = dict.fromkeys(view for each in asked for view in views_of(*each))
         self._masks: dict[int, Mask] = {}
         self._shared = MaskCache()
         self.learned: Memory | None = None
-        """what is known after the look, None if it taught nothing"""
+        """the memory after the poll, None if it taught nothing"""
         self.second_look = False
 
     def learn(self, newest: int) -> None:
@@ -84,13 +92,15 @@ class Quieter:
         self.learned = self._memory = self._memory.settle()
 
     def rest(self) -> None:
-        """Learn from a new body in which nothing differs that could be noise."""
+        """Learn from a new body without any difference that could be noise."""
         noise = self._noise
         if self._memory.things:
             self.learned = self._memory = calm(self._memory, Looked(noise.polls, noise.at, noise.is_second))
 
     def is_news(self, reference: int) -> bool:
-        """Return whether words that are no noise, or the body of what has none, differ from a reference."""
+        """Return whether any word that is not noise, or the body of a document without words,
+        differs from a reference.
+        """
         pair = self._pair_of(reference)
         if pair.old.problem:
             return True
@@ -98,7 +108,9 @@ class Quieter:
         return any(_CONTENT.intersection(finding.kinds) for finding in found)
 
     def quiet(self, wanted: Wanted) -> Heard:
-        """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""
+        """Return the findings of a requested comparison. Raise `RefusedError` if it cannot be
+        made.
+        """
         pair, mask = self._pair_for(wanted), self._mask(wanted.reference)
         real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
         heard = settle(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
@@ -111,7 +123,9 @@ class Quieter:
         return known.doubting(frozenset(wanted.doubted))
 
     def _within(self, wanted: Wanted, heard: Heard, mask: Mask) -> frozenset[str] | None:
-        """Return the things that all of what was found lies in, whether they are noise or not; None if some lies elsewhere."""
+        """Return the things that contain all of the findings, noise or not; None if some lie
+        elsewhere.
+        """
         if not heard.is_quiet:
             if not self._memory.things:
                 return None
@@ -122,7 +136,9 @@ class Quieter:
         return frozenset(one.mask for one in mask.masked)
 
     def note(self, key: int, heard: Heard) -> tuple[Masked, ...]:
-        """Remember what was found for a subscription; return what masks left out if that is all that it would have been notified of of late."""
+        """Record the findings of a subscription; return the masks that left out all that it would
+        recently have been notified of.
+        """
         if not heard.found:
             return ()
         polls = self._noise.polls or self._memory.polls
@@ -150,12 +166,12 @@ class Quieter:
         self._memory = count_poll(memory, looked)
 
     def _has_view(self, document: Document) -> bool:
-        """Return whether anybody looks at something of a page that may be noise."""
+        """Return whether anybody watches a part of the page that may be noise."""
         return any(not view.name or _document(view, document) is not None for view in self._views)
 
 
 def _view_pair(view: NoiseView, pair: Pair) -> Pair | None:
-    """Return what a view sees of two versions, None where that is nothing or one value."""
+    """Return the pair of a view on two versions, None if it is empty or a single value."""
     old, new = _document(view, pair.old), _document(view, pair.new)
     return None if old is None or new is None else Pair(old, new)
 
@@ -163,7 +179,7 @@ def _view_pair(view: NoiseView, pair: Pair) -> Pair | None:
 def _document(view: NoiseView, document: Document) -> Document | None:
     try:
         return view.document(document)
-    except RefusedError:  # the comparison says so
+    except RefusedError:  # the comparison reports it
         return None
 
 

@@ -1,4 +1,4 @@
-"""What the parent hands to a runner: functions that are named here and do their work in `examiner`, imported where they run.
+"""The functions that the parent passes to a runner; they import `examiner` where they run.
 
 The parent never parses page content, so it never loads the parsers (contracts §7, §10).
 """
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 
 def examine(job: Job) -> Examination:
-    """Return what a new body says and what changed for each that waits. A page's content never raises."""
+    """Return the facts of a new body and the changes for each waiting subscription. A page's
+    content never raises.
+    """
     from tidings.detection.job import examiner
 
     return examiner.examine(job)
 
 
 def examine_framed(job: FramedJob) -> Examination:
-    """Return what a version with frames says and what changed for each that waits. A page's content never raises."""
+    """Return the facts of a version with frames and the changes for each waiting subscription. A
+    page's content never raises.
+    """
     from tidings.detection.job import framed
 
     return framed.examine(job)
@@ -31,7 +35,9 @@ def examine_framed(job: FramedJob) -> Examination:
 def compare_framed(
     pair: tuple[tuple[Part, ...], tuple[Part, ...], Expression, int, Extraction],
 ) -> tuple[ChangeSet, str]:
-    """Return what an expression finds between two versions of a page whose frames are followed: (old, new, …, depth, what is selected)."""
+    """Return the findings of an expression between two versions of a page with frames: (old, new,
+    …, depth, selection).
+    """
     from tidings.detection.job import framed
 
     return framed.compare_versions(*pair)
@@ -40,15 +46,17 @@ def compare_framed(
 def merge(
     pair: tuple[Body, Body, Expression, Extraction, tuple[Target, ...]],
 ) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """Return the stretches of two bodies around the words that changed for an expression (old, new, …, what is selected, what stands in for selectors)."""
+    """Return the passages of two bodies around the words that changed for an expression (old, new,
+    …, selection, replaced selectors).
+    """
     from tidings.detection.job import merged
 
     return merged.merge_bodies(*pair)
 
 
 def compare(pair: tuple[Body, Body, Expression, Extraction, tuple[Target, ...]]) -> tuple[ChangeSet, str]:
-    """Return what an expression finds between two bodies (old, new, …, what is selected, what stands in for selectors), or nothing and why they
-    could not be compared.
+    """Return the findings of an expression between two bodies (old, new, …, selection, replaced
+    selectors), or nothing and why they could not be compared.
     """
     from tidings.detection.job import examiner
 

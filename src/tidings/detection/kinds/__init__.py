@@ -1,3 +1,3 @@
-"""The change types, one module each, with their contract and their table. Each takes what it needs of a document and compares two. Nothing here
-combines several.
+"""The change types, one module each, with their contract and their table. Each takes its input from
+a document and compares two; they are not combined here.
 """

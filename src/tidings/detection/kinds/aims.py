@@ -1,7 +1,9 @@
-"""Aims: which part of a page each interest of an expression looks at (sentinels §4.1: extraction node).
+"""Aims: the part of a page that each interest of an expression selects (sentinels §4.1: extraction
+node).
 
-An interest looks at its own selector within what the sentinel selects. What NOT names by a selector is taken out of the page for those beside
-it that contain it: `any change AND NOT any change in css ".clock"` is any change of the page without its clock.
+An interest applies its own selector within the sentinel's selection. What NOT selects is removed
+from the page for the siblings that contain it: `any change AND NOT any change in css ".clock"` is
+any change of the page without its clock.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from tidings.document.select.extraction import Extraction
 from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
 
 MOST_TERMS = 16
-"""So many keywords of one interest have digests of their own; of more, the text's decides."""
+"""The most keywords of one interest with digests of their own; beyond that, the text's digest
+decides.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """One interest and the part of a page that it looks at."""
+    """One interest and the part of a page that it selects."""
 
     interest: Interest
     scope: Extraction
@@ -35,7 +39,7 @@ class Either:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """AND: all of `positive` must find something; `negative` is taken out of it, or vetoes it."""
+    """AND: all of `positive` must have findings; `negative` is subtracted, or a veto."""
 
     positive: tuple[Aimed, ...]
     negative: tuple[Aimed, ...]
@@ -46,7 +50,9 @@ Aimed = Aim | Either | Both
 
 @lru_cache(maxsize=4_096)
 def aim_expression(expression: Expression, extraction: Extraction) -> Aimed:
-    """Return an expression with the part of a page that each interest looks at; `extraction` is what the sentinel selects."""
+    """Return an expression with the part of a page that each interest selects; `extraction` is the
+    sentinel's selection.
+    """
     match expression:
         case Interest():
             return Aim(expression, extraction.within(expression.selector))
@@ -54,7 +60,7 @@ def aim_expression(expression: Expression, extraction: Extraction) -> Aimed:
             return Either(tuple(aim_expression(part, extraction) for part in parts))
         case AllOf(parts):
             return _both(parts, extraction)
-        case Not():  # alone it would tell every quiet look; the language refuses it (E26)
+        case Not():  # alone it would report every quiet poll; the language refuses it (E26)
             return Either(())
 
 
@@ -72,7 +78,7 @@ def aims_of(aim: Aimed) -> Iterator[Aim]:
 
 
 def positive_of(aim: Aimed) -> list[Aim]:
-    """Return the leaves that are watched: what NOT names is not among them."""
+    """Return the positive leaves: those not under NOT."""
     match aim:
         case Aim():
             return [aim]
@@ -82,13 +88,15 @@ def positive_of(aim: Aimed) -> list[Aim]:
 
 @lru_cache(maxsize=4_096)
 def scopes_of(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
-    """Return the parts of a page that an expression looks at, in the order in which their tokens follow one another."""
+    """Return the parts of a page that an expression selects, in the order of their tokens."""
     return tuple(dict.fromkeys(aim.scope for aim in aims_of(aim_expression(expression, extraction)))) or (extraction,)
 
 
 @lru_cache(maxsize=4_096)
 def digests_in(expression: Expression, extraction: Extraction, scope: Extraction) -> frozenset[str]:
-    """Return the names of the digests that decide in one of these parts: where all are equal nothing is found there."""
+    """Return the names of the digests that decide in one of these parts: if all are equal, there
+    are no findings.
+    """
     aims = aims_of(aim_expression(expression, extraction))
     return frozenset(name for aim in aims if aim.scope == scope for name in _digests(aim.interest))
 
@@ -104,14 +112,16 @@ def _digests(interest: Interest) -> Iterator[str]:
 
 @lru_cache(maxsize=4_096)
 def scopes_of_items(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
-    """Return the parts of a page whose entries an expression looks at (`items`)."""
+    """Return the parts of a page whose entries an expression selects (`items`)."""
     aims = aims_of(aim_expression(expression, extraction))
     return tuple(dict.fromkeys(aim.scope for aim in aims if aim.interest.kind == "items"))
 
 
 @lru_cache(maxsize=4_096)
 def needs_nodes(expression: Expression, extraction: Extraction) -> bool:
-    """Return whether the parsed page has to be kept, since parts of it or things in it are looked at."""
+    """Return whether the parsed page is needed, because parts of it or things in it are
+    selected.
+    """
     aims = list(aims_of(aim_expression(expression, extraction)))
     return any(not aim.scope.is_whole or aim.interest.kind in STRUCTURED for aim in aims)
 
@@ -135,7 +145,7 @@ def _both(parts: Sequence[Expression], extraction: Extraction) -> Both:
 
 
 def _holds(whole: Expression, unwanted: Expression) -> bool:
-    """Return whether a part of a page that NOT names can be taken out of what another interest looks at."""
+    """Return whether a part under NOT can be removed from the part of another interest."""
     if not isinstance(unwanted, Interest) or unwanted.selector is None or not isinstance(whole, (Interest, AnyOf)):
         return False
     if unwanted.terms or unwanted.direction or unwanted.where:

@@ -1,6 +1,7 @@
-"""Interests: the leaves of an expression, and what of it is about one page of its sentinel (sentinels §4.5).
+"""Interests: the leaves of an expression, and its part for one page of its sentinel (sentinels
+§4.5).
 
-Nothing here reads pages, so that the service can ask too.
+Nothing here parses pages, so the service can use it too.
 """
 
 from __future__ import annotations
@@ -11,31 +12,37 @@ from typing import Final, NamedTuple
 from tidings.model.watch.interest import ON_PAGE, AllOf, AnyOf, Expression, Interest, Not
 
 ANSWERED = frozenset({"status", "header"})
-"""Change types of what a page is answered with: no two versions of it say anything of that."""
+"""Change types on the answer to a request, not on the content of versions."""
 _THROUGH = frozenset({"any", "words", "links", "images", "list", "table", "items"})
 LONGEST: Final = 160
-"""Characters of a text that is shown."""
+"""The longest text that is shown, in characters."""
 TERMS_SHOWN: Final = 3
-"""Terms in a label, at most."""
+"""The most terms in a label."""
 
 
 class Subject(NamedTuple):
-    """What one comparison is of: a page by its name (None: each), as it is shown or as it is answered."""
+    """What one comparison is about: a page by its name (None: each), by its content or its
+    answer.
+    """
 
     page: str | None
     is_answer: bool
 
 
 def subjects_of(expression: Expression) -> frozenset[Subject]:
-    """Return what must be compared to decide an expression; of more than one nothing decides it alone."""
+    """Return what must be compared to decide an expression; if there are several, none decides it
+    alone.
+    """
     return frozenset(Subject(one.of, one.kind in ANSWERED) for one in interests_of(expression))
 
 
 def on_page(expression: Expression, page: str | None) -> Expression | None:
-    """Return what of an expression is about one page of its sentinel, None if nothing is; `page` is the page's name there.
+    """Return the part of an expression for one page of its sentinel, None if there is none; `page`
+    is the page's name there.
 
-    An interest without `of` is about every page. What is joined with parts of other pages stands alone here: whoever combines pages asks each for
-    its own changes. So does what NOT names: `any change of A AND NOT any change of B` is a change of B on B.
+    An interest without `of` applies to every page. Parts joined with those of other pages stand
+    alone here: the caller combines the changes of each page. So do parts under NOT: `any change of
+    A AND NOT any change of B` is a change of B on B.
     """
     match expression:
         case Interest():
@@ -50,7 +57,9 @@ def on_page(expression: Expression, page: str | None) -> Expression | None:
 
 
 def is_across(expression: Expression) -> bool:
-    """Return whether an AND joins parts of several pages, or what a page shows with what it is answered: no one comparison decides it."""
+    """Return whether an AND joins parts of several pages, or content with an answer: no single
+    comparison decides it.
+    """
     match expression:
         case Interest():
             return False
@@ -63,7 +72,7 @@ def is_across(expression: Expression) -> bool:
 
 
 def looks_through(interest: Interest) -> bool:
-    """Return whether an interest looks at pages through masks; all others name what they look at, by their type or a condition."""
+    """Return whether an interest uses masks; others are explicit, by their type or a condition."""
     return interest.kind in _THROUGH and all(
         condition.measure in {*ON_PAGE, "never seen"} for condition in interest.where
     )
@@ -90,7 +99,7 @@ def _join(form: type[AnyOf | AllOf], parts: Sequence[Expression | None]) -> Expr
 
 
 def label_of(interest: Interest) -> str:
-    """Return what an interest watches, in words of the language: `table 2 in css "#results"`."""
+    """Return the label of an interest, in words of the language: `table 2 in css "#results"`."""
     what = {"any": "text", "words": "text"}.get(interest.kind, interest.kind)
     if interest.terms:
         what = f"{what} {', '.join(f'{chr(34)}{term}{chr(34)}' for term in interest.terms[:TERMS_SHOWN])}"

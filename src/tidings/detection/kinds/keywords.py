@@ -1,4 +1,4 @@
-"""Keywords: how often words stand on a page, wherever they stand (004 §5.3.2.3, §5.4)."""
+"""Keywords: how often words occur on a page, in any place (004 §5.3.2.3, §5.4)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.sentinel import Direction
 
 MANY = 32
-"""So many terms are looked for one by one; from then on one pass over the page finds all words."""
+"""Fewer terms are searched one by one; from then on one pass over the page finds all words."""
 
 COUNT: Final = "keyword "
-"""The name of the digest of how often a keyword stands on a page begins so, and its words follow."""
+"""The prefix of the name of a digest of a keyword's count; the words follow."""
 
 
 @dataclass(frozen=True)
 class Keywords:
-    """One keyword, counted. A keyword of several words is counted where they stand in a row.
+    """One keyword, counted. A keyword of several words counts where they are adjacent.
 
-    `exact`: case counts and symbols are no words, as in the thesis. That it stands elsewhere is no change.
+    `exact`: case matters and symbols are not words, as in the thesis. Moving is no change.
     """
 
     term: str = ""
@@ -38,7 +38,7 @@ class Keywords:
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """Return what decides: how often the keyword stands there, whatever else the text says; without a term, the text."""
+        """Return the deciding digests: the count of the keyword; without a term, the text."""
         return (f"{COUNT}{' '.join(self._wanted)}", "body") if self.term and not self.exact else ("text",)
 
     def for_term(self, term: str) -> Keywords:
@@ -50,12 +50,12 @@ class Keywords:
         return words_of_term(self.term, exact=self.exact)
 
     def size(self, document: Document) -> int:
-        """Return how often it stands there."""
+        """Return how often it occurs."""
         return sum(1 for _ in self._spans(document)) if self.exact else len(_places(document, self._wanted))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the row of the keyword, if it stands there more or less often, and which of its occurrences came or went; of a body
-        without text, that it is another.
+        """Return the row of the keyword, if its count differs, and which occurrences were inserted
+        or deleted; of a body without text, that it differs.
         """
         if old.textless or new.textless:
             return finding_of_body(old, new)
@@ -66,7 +66,9 @@ class Keywords:
         return (finding_of_objects(self.name, rows, *places_of(rows, (old, new), (spans[0], spans[1]))),)
 
     def spans(self, old: Document, new: Document, direction: Direction | None) -> tuple[list[Span], list[Span]]:
-        """Return the tokens of both pages that belong to the keyword, and to changes of it in a direction."""
+        """Return the tokens of both pages that belong to the keyword, and to changes of it in a
+        direction.
+        """
         return (
             list(self._spans(old)) if direction in {None, "deleted"} else [],
             list(self._spans(new)) if direction in {None, "inserted"} else [],
@@ -83,12 +85,14 @@ class Keywords:
 
 
 def count_digest(name: str, document: Document) -> str:
-    """Return what decides whether a keyword stands more or less often on a page; `name` is that of its digest."""
+    """Return the digest input of a keyword's count; `name` is the name of its digest."""
     return str(len(_places(document, tuple(name.removeprefix(COUNT).split(" ")))))
 
 
 def _places(document: Document, wanted: tuple[str, ...]) -> list[int]:
-    """Return where in the folded text a term stands, overlaps included; looked for once, and with all others once there are many."""
+    """Return where a term occurs in the folded text, overlaps included; cached, and found with all
+    others once there are many.
+    """
     known = document.sought
     if wanted not in known:
         is_many = len(known) >= MANY and len(wanted) == 1
@@ -97,7 +101,7 @@ def _places(document: Document, wanted: tuple[str, ...]) -> list[int]:
 
 
 def _find(text: str, wanted: tuple[str, ...]) -> Iterator[int]:
-    """Yield where a term stands in a text that has a space before and behind each word."""
+    """Yield where a term occurs in a text with a space around each word."""
     if not wanted:
         return
     piece = f" {' '.join(wanted)} "

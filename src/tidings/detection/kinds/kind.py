@@ -1,4 +1,6 @@
-"""The contract of a change type (004 §3.4.2): what it takes from a document, and how it compares two."""
+"""The contract of a change type (004 §3.4.2): what it takes from a document, and how it compares
+two.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ Span = tuple[int, int]
 class Kind(Protocol):
     """One change type.
 
-    `name` is what `Interest.kind` calls it. `contains` are the types whose every change is a change of this one too. `digests` are the names of the digests that decide: where all of them are equal, `compare` finds nothing.
+    `name` is the value of `Interest.kind`. `contains` are the types whose every change is a change
+    of this one too. `digests` are the names of the deciding digests: if all of them are equal,
+    `compare` finds nothing.
     """
 
     @property
@@ -29,7 +33,7 @@ class Kind(Protocol):
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """Return the names of the digests that decide."""
+        """Return the names of the deciding digests."""
         ...
 
     def size(self, document: Document) -> int:
@@ -37,7 +41,8 @@ class Kind(Protocol):
         ...
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what changed: a non-empty finding for each sort of thing (words, links, images, body), none if nothing did.
+        """Return the changes: a non-empty finding for each sort of thing (words, links, images,
+        body), empty if there are none.
 
         Raises `RefusedError` if the documents cannot be compared so.
         """
@@ -45,11 +50,13 @@ class Kind(Protocol):
 
 
 class TermKind(Kind, Protocol):
-    """A change type that looks for something that the user writes: a keyword, a phrase. The row without a term finds nothing."""
+    """A change type with a search term of the user: a keyword, a phrase. Its row without a term
+    finds nothing.
+    """
 
     @property
     def term(self) -> str:
-        """Return what is looked for, as the user wrote it."""
+        """Return the term, as the user wrote it."""
         ...
 
     def for_term(self, term: str) -> TermKind:
@@ -62,15 +69,17 @@ class TermKind(Kind, Protocol):
 
 
 class PlacedKind(Kind, Protocol):
-    """A change type that looks at one of several things of a page by its place: the second table. The row without a place looks at all."""
+    """A change type that can select one of several things of a page by number: the second table.
+    Its row without a number selects all.
+    """
 
     @property
     def ordinal(self) -> int | None:
-        """Return the place, the first is 1."""
+        """Return the number, from 1."""
         ...
 
     def for_ordinal(self, ordinal: int | None) -> PlacedKind:
-        """Return this type for another place."""
+        """Return this type for another number."""
         ...
 
     def is_there(self, document: Document) -> bool:
@@ -79,8 +88,10 @@ class PlacedKind(Kind, Protocol):
 
 
 class SaidKind(Kind, Protocol):
-    """A change type that looks at something a page may not say at all: its price. A version without it lacks it (`absence`)."""
+    """A change type on something that a page may not state: its price. A version without it lacks
+    it (`absence`).
+    """
 
     def is_there(self, document: Document) -> bool:
-        """Return whether a document says it."""
+        """Return whether a document states it."""
         ...

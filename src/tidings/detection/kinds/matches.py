@@ -1,4 +1,6 @@
-"""Regular expressions: what an RE2 pattern finds in the lines of a page, as a multiset (004 §3.4.2; detection §1.4)."""
+"""Regular expressions: the matches of an RE2 pattern in the lines of a page, as a multiset (004
+§3.4.2; detection §1.4).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ from tidings.document.text.words import plain, show
 from tidings.model.observed.change import ChangeSet
 
 MOST_MATCHES = 100_000
-"""Most matches in one version."""
+"""The most matches in one version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Regex:
-    """A pattern. An object is what it matches, or the group if it has one, or its groups with a space between them."""
+    """A pattern. An object is a match, or its group if it has one, or its groups joined by
+    spaces.
+    """
 
     pattern: str = ""
     name: str = "regex"
@@ -30,7 +34,7 @@ class Regex:
         return len(self._find(document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the matches that are there more or less often."""
+        """Return the matches whose counts differ."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
         was, now = self._find(old), self._find(new)
@@ -43,7 +47,9 @@ class Regex:
 
 
 def matches_in(pattern: str, document: Document) -> list[str]:
-    """Return what a pattern matches in a document, in its order. Raises `RefusedError` if that is too often."""
+    """Return the matches of a pattern in a document, in order. Raise `RefusedError` if there are
+    too many.
+    """
     found: list[str] = []
     for line in document.lines if pattern else ():
         for match in matches_of(pattern, line):

@@ -22,14 +22,16 @@ def numbers(old: Document, new: Document) -> tuple[Decimal | None, Decimal | Non
 
 
 def number_digest(document: Document) -> str:
-    """Return what decides what number a document has: how its first one is written."""
+    """Return the digest input of the first number: its notation."""
     number = first_number(document)
     return "" if number is None else f"{number.is_negative} {number.is_money} {number.sense} {number.digits}"
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The first number of the text. That it is written otherwise, or in another currency, is no change; a number that goes or comes is."""
+    """The first number of the text. Another notation or currency is no change; a deleted or
+    inserted number is.
+    """
 
     name: str = "number"
     contains: frozenset[str] = frozenset({"number"})
@@ -40,7 +42,7 @@ class Number:
         return int(first_number(document) is not None)
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the two numbers as they are written, if they are not the same."""
+        """Return the two numbers as written, if they differ."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
         before, after = first_number(old), first_number(new)

@@ -1,4 +1,6 @@
-"""Phrases: which of their occurrences came, went, moved or were reworded (004 §5.3.2.1, §5.4.1.1)."""
+"""Phrases: which of their occurrences were inserted, deleted, moved or reworded (004 §5.3.2.1,
+§5.4.1.1).
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ _DIRECTIONS: dict[str, Direction] = {"insert": "inserted", "delete": "deleted", 
 
 @dataclass(frozen=True)
 class Phrases:
-    """One phrase. That only what stands around it changed is no change; `rules` say how it is compared,
-    and adapt to how stable the page is (W-122, W-124).
+    """One phrase. A change of its surroundings only is no change; `rules` define the comparison,
+    and adapt to the stability of the page (W-122, W-124).
     """
 
     term: str = ""
@@ -41,11 +43,11 @@ class Phrases:
         return words_of_term(self.term, exact=self.rules.exact)
 
     def size(self, document: Document) -> int:
-        """Return how often it stands there."""
+        """Return how often it occurs."""
         return sum(1 for _ in occurrences(self._words(document).words, self._wanted))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what became of the phrase; of a body without text, that it is another."""
+        """Return the changes of the phrase; of a body without text, that it differs."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
         before, after = self._words(old), self._words(new)
@@ -101,7 +103,7 @@ class Phrases:
 
 @dataclass(frozen=True, slots=True)
 class _PhrasePages:
-    """Two documents and their words, to show what stands where as the pages write it."""
+    """Two documents and their words, to show occurrences as the pages write them."""
 
     old: Document
     new: Document

@@ -1,5 +1,6 @@
-"""All change types that there are (004 §3.4.2): any change, words, links, images, keywords, phrases, tables, lists, patterns, the first
-number, entries, the page's state and headers, and the price and availability of what it sells.
+"""The table of all change types (004 §3.4.2): any change, words, links, images, keywords, phrases,
+tables, lists, patterns, the first number, entries, the page's state and headers, and the price and
+availability of its product.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _PLACES: Final[dict[str, Callable[[Document], Sequence[Place]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """All words, in their order (004 §5.4); of data, what stands where (`structured`)."""
+    """All words, in order (004 §5.4); of data, by its structure (`structured`)."""
 
     name: str = "words"
     contains: frozenset[str] = frozenset({"words", "keywords", "phrases"})
@@ -64,7 +65,9 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class StrictWords:
-    """All words as the thesis has them: symbols are none, and the signs of numbers separate (004 §5.3.1)."""
+    """All words as in the thesis: symbols are not words, and the signs of numbers separate (004
+    §5.3.1).
+    """
 
     name: str = "words"
     contains: frozenset[str] = frozenset({"words", "keywords", "phrases"})
@@ -103,7 +106,7 @@ class Addresses:
         return len(_there(self._each(document)))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the addresses that are there more or less often."""
+        """Return the addresses whose counts differ."""
         return (*self.addresses(old, new), *finding_of_body(old, new))
 
     def addresses(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
@@ -128,7 +131,7 @@ class Addresses:
         return _EACH[self.name](resolver or Resolver(document.base, self.identity), document)
 
     def _sizes(self, document: Document) -> list[frozenset[str]]:
-        """Return for each image the addresses of its sizes, none for one that has one size only."""
+        """Return for each image the addresses of its sizes, empty for one of a single size."""
         resolver = Resolver(document.base, self.identity)
         each = (image.sizes if isinstance(image, Image) else () for image in document.images)
         return [frozenset(resolver.images(sizes)) if sizes else frozenset() for sizes in each]
@@ -136,7 +139,7 @@ class Addresses:
     def _spans(
         self, document: Document, each: Sequence[str | None], rows: Sequence[ObjectCount]
     ) -> dict[str, list[Span]]:
-        """Return where the objects of the rows stand, as far as the document knows."""
+        """Return the places of the objects of the rows, as far as the document knows them."""
         found: dict[str, list[Span]] = {row.object: [] for row in rows}
         for name, place in zip(each, _PLACES[self.name](document), strict=False):
             if name in found:
@@ -150,7 +153,9 @@ def _there(each: Iterable[str | None]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class AnyChange:
-    """Any word, link or image (004 §5.4). Addresses are compared without their query: a session alone is no change."""
+    """Any word, link or image (004 §5.4). Addresses are compared without their query: a new session
+    id is no change.
+    """
 
     name: str = "any"
     contains: frozenset[str] = frozenset({"any", "words", "links", "images", "keywords", "phrases"})
@@ -161,7 +166,7 @@ class AnyChange:
         return document.words + _PLAIN_LINKS.size(document) + _PLAIN_IMAGES.size(document)
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what changed among words, links and images; the addresses of data are words of it already."""
+        """Return the changes of words, links and images; addresses in data are words already."""
         if old.media in _DATA and new.media in _DATA:
             return Words().compare(old, new)
         return (*Words().compare(old, new), *_PLAIN_LINKS.addresses(old, new), *_PLAIN_IMAGES.addresses(old, new))
@@ -207,7 +212,7 @@ _STRICT: Final[dict[str, TermKind]] = {"keywords": Keywords(exact=True), "phrase
 
 
 def terms_of(interest: Interest) -> tuple[str, ...]:
-    """Return the terms that an interest looks for; one empty term for a type that has none."""
+    """Return the search terms of an interest; one empty term for a type without terms."""
     return distinct(interest.terms, exact=interest.form == "strict") or ("",)
 
 
@@ -233,21 +238,26 @@ def _make_kind(interest: Interest) -> Kind:
 
 
 def can_lack(interest: Interest) -> bool:
-    """Return whether a page may be without what an interest looks at, whatever its selector finds: a place, a price."""
+    """Return whether a page may lack what an interest selects, whatever its selector matches: a
+    numbered thing, a price.
+    """
     return interest.ordinal is not None or interest.kind in SAID_KINDS
 
 
 def is_there(interest: Interest, document: Document) -> bool:
-    """Return whether a document has what an interest names by its place (`table 2`), or what it may not say; all else is there."""
+    """Return whether a document has the numbered thing of an interest (`table 2`), or its optional
+    one; all else exists.
+    """
     if interest.kind in SAID_KINDS:
         return SAID_KINDS[interest.kind].is_there(document)
     return interest.ordinal is None or PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal).is_there(document)
 
 
 def describe_lack(interest: Interest, part: Document) -> str:
-    """Return what an interest looks at and a part of a page does not have, in words of the language; empty if it is all there.
+    """Return the part that an interest selects and a part of a page lacks, in words of the
+    language; empty if it exists.
 
-    Raises `RefusedError` if that cannot be known.
+    Raises `RefusedError` if that cannot be decided.
     """
     if part.problem:
         return ""

@@ -1,7 +1,8 @@
 """The states of a page as content (`status`, sentinels §5.3).
 
-What a page answers is no text of it, so that no pair of documents holds it: the service knows when a page goes into an error, out of it or into
-another one, and asks here what that is to an expression. Repetitions of an error are no change. Nothing here parses.
+The answer is not part of its text, so no pair of documents holds it: the service knows when a page
+enters, leaves or switches an error, and evaluates expressions on that here. Repeated errors are no
+change. Nothing is parsed here.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ def watches_state(expression: Expression) -> bool:
 
 
 def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
-    """Return what an expression finds when a page goes from one state to another; what is no status finds nothing.
+    """Return the findings of an expression between two states; other change types find nothing.
 
-    The new state was inserted and the old one deleted; to say `updated` asks for any other state. Conditions are on the new state.
+    The new state was inserted and the old one deleted; `updated` matches any other state.
+    Conditions apply to the new state.
     """
 
     def find_in(interest: Interest) -> ChangeSet:
@@ -49,7 +51,9 @@ def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
 
 
 def evaluate_answers(expression: Expression, find: Callable[[Interest], ChangeSet]) -> ChangeSet:
-    """Return what an expression finds in what a page is answered with; `find` says what each interest does."""
+    """Return the findings of an expression in the answers of a page; `find` evaluates each
+    interest.
+    """
     match expression:
         case Interest():
             return find(expression)
@@ -80,6 +84,6 @@ def says(condition: Condition, state: str) -> bool:
     """Return whether a text contains or matches what a condition asks for."""
     if condition.measure in {"contains", "is"}:
         return fold(plain(condition.text)) in fold(plain(state))
-    import re2  # the parent needs it for the states of those pages alone whose sentinel asks so
+    import re2  # needed in the parent only for pages whose sentinel asks for states
 
     return re2.search(condition.text, plain(state)) is not None

@@ -1,4 +1,6 @@
-"""Status and response headers as change types: two documents of a page say nothing of what it was answered with (`states`, `headers`)."""
+"""Status and response headers as change types: documents of a page do not hold its answers
+(`states`, `headers`).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from tidings.model.observed.change import ChangeSet
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of the page; two of its documents say nothing of it."""
+    """The state of the page; its documents do not hold it."""
 
     name: str = "status"
     contains: frozenset[str] = frozenset({"status"})
@@ -27,7 +29,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """A header that the page was answered with; its documents say nothing of it."""
+    """A response header; the page's documents do not hold it."""
 
     name: str = "header"
     contains: frozenset[str] = frozenset({"header"})

@@ -1,1 +1,3 @@
-"""Noise: what changes on a page though its publisher changed nothing, found, learned and left out of what is told (detection §4)."""
+"""Noise: what changes on a page without an edit by its publisher; found, learned and excluded from
+reports (detection §4).
+"""

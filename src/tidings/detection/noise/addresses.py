@@ -1,7 +1,9 @@
-"""Addresses that change by themselves: which part of them does, and what they are called without it (detection §4.1).
+"""Addresses that change by themselves: which part of them does, and their form without it
+(detection §4.1).
 
-A *family* is all addresses of one directory, segments that look drawn by lot written `*`; a *query key* is one whose values differ while the address
-before them stays. Which of them is noise is learned like any place of the text.
+A *family* is all addresses of one directory, with random segments written `*`; a *query key* is one
+whose values differ while the address before them stays. Which of them is noise is learned as for
+any place of the text.
 """
 
 from __future__ import annotations
@@ -19,12 +21,14 @@ from tidings.model.observed.change import ObjectCount
 
 _TOKEN = re.compile(r"[A-Za-z0-9_=~]{10,}")
 _TURNS = 3
-"""Turns from letters to digits or back that a segment drawn by lot has at least."""
+"""The least switches between letters and digits in a random segment."""
 _TURN = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 
 
 def family_of(address: str) -> str:
-    """Return the family of an address: its directory up to the first segment drawn by lot; empty for one that has no host."""
+    """Return the family of an address: its directory up to the first random segment; empty if it
+    has no host.
+    """
     scheme, parted, rest = address.partition("?")[0].partition("://")
     if not parted:
         return ""
@@ -41,12 +45,16 @@ def family_of(address: str) -> str:
 
 
 def is_drawn(segment: str) -> bool:
-    """Return whether a segment of a path looks drawn by lot: long, and letters and digits take turns in it."""
+    """Return whether a segment of a path looks random: long, with letters and digits
+    alternating.
+    """
     return bool(_TOKEN.fullmatch(segment)) and len(_TURN.findall(segment)) >= _TURNS
 
 
 def shape_of(address: str, families: Iterable[str], keys: Iterable[str]) -> str:
-    """Return an address without what is noise in it: segments of families with a `*`, and the values of query keys."""
+    """Return an address without its noise: segments of families as `*`, and no values of query
+    keys.
+    """
     base, asked, query = address.partition("?")
     if (family := family_of(base)).endswith("*") and family in families:
         base = family + base[len(family) - 1 :].partition("/")[2]
@@ -66,7 +74,7 @@ def families_in(addresses: Iterable[str]) -> Mapping[str, list[str]]:
 
 
 def keys_in(addresses: Iterable[str]) -> Mapping[str, list[str]]:
-    """Return the values of each query key, each key in order of the addresses that it stands in."""
+    """Return the values of each query key, each key in the order of its addresses."""
     found: dict[str, list[str]] = {}
     for address in sorted(addresses):
         for key, value in parse_qsl(address.partition("?")[2], keep_blank_values=True):
@@ -75,14 +83,16 @@ def keys_in(addresses: Iterable[str]) -> Mapping[str, list[str]]:
 
 
 def groups_of(document: Document, sort: str) -> Mapping[str, list[str]]:
-    """Return what stands in a document's groups of a sort, by their names: families without their queries, or query keys."""
+    """Return the content of a document's groups of a sort, by name: families without their queries,
+    or query keys.
+    """
     kind, _, query = sort.partition(".")
     addresses = addresses_of(document, kind)
     return keys_in(addresses) if query else families_in(without_queries(addresses))
 
 
 def addresses_of(document: Document, kind: str) -> list[str]:
-    """Return the addresses of a document's `links` or `images`, as they are learned from: whole."""
+    """Return the addresses of a document's `links` or `images` for learning, in full."""
     return links_of(document.links, document.base) if kind == "links" else images_of(document.images, document.base)
 
 
@@ -92,12 +102,12 @@ def without_queries(addresses: Iterable[str]) -> list[str]:
 
 
 def digest_of(texts: Iterable[str]) -> str:
-    """Return a short digest of what stands in a group."""
+    """Return a short digest of the content of a group."""
     return xxhash.xxh3_64_hexdigest("\n".join(texts).encode("utf-8", "replace"))[:8]
 
 
 def keys_that_differ(old: Iterable[str], new: Iterable[str]) -> set[str]:
-    """Return the query keys whose values differ where address and keys are the same."""
+    """Return the query keys whose values differ while address and keys are the same."""
     before, after = (_by_path(addresses) for addresses in (_only(old, new), _only(new, old)))
     return {
         key
@@ -110,7 +120,7 @@ def keys_that_differ(old: Iterable[str], new: Iterable[str]) -> set[str]:
 
 
 def without_noise(rows: Iterable[ObjectCount], families: Iterable[str], keys: Iterable[str]) -> tuple[ObjectCount, ...]:
-    """Return the rows that are left when addresses are compared by their shapes."""
+    """Return the rows left when addresses are compared by their shapes."""
     rows = list(rows)
     named, meant = set(families), set(keys)
     shapes = {row.object: shape_of(row.object, named, meant) for row in rows}

@@ -1,8 +1,8 @@
-"""Learning: what one more look says of a page's noise (detection §4.3).
+"""Learn from one more poll about a page's noise (detection §4.3).
 
-Every thing that is known is looked for in both versions and counted; what changed and is nothing known yet becomes a new thing, as long as the words
-around it name it. Values that were put in classes already (a counter, a clock) are never learned. All counts are of looks, those
-at which nothing differed among them.
+Every known thing is located in both versions and counted; an unknown change becomes a new thing, if
+the words around it identify it. Values of a class (a counter, a clock) are never learned. Counts
+are of polls, including those without differences.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tidings.document.document import Document
 from tidings.model.observed.change import Edit
 
 MOST_NEW = 32
-"""Things that one look adds of each sort."""
+"""The most things that one poll adds of each sort."""
 
 
 def learn_from_poll(
@@ -52,9 +52,12 @@ def learn_from_poll(
     view: str = "",
     words_of: Callable[[Document], WordString] = WordString,
 ) -> Memory:
-    """Return what is known after a look that found `new` where `old` was before, of the whole page or of a `view` of it.
+    """Return the memory after a poll that found `new` in place of `old`, of the whole page or of a
+    `view` of it.
 
-    `edits` are those of its words that are no mere values, `words_of` returns the words of a document to look for places in. The look itself is counted once all views have been learned from (`looks.count_poll`).
+    `edits` are those of its words that are not mere values, `words_of` returns the words of a
+    document to locate places in. The poll itself is counted once all views have been learned from
+    (`looks.count_poll`).
     """
     steady = max(0, looked.polls - memory.polls - 1) if memory.polls else 0
     known = [thing for thing in memory.of("words") if thing.view == view]
@@ -87,7 +90,7 @@ def _words(
         come = find(thing.place, after) if thing.place is not None else None
         if gone is None or come is None:
             sides = sides_of(thing) if thing.is_spread and thing.verdict else frozenset()
-            if sides - carried:  # one for all entries of before
+            if sides - carried:  # one for all earlier entries
                 carried |= sides
                 differs = not sides.isdisjoint(names)
                 yield thing.hear_elsewhere(before=steady, differs=differs, is_second=looked.is_second)
@@ -108,7 +111,7 @@ def _words(
 
 
 def _names(edits: Sequence[Edit], old: WordString, new: WordString) -> Counter[Beside]:
-    """Return the words that edits stand between in both versions, with how many do."""
+    """Return the words around edits in both versions, with the number of edits."""
     return Counter(
         name
         for edit in edits
@@ -154,7 +157,9 @@ def _new_places(
 def _name_stretches(
     stretches: Iterable[tuple[str, Edit]], hunks: Sequence[Edit], before: WordString, after: WordString
 ) -> Iterator[tuple[str, Edit, Place]]:
-    """Yield the stretches that words around them name, or of one that none do the hunks in it: the words that name these may stand within it."""
+    """Yield the passages that the words around them identify; if none do, the hunks in it, which
+    words inside the passage may identify.
+    """
     for name, stretch in stretches:
         first = bisect_left(hunks, stretch.new_start, key=lambda hunk: hunk.new_start)
         last = bisect_right(hunks, stretch.new_end, key=lambda hunk: hunk.new_end)
@@ -168,7 +173,7 @@ def _name_stretches(
 
 
 class _Spans:
-    """Spans, asked how far those reach that begin at a word or before it."""
+    """Spans, to query how far those reach that begin at or before a word."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         held = sorted(spans)
@@ -176,7 +181,7 @@ class _Spans:
         self._reaches = list(accumulate((end for _, end in held), max))
 
     def reach(self, word: int) -> int:
-        """Return the last end of the spans that begin at `word` or before it, -1 if none does."""
+        """Return the last end of the spans that begin at or before `word`, -1 if there is none."""
         at = bisect_right(self._starts, word)
         return self._reaches[at - 1] if at else -1
 
@@ -256,7 +261,9 @@ def _group(
     steady: int,
     own: str,
 ) -> Iterator[Thing]:
-    """Yield the things of a sort, which are groups of texts by name, after a look; `own` is a group that is never learned."""
+    """Yield the things of a sort (groups of texts by name) after a poll; `own` is a group that is
+    never learned.
+    """
     named = {thing.name for thing in known}
     for thing in known:
         if thing.name in old and thing.name in new:
@@ -281,6 +288,6 @@ def _first_of(these: Sequence[str], those: Sequence[str]) -> str:
 
 
 def _root(base: str) -> str:
-    """Return the family of all that stands at the root of a page's host: too much to be one thing."""
+    """Return the family of the root of a page's host: too large for one thing."""
     scheme, _, rest = base.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}/"

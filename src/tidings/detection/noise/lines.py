@@ -1,7 +1,8 @@
-"""Lines around edits: the value classes that an edit lies in, as stretches of tokens (detection §4.1).
+"""Lines around edits: the value classes that contain an edit, as ranges of tokens (detection §4.1).
 
-An edit is a change of values alone if on both sides values of the same classes, in the same order, hold all of its tokens. Whatever else stands in
-the line is compared as ever, so that a price beside a counter is told and the counter is not.
+An edit is a change of values only if on both sides values of the same classes, in the same order,
+contain all of its tokens. The rest of the line is compared normally, so that a price beside a
+counter is reported and the counter is not.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tidings.model.interval import Instant
 from tidings.model.observed.change import Edit
 
 MOST_EDITS = 200
-"""In a page that was changed in more places no values are looked for: it was written anew."""
+"""With more edits the page was rewritten, and values are not searched."""
 
 _AROUND = 12
 _SECOND = 1_000_000
@@ -27,7 +28,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """Two stretches of tokens that stand for one another and are noise, and the name of the mask that says so."""
+    """Two corresponding ranges of tokens that are noise, and the name of the mask."""
 
     old: Span
     new: Span
@@ -37,7 +38,9 @@ class Covered:
 def values_between(
     edits: Iterable[Edit], old: Document, new: Document, old_at: Instant = 0, new_at: Instant = 0
 ) -> list[Covered]:
-    """Return the values that changed between two documents, looked at then (0: nobody knows when), each with its counterpart."""
+    """Return the values that changed between two documents, polled at these times (0: unknown),
+    each with its counterpart.
+    """
     listed = [*edits]
     if len(listed) > MOST_EDITS:
         return []
@@ -56,7 +59,9 @@ def values_between(
 
 
 def _list_touched(document: Document, start: int, end: int, at: Instant) -> list[tuple[ValueStretch, Span]]:
-    """Return the values that hold a token of a range, or stand at the place of an empty one, with their tokens."""
+    """Return the values that contain a token of a range, or the place of an empty one, with their
+    tokens.
+    """
 
     def is_touched(span: Span) -> bool:
         return (span[0] < end and span[1] > start) if start < end else span[0] <= start <= span[1]
@@ -67,7 +72,7 @@ def _list_touched(document: Document, start: int, end: int, at: Instant) -> list
 
 
 def _lines(document: Document, start: int, end: int) -> Iterator[Span]:
-    """Yield the tokens of the lines that a range lies in, no more than some words before and after it."""
+    """Yield the tokens of the lines of a range, limited to some words before and after it."""
     ends = document.line_ends
     first = max(0, start - 1) if start == end else start
     number = bisect_right(ends, first)
@@ -95,7 +100,7 @@ def _values(document: Document, first: int, last: int, at: Instant) -> Iterator[
 
 
 def _places(line: str) -> Iterator[Span]:
-    """Yield where each token of a line stands in it."""
+    """Yield the position of each token of a line."""
     position = 0
     for chunk in line.split():
         position = line.index(chunk, position)

@@ -1,4 +1,4 @@
-"""Looks: which of them say what is noise, and when one is made for that (detection §4.3)."""
+"""Which polls tell noise from changes, and when a second poll is made for that (detection §4.3)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from tidings.model.interval import Instant
 
 AT_FIRST = 8
 POLLS_A_SECOND_LOOK = 50
-"""Second looks that a page may have: so many at first, and one in so many polls."""
+"""The limit of second polls of a page: so many at first, and one per so many polls."""
 AT_FIRST_MASKED = 2
-"""Second looks after which what is noise already is tested again, once in `POLLS_A_SECOND_LOOK` polls."""
+"""Second polls after which known noise is tested again, once in `POLLS_A_SECOND_LOOK` polls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A look: how many polls the page has had with it, when it was, and whether it was made right after another to tell noise from news."""
+    """A poll: its number on the page, its time, and whether it was made right after another to tell
+    noise from changes.
+    """
 
     polls: int
     at: Instant
@@ -24,12 +26,14 @@ class Looked:
 
 
 def is_soon(before: Instant, now: Instant) -> bool:
-    """Return whether a second look comes soon enough after the one before to tell noise from news."""
+    """Return whether a second poll comes soon enough after the one before to tell noise from
+    changes.
+    """
     return before > 0 and now - before <= SOON
 
 
 def calm(memory: Memory, looked: Looked) -> Memory:
-    """Return what is known after a look that found nothing changed, and after those before it of which nobody told."""
+    """Return the memory after a poll without changes, and after uncounted ones before it."""
     steady = max(0, looked.polls - memory.polls)
     things = [
         thing.rest(steady - 1).rest(1, is_second=looked.is_second) if steady else thing for thing in memory.things
@@ -38,12 +42,14 @@ def calm(memory: Memory, looked: Looked) -> Memory:
 
 
 def count_poll(memory: Memory, looked: Looked) -> Memory:
-    """Return what is known after a look from which everything was learned."""
+    """Return the memory after a poll from which everything was learned."""
     return replace(memory, polls=looked.polls)
 
 
 def with_second_look(memory: Memory, polls: int) -> tuple[Memory, bool]:
-    """Return what is known, and whether the page should be fetched once more within a minute to tell noise from news."""
+    """Return the memory, and whether the page should be polled again within a minute to tell noise
+    from changes.
+    """
     more = polls // POLLS_A_SECOND_LOOK
     is_doubtful = memory.seconds < AT_FIRST + more and any(
         thing.is_doubtful and (memory.seconds < AT_FIRST or thing.changed > 1) for thing in memory.things

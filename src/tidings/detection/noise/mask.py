@@ -1,7 +1,8 @@
-"""Masks: what of a comparison is noise, by the value classes and by what was learned of the page (detection §4).
+"""Masks: which findings are noise, by the value classes and by the page's memory (detection §4).
 
-Prose is looked at through a mask, of the whole page, of a part, of a list, a table or entries: what somebody names (a keyword, a phrase, a number, a
-pattern, a part that is one value, a condition) is compared as it stands. What is masked is kept beside what is told.
+Prose is compared through a mask, for the whole page, a part, a list, a table or entries; what a
+user names (a keyword, a phrase, a number, a pattern, a part that is one value, a condition) is
+compared without one. Masked findings are stored beside the reported ones.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from tidings.model.observed.change import ChangeSet, Edit, Masked, ObjectCount
 from tidings.model.watch.interest import Interest
 
 SEVERAL = 2
-"""Places at which words must stand beside noise for what stands beside them elsewhere to be noise."""
+"""Places at which words must stand beside noise, so that what stands beside them elsewhere is noise
+too.
+"""
 WITHIN = "within"
-"""The mask of an address that stands within words that are noise."""
+"""The mask of an address within words that are noise."""
 MOST_MASKED = 40
 LONGEST_MASKED = 160
 
@@ -36,22 +39,24 @@ _SORTS: dict[str, tuple[Sort, Sort]] = {"links": ("links", "links.query"), "imag
 
 @dataclass(slots=True)
 class MaskCache:
-    """What the masks of one job found out about its documents, which are known by their identities and held for that."""
+    """Cached results of the masks of one job, by the identities of its documents, which it keeps
+    alive.
+    """
 
     documents: dict[int, Document] = field(default_factory=dict)
     words: dict[int, WordString] = field(default_factory=dict)
     values: dict[tuple[int, int, Instant], list[Covered]] = field(default_factory=dict)
-    """the values between two documents, the old one looked at then"""
+    """the values between two documents, by the time of the old one"""
     left: dict[tuple[int, int, tuple[Covered, ...]], ChangeSet] = field(default_factory=dict)
-    """what is left of the words of two documents without what is covered"""
+    """the words of two documents without what is covered"""
 
     def pair(self, old: Document, new: Document) -> tuple[int, int]:
-        """Return the name of two documents."""
+        """Return the key of two documents."""
         self.documents |= {id(old): old, id(new): new}
         return id(old), id(new)
 
     def words_of(self, document: Document) -> WordString:
-        """Return the words of a document, to look for places in."""
+        """Return the words of a document, to locate places in."""
         if id(document) not in self.words:
             self.words[id(document)] = WordString(document)
         return self.words[id(document)]
@@ -59,9 +64,11 @@ class MaskCache:
 
 @dataclass(slots=True)
 class Mask:
-    """What is noise between versions of one page that were looked at at `old_at` and `new_at` (0: nobody knows).
+    """The noise between versions of one page that were polled at `old_at` and `new_at` (0:
+    unknown).
 
-    `kept` are the names of masks (ids of things, value classes, `values`) that somebody has switched off. `views` names what is looked at.
+    `kept` are the masks (ids of things, value classes, `values`) that a user has switched off.
+    `views` names what is selected.
     """
 
     memory: Memory
@@ -76,21 +83,23 @@ class Mask:
 
     @property
     def things(self) -> tuple[Thing, ...]:
-        """Return what was learned to be noise and is not kept."""
+        """Return the learned noise that is not switched off."""
         if self._things is None:
             self._things = tuple(thing for thing in self.memory.masks if thing.id not in self.kept)
         return self._things
 
     def again(self) -> Mask:
-        """Return the same mask for another comparison: what it knows of the documents stays, what it masked is none yet."""
+        """Return a copy for another comparison: cached results stay, masked findings are reset."""
         return replace(self, masked=[])
 
     def of_view(self, *views: str) -> Mask:
-        """Return the same mask for other views of the page; what it masks is noted in this one too."""
+        """Return a copy for other views of the page; its masked findings are recorded here too."""
         return replace(self, views=frozenset(views), _covered={})
 
     def real(self, interest: Interest, finding: ChangeSet, old: Document, new: Document) -> ChangeSet:
-        """Return what is left of a finding that a change type made of two documents; what is not is added to `masked`."""
+        """Return the part of a finding between two documents that is not noise; the rest is added
+        to `masked`.
+        """
         match finding.kinds[:1]:
             case ("words",):
                 return self._words(interest, finding, old, new)
@@ -103,7 +112,7 @@ class Mask:
         spans = self.spans(finding.edits, old, new)
         if not any(spans):
             return finding
-        if interest.form:  # what is a word is said by the form
+        if interest.form:  # the form defines what a word is
             return without_spans(finding, old, new, spans)
         pair = self.shared.pair(old, new)
         asked = (*pair, tuple(self._covered[pair]))
@@ -112,7 +121,9 @@ class Mask:
         return self.shared.left[asked]
 
     def spans(self, edits: Sequence[Edit], old: Document, new: Document) -> tuple[list[Span], list[Span]]:
-        """Return the tokens of two documents that are noise, given the edits between them; the same number on both sides."""
+        """Return the tokens of two documents that are noise, given the edits between them; the same
+        number on both sides.
+        """
         pair = self.shared.pair(old, new)
         if pair not in self._covered:
             places = self._places(old, new)
@@ -146,7 +157,9 @@ class Mask:
         return covered
 
     def _alike(self, edits: Sequence[Edit], old: Document, new: Document) -> list[Covered]:
-        """Return the edits between words that stand beside noise at several places: the visits of each entry are noise, those of a new one too."""
+        """Return the edits between words that stand beside noise at several places: if the visits
+        of each entry are noise, so are those of a new one.
+        """
         known: dict[Beside, list[Thing]] = {}
         for thing in self.things:
             if thing.verdict == "volatile" and thing.view in self.views:
@@ -196,7 +209,9 @@ class Mask:
         return replace(finding_of_objects(sort, kept), places=places) if kept else ChangeSet()
 
     def _groups(self, sort: Sort, old: Document, new: Document) -> list[Thing]:
-        """Return the groups of addresses of which what changed is noise: what is new in one that rotates is not."""
+        """Return the groups of addresses whose changes are noise: new content in a rotating one is
+        not.
+        """
         things = [thing for thing in self.things if thing.sort == sort]
         if all(thing.verdict == "volatile" for thing in things):
             return things
@@ -208,7 +223,7 @@ class Mask:
         ]
 
     def _within(self, sort: str, rows: Sequence[ObjectCount], old: Document, new: Document) -> Iterator[ObjectCount]:
-        """Yield the rows all of whose addresses on a side stand within words that are noise."""
+        """Yield the rows whose addresses on one side all lie within words that are noise."""
         covered = self._covered.get((id(old), id(new)), [])
         if not covered:
             return
@@ -218,7 +233,7 @@ class Mask:
 
 
 def _holes(thing: Thing, old: tuple[WordString, Span], new: tuple[WordString, Span]) -> list[Covered]:
-    """Return the stretches of a place that are noise: all of it, or what stands in the holes of its template."""
+    """Return the ranges of a place that are noise: all of it, or the holes of its template."""
     if not thing.template:
         return [Covered(old[1], new[1], thing.id)]
     gone, come = stretches_of(thing.template, old[0].of(old[1])), stretches_of(thing.template, new[0].of(new[1]))
@@ -231,13 +246,13 @@ def _holes(thing: Thing, old: tuple[WordString, Span], new: tuple[WordString, Sp
 
 
 def _mask_of(address: str, families: Mapping[str, str], keys: Mapping[str, str]) -> str:
-    """Return the mask of an address that is noise: that of its family, or of the first query key in it that has one."""
+    """Return the mask of an address: that of its family, or of its first query key that has one."""
     named = (keys[key] for key in keys_in([address]) if key in keys)
     return families.get(family_of(address)) or next(named, "")
 
 
 def _outside(sort: str, document: Document, spans: Sequence[Span]) -> Counter[str]:
-    """Return how often each address, as any change compares it, stands outside of stretches of words."""
+    """Return how often each address, in the form of `any`, occurs outside ranges of words."""
     resolver = Resolver(document.base, "plain")
     if sort == "links":
         addresses, places = resolver.each_link(document.links), document.link_places
@@ -253,5 +268,5 @@ def _outside(sort: str, document: Document, spans: Sequence[Span]) -> Counter[st
 
 
 def with_masked(real: ChangeSet, mask: Mask) -> ChangeSet:
-    """Return a change with what was masked beside it."""
+    """Return a change with its masked findings."""
     return replace(real, masked=tuple(dict.fromkeys(mask.masked))) if mask.masked else real

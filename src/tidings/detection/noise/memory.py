@@ -1,11 +1,15 @@
-"""What was learned of the noise of one page: places and addresses, how often each changed, and what that means (detection §4.3).
+"""The learned noise of one page: places and addresses, how often each changed, and the verdict
+(detection §4.3).
 
-Beta counts with decay say how likely a thing differs at a poll. That alone would silence the front page of a newspaper, which differs at each poll
-too. So a thing is noise only if it also differed at second looks: fetches that were made within about a minute of a poll, for this purpose alone. Two
-polls that happen to be close say nothing, for a price may move between them. What returns to contents that it had before (A, B, A) is `rotating` by
-the same evidence, and then only while it shows what it has shown; a sign that comes back in the shop window after a week is news each time.
+Beta counts with decay estimate how likely a thing differs at a poll. That alone would silence the
+front page of a newspaper, which also differs at each poll. So a thing is noise only if it also
+differed at second polls: fetches within about a minute of a poll, made for this purpose. Two polls
+that happen to be close prove nothing, for a price may change between them. Content that returns to
+earlier values (A, B, A) is `rotating` by the same evidence, and only while it shows known values; a
+sign that returns to the shop window after a week is a change each time.
 
-What is left out and then stays as it is for several polls is `owed`: it has settled, and is news once.
+A masked thing that then stays the same for several polls is `owed`: it has settled, and is reported
+once.
 """
 
 from __future__ import annotations
@@ -20,33 +24,41 @@ import xxhash
 from tidings.model.interval import Duration, Instant
 
 SOON: Duration = 2 * 60 * 1_000_000
-"""A second look that comes later than this says nothing about noise."""
+"""A later second poll proves nothing about noise."""
 FEWEST_LOOKS = 5
 LIKELY = 0.8
-"""A thing that differs more often than so, after so many checks, is volatile."""
+"""A thing that differs more often, after so many checks, is volatile."""
 RETURNS = 2
-"""Returns to contents seen before that make a thing rotating."""
+"""Returns to earlier contents that make a thing rotating."""
 MORE_OFTEN_THAN_NOT = 0.5
 NOW_AND_THEN = 0.3
-"""Share of the second looks at which a volatile and a rotating thing differed, at least."""
+"""The least share of second polls at which a volatile and a rotating thing differed."""
 KEPT = 0.15
-"""The same for what is rotating already: a second look finds one of two contents as it was every other time, and a few in a row are chance."""
+"""The same for a thing that is already rotating: a second poll finds the same content every other
+time, and a few in a row are chance.
+"""
 TWICE = 1.5
-"""Second looks (with decay) at which it differed, at least: one alone may have come upon real news."""
+"""The least number of second polls (with decay) at which it differed: a single one may have met a
+real change.
+"""
 FEW, MORE, MANY = 3, 6, 8
-"""Second looks that are made before a thing that never differed at one is news: so many, more if it returned to what it showed, and most that are
-made for one that did differ."""
+"""Second polls before a thing that never differed at one is reported: normally, if it returned to
+earlier content, and at most for one that did differ.
+"""
 SETTLED_POLLS = 5
 CHANCE, CHANCE_OF_FEW = 0.001, 0.0001
-"""A thing that was left out has settled when it stayed for so many polls, and when chance alone would make it stay so long no more often than this. What
-shows few things in turn stays often, and each time anew may do so for long.
+"""A masked thing has settled when it stayed for so many polls, and when chance alone would make it
+stay so long at most this often. A thing with few alternating contents stays often, and may stay
+long.
 """
 SILENT_POLLS = 10
-"""Where masks left out all that a sentinel would have notified in so many polls, its owner is notified of that."""
+"""If masks left out all that a sentinel would have notified in so many polls, its owner is
+notified.
+"""
 DECAY = 0.98
-"""What a look is worth after the next one."""
+"""The decay of a poll's weight at the next one."""
 MOST_THINGS = 64
-"""Things that are kept for a page: some 30 KB where a page has so many."""
+"""The most things stored for a page: some 30 KB."""
 MOST_SEEN = 8
 LONGEST_EXAMPLE = 60
 _STEADY = 0.2
@@ -54,19 +66,21 @@ _MANY_LOOKS = 20
 _LOST = 30
 _GONE = 6
 SECONDS_A_MASK = 3
-"""Second polls that a page may have anew when what was noise is not found for `_GONE` polls: the words around it were edited, and it has another name now."""
+"""Additional second polls when known noise is not found for `_GONE` polls: the words around it were
+edited, and it has a new name.
+"""
 _CERTAIN = 0.5
 
 MOST_WORDS = 400
-"""A longer stretch is no place: an advertisement is shorter, and an article must not be."""
+"""A longer range is not a place: advertisements are shorter, and articles must not be one."""
 
 ORDER = "order"
-"""The name of a place that is noise in the order of its words only."""
+"""The name of a place whose noise is only the order of its words."""
 VALUES = "values"
-"""The name by which all value classes are switched off together."""
+"""The name that switches off all value classes."""
 
 FORM = 2
-"""The form in which a memory is stored; the first had none."""
+"""The format of a stored memory; the first had none."""
 MOST_HEARD = 40
 
 Within = tuple[int, tuple[str, ...] | None]
@@ -76,8 +90,8 @@ Sort = Literal["words", "links", "images", "links.query", "images.query"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The words before and after a stretch of a page, as `places` looks for them; `longest` is how many words were ever seen in it. Numbers among these words
-    are alike unless it `is_exact`.
+    """The words before and after a range of a page, for `places`; `longest` is the most words ever
+    seen in it. Numbers among these words are equal unless `is_exact`.
     """
 
     before: bytes
@@ -87,20 +101,24 @@ class Place:
 
     @property
     def id(self) -> str:
-        """Return a short name, the same wherever the same words stand around."""
+        """Return a short name, the same for the same surrounding words."""
         return xxhash.xxh3_64_hexdigest(self.before + b"\n" + self.after)[:6]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thing:
-    """A place of the text, or a family of addresses (`name`), and what was seen of it. A place of the name `ORDER` is noise only in the order of its words.
+    """A place of the text, or a family of addresses (`name`), and its history. A place named
+    `ORDER` is noise only in the order of its words.
 
-    `changed` and `steady` count polls with decay, `quick` and `slow` the second looks at which it differed or did not. `seen` are digests of its
-    newest contents, `fresh` what it shows now if that was not among them when it came. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
-    `wanted`: somebody has asked for it to be left out, whatever was seen; that is kept elsewhere. `still` counts the polls in a row at which it stayed as it
-    is, `owed` says that its newest change was left out. `view` is what it is a place of (`views`), `template` which of its words stand still (`template`; empty:
-    none is known to). `is_spread`: at a second look several places between the same words differed. `apart`: it is noise, and
-    since the last second poll something else of it differed than what is.
+    `changed` and `steady` count polls with decay, `quick` and `slow` the second polls at which it
+    differed or did not. `seen` are digests of its newest contents, `fresh` the current one if it
+    was not among them when it came. `since` is when it became noise, 0 if it is none; `lost` how
+    often in a row it was not found. `wanted`: a user has asked to mask it, whatever its history;
+    that is stored elsewhere. `still` counts the polls in a row at which it stayed the same, `owed`
+    says that its newest change was masked. `view` is the view of the place (`views`), `template`
+    its fixed words (`template`; empty: unknown). `is_spread`: at a second poll several places
+    between the same words differed. `apart`: it is noise, and since the last second poll a part of
+    it differed that is not.
     """
 
     id: str
@@ -128,12 +146,14 @@ class Thing:
 
     @property
     def likelihood(self) -> float:
-        """Return how likely it differs at a look."""
+        """Return the probability that it differs at a poll."""
         return (1 + self.changed) / (2 + self.changed + self.steady)
 
     @property
     def verdict(self) -> Verdict:
-        """Return what kind of noise it is, empty for none. What shows a few things in turn is rotating however often it does."""
+        """Return its kind of noise, empty for none. A thing with few alternating contents is
+        rotating however often it changes.
+        """
         if self.wanted:
             return "volatile"
         if self.quick < TWICE:
@@ -148,12 +168,16 @@ class Thing:
 
     @property
     def differs_each_time(self) -> bool:
-        """Return whether it differs at nearly every look; unless it also does at second looks, that may be news."""
+        """Return whether it differs at nearly every poll; unless it also does at second polls, that
+        may be real.
+        """
         return self.looks >= FEWEST_LOOKS and self.likelihood > LIKELY
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether a second poll of the page would say if it is noise, or which part of it: it differs often, or returns, and too few have told yet."""
+        """Return whether a second poll would decide if it is noise, or which part of it: it differs
+        often, or returns, with too little evidence.
+        """
         if self.verdict and self.apart:
             return True
         if self.verdict or self.changed < _CERTAIN:
@@ -163,7 +187,7 @@ class Thing:
 
     @property
     def polls_to_settle(self) -> int:
-        """Return how many more polls it has to stay as it is to have settled; -1 if it is not owed."""
+        """Return how many more polls it has to stay the same to settle; -1 if it is not owed."""
         if not self.owed or self.wanted:
             return -1
         before = max(0.0, self.steady - self.still)
@@ -189,9 +213,10 @@ class Thing:
         examples: tuple[str, str] = ("", ""),
         is_proof: bool = True,
     ) -> Thing:
-        """Return it after a look at which it was found on both sides; `before` looks at which nothing differed came first.
+        """Return the thing after a poll that found it in both versions; `before` polls without
+        differences came first.
 
-        That it differs at a second look proves nothing without `is_proof`.
+        A difference at a second poll proves nothing without `is_proof`.
         """
         aged = self.rest(before)
         differs = old != new
@@ -215,9 +240,11 @@ class Thing:
         return heard if (owed, since) == (heard.owed, heard.since) else replace(heard, owed=owed, since=since)
 
     def hear_elsewhere(self, *, before: int, differs: bool, is_second: bool) -> Thing:
-        """Return it after a look at which it was not found, and at which other places between the same words differed or did not.
+        """Return the thing after a poll that did not find it, but found other places between the
+        same words, which differed or not.
 
-        What `is_spread` is known by these words: the entry that it was seen in may have gone from a feed, those that came take its place.
+        An `is_spread` thing is identified by these words: its entry may have left the feed, and new
+        ones take its place.
         """
         aged = self.rest(before)
         return replace(
@@ -230,16 +257,18 @@ class Thing:
         )
 
     def miss(self, *, before: int) -> Thing:
-        """Return it after a look at which it was not found on both sides."""
+        """Return the thing after a poll that did not find it in both versions."""
         return replace(self.rest(before), lost=self.lost + 1)
 
     @property
     def is_worth_keeping(self) -> bool:
-        """Return whether it may be noise yet: neither steady for long nor lost for long."""
+        """Return whether it may still be noise: neither steady for long nor lost for long."""
         return self.lost < _LOST and not (self.looks >= _MANY_LOOKS and self.likelihood < _STEADY)
 
     def rest(self, looks: int, *, is_second: bool = False) -> Thing:
-        """Return it after looks at which nothing on the page differed, second looks if they are."""
+        """Return the thing after polls without any difference on the page, second polls if
+        `is_second`.
+        """
         if looks <= 0:
             return self
         kept = DECAY**looks
@@ -257,10 +286,11 @@ class Thing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """What is known of the noise of a page. `polls` is how many polls it had when it was last looked at with something to learn,
-    `seconds` how many second looks were asked for. `heard` is, by subscription, of the newest polls at which it found something: the number of the
-    poll, and the things that all of it lies in (None: it lies elsewhere too). `said` are the masks of which its owner was notified. `settled` are the
-    things that settled at this look; they are not stored.
+    """The noise memory of a page. `polls` is the number of the poll last learned from, `seconds`
+    how many second polls were asked for. `heard` has, by subscription, its newest polls with
+    findings: the number of the poll, and the things that contain all of them (None: some lie
+    elsewhere). `said` are the masks of which its owner was notified. `settled` are the things that
+    settled at this poll; they are not stored.
     """
 
     things: tuple[Thing, ...] = ()
@@ -281,25 +311,29 @@ class Memory:
 
     @property
     def offers(self) -> tuple[Thing, ...]:
-        """Return the things that are no noise by themselves, and may be taken for it: they differ at nearly every look."""
+        """Return the things that are not noise by themselves, but may be masked by the user: they
+        differ at nearly every poll.
+        """
         return tuple(thing for thing in self.things if thing.differs_each_time and not thing.verdict)
 
     @property
     def suspects(self) -> bool:
-        """Return whether a place differed at a second look and it is not known yet if it is noise."""
+        """Return whether a place differed at a second poll and it is undecided if it is noise."""
         return any(thing.quick >= _CERTAIN and thing.is_doubtful for thing in self.things)
 
     def with_heard(self, key: int, polls: int, within: Iterable[str] | None) -> Memory:
-        """Return it after subscription `key` found something at a poll."""
+        """Return the memory after subscription `key` had findings at a poll."""
         names = None if within is None else tuple(sorted(within))
         kept = [one for one in self.heard.get(key, ()) if one[0] > polls - SILENT_POLLS]
         heard = {**self.heard, key: (*kept, (polls, names))[-SILENT_POLLS:]}
-        if len(heard) > MOST_HEARD:  # the one that has found nothing for longest
+        if len(heard) > MOST_HEARD:  # the one without findings for longest
             del heard[min(heard, key=lambda one: heard[one][-1][0])]
         return replace(self, heard=heard)
 
     def silences(self, key: int, polls: int) -> frozenset[str]:
-        """Return the masks, if any is new to its owner, that left out all that subscription `key` found in the newest polls, or would have."""
+        """Return the masks that left out all recent findings of subscription `key`, if any is
+        unknown to its owner.
+        """
         named: set[str] = set()
         for at, names in self.heard.get(key, ()):
             if at > polls - SILENT_POLLS:
@@ -313,25 +347,27 @@ class Memory:
         return frozenset(learned) if learned and is_new and learned <= masks else frozenset()
 
     def settle(self) -> Memory:
-        """Return it with what has settled named, once."""
+        """Return the memory with the settled things listed, once."""
         ids = tuple(thing.id for thing in self.things if thing.polls_to_settle == 0)
         things = tuple(replace(thing, owed=False) if thing.id in ids else thing for thing in self.things)
         return replace(self, things=things, settled=ids)
 
     @property
     def settles_at(self) -> int:
-        """Return at which poll of the page something will have settled if nothing changes until then, 0 if nothing will."""
+        """Return the poll of the page at which something will have settled if nothing changes until
+        then, 0 if nothing will.
+        """
         waits = [thing.polls_to_settle for thing in self.things if thing.owed and not thing.wanted]
         return self.polls + max(1, min(waits)) if waits else 0
 
     def wanting(self, ids: Iterable[str]) -> Memory:
-        """Return it with these things left out whatever was seen of them."""
+        """Return the memory with these things masked whatever their history."""
         asked = frozenset(ids)
         things = tuple(replace(thing, wanted=True) if thing.id in asked else thing for thing in self.things)
         return replace(self, things=things)
 
     def with_things(self, things: Iterable[Thing]) -> Memory:
-        """Return it with these things, the most telling of them where there are too many."""
+        """Return the memory with these things, the most significant if there are too many."""
         kept = [thing for thing in things if thing.is_worth_keeping]
         kept.sort(key=lambda thing: (not thing.verdict, thing.lost, -thing.changed))
         here = {thing.id for thing in self.masks if thing.lost < _GONE}
@@ -358,7 +394,8 @@ def to_plain(memory: Memory) -> dict[str, Any]:
 def from_plain(plain: Mapping[str, Any]) -> Memory:
     """Return a memory as it was stored.
 
-    What was learned from polls that happened to be close (before `FORM`) stays noise until second looks say otherwise: nothing is told for an upgrade.
+    What was learned from polls that happened to be close (before `FORM`) stays noise until second
+    polls refute it: an upgrade reports nothing.
     """
     things = tuple(_thing_from_plain(thing) for thing in plain["things"])
     if "form" not in plain:
@@ -381,7 +418,7 @@ def from_plain(plain: Mapping[str, Any]) -> Memory:
 _COUNTS = ("changed", "steady", "quick", "slow")
 _NUMBERS = ("looks", "returns", "lost", "since")
 _LATER: Mapping[str, Any] = {"still": 0, "owed": False, "view": "", "is_spread": False, "apart": False}
-"""What older data has not."""
+"""The defaults of fields that older data lacks."""
 
 
 def _thing_to_plain(thing: Thing) -> dict[str, Any]:

@@ -1,8 +1,10 @@
-"""Places: stretches of a page that are found again by the words around them, whatever stands in them (detection §4.3).
+"""Places: ranges of a page that are located by the words around them, whatever their content
+(detection §4.3).
 
-A place is named by the words that stand still before and after it, numbers in them reduced to one digit: a structural path without indices for
-pages of every kind, which a page that is rebuilt around it does not move. It is made only where these words name it alone in both versions, and found
-only while what stands between them is not much longer than ever before, so that a paragraph that comes beside it is never taken for a part of it.
+A place is named by the stable words before and after it, with numbers reduced to one digit: a
+structural path without indices for pages of every kind, which survives changes elsewhere. It is
+created only if these words are unique in both versions, and found only while the text between them
+is not much longer than ever before, so that an inserted paragraph is never taken for a part of it.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from tidings.document.document import Document
 from tidings.model.observed.change import Edit
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
-"""Words that name a place: before it as many as it takes to stand alone on the page, after it as many as it takes to come first."""
+"""Numbers of words that name a place: before it as many as make it unique on the page, after it as
+many as make it come first.
+"""
 
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _ROOM = 1.25
@@ -34,7 +38,9 @@ Span = tuple[int, int]
 
 
 class WordString:
-    """The words of a document in one string, in which numbers are alike unless it `is_exact`, to look for places in."""
+    """The words of a document in one string, with all numbers equal unless `is_exact`, to locate
+    places in.
+    """
 
     def __init__(self, document: Document, *, is_exact: bool = False) -> None:
         self._document = document
@@ -51,11 +57,11 @@ class WordString:
 
     @property
     def line_ends(self) -> list[int]:
-        """Return how many words there are up to the end of each line."""
+        """Return the number of words up to the end of each line."""
         return self._line_ends
 
     def of(self, span: Span) -> list[str]:
-        """Return the words of a stretch, and a `BORDER` wherever a line ends within it."""
+        """Return the words of a range, with a `BORDER` at each line end within it."""
         found: list[str] = []
         at = span[0]
         for end in self._line_ends[bisect_right(self._line_ends, at) :]:
@@ -67,23 +73,27 @@ class WordString:
 
     @cached_property
     def length(self) -> int:
-        """Return how many words there are."""
+        """Return the number of words."""
         return len(self._tokens)
 
     def line_of(self, start: int, end: int) -> int | None:
-        """Return the number of the line that words `start:end` are some of, of an empty stretch that of the word before it; None for several."""
+        """Return the number of the line that contains words `start:end`, for an empty range that of
+        the word before it; None for several.
+        """
         first = bisect_right(self._line_ends, start if start < end else max(0, start - 1))
         return first if start >= end or bisect_right(self._line_ends, end - 1) == first else None
 
     def is_half(self, line: int | None, words: int) -> bool:
-        """Return whether so many words are half or more of a long line."""
+        """Return whether so many words are at least half of a long line."""
         if line is None or line >= len(self._line_ends):
             return False
         length = self._line_ends[line] - (self._line_ends[line - 1] if line else 0)
         return length >= LONG_LINE and 2 * words >= length
 
     def beside(self, start: int, end: int) -> Beside | None:
-        """Return the words on both sides of words `start:end` in their line (`template.beside`), None if these are no part of one line."""
+        """Return the words on both sides of words `start:end` in their line (`template.beside`),
+        None if they are not within one line.
+        """
         if (line := self.line_of(start, end)) is None:
             return None
         first = self._line_ends[line - 1] if line else 0
@@ -91,7 +101,9 @@ class WordString:
         return beside(self._tokens[first:last], start - first, end - first)
 
     def around(self, start: int, end: int) -> bytes:
-        """Return words `start:end` as they are looked for; the place before the first word and after the last has a sign of its own."""
+        """Return words `start:end` as a search string; the page's start and end have a sign of
+        their own.
+        """
         spelled = _as_it_is if self._is_exact else _alike
         words = [spelled(word) for word in self._tokens[max(0, start) : end]]
         if start < 0:
@@ -101,12 +113,12 @@ class WordString:
         return b" ".join(words)
 
     def stands_alone(self, words: bytes) -> bool:
-        """Return whether words stand in this order once only."""
+        """Return whether words occur in this order exactly once."""
         at = self._find(words, 0)
         return at >= 0 and self._find(words, at + 1) < 0
 
     def between(self, before: bytes, after: bytes) -> Span | None:
-        """Return the words between `before`, if it stands alone, and the first `after` behind it."""
+        """Return the words between `before`, if it is unique, and the first `after` behind it."""
         if not self.stands_alone(before):
             return None
         at = self._find(before, 0) + len(before) + 1
@@ -117,16 +129,16 @@ class WordString:
         return first, first + self._text.count(b" ", at, end)
 
     def digest(self, span: Span) -> str:
-        """Return a short digest of what stands in a stretch, numbers and all."""
+        """Return a short digest of the content of a range, with its numbers."""
         text = " ".join(self._tokens[span[0] : span[1]])
         return xxhash.xxh3_64_hexdigest(text.encode("utf-8", "replace"))[:8]
 
     def sort_words(self, span: Span) -> list[str]:
-        """Return the words of a stretch, whatever their order."""
+        """Return the words of a range, sorted."""
         return sorted(self._tokens[span[0] : span[1]])
 
     def _find(self, words: bytes, start: int) -> int:
-        """Return where words stand, whole; -1 if nowhere from there on."""
+        """Return where words occur, as whole words; -1 if nowhere from there on."""
         if start == 0 and self._text.startswith(words + b" "):
             return 0
         at = self._text.find(b" " + words + b" ", max(0, start - 1))
@@ -134,7 +146,9 @@ class WordString:
 
 
 def find(place: Place, words: WordString) -> Span | None:
-    """Return the stretch of a document that is a place; None where it is not, or where more stands in it than could be the same thing."""
+    """Return the range of a place in a document; None if it is missing, or too long to be the same
+    thing.
+    """
     span = (words.exact if place.is_exact else words).between(place.before, place.after)
     if span is None or span[1] - span[0] > place.longest * _ROOM + _ROOM_WORDS:
         return None
@@ -142,7 +156,7 @@ def find(place: Place, words: WordString) -> Span | None:
 
 
 def sides_of(thing: Thing) -> frozenset[Beside]:
-    """Return the words beside what is noise at a place, as far as they are in its line."""
+    """Return the words beside the noise of a place, as far as they are in its line."""
     if thing.place is None:
         return frozenset()
     before, after = (text.decode("utf-8", "replace").split() for text in (thing.place.before, thing.place.after))
@@ -150,9 +164,9 @@ def sides_of(thing: Thing) -> frozenset[Beside]:
 
 
 def place_of(hunk: Edit, old: WordString, new: WordString, room: Span) -> Place | None:
-    """Return the place of a change, if the words around it name it in both versions.
+    """Return the place of a change, if the words around it are unique in both versions.
 
-    `room` is how many words before and after it are the same in both: no others may name it.
+    `room` is how many words before and after it are the same in both: only these may name it.
     """
     longest = max(hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)
     if longest > MOST_WORDS:
@@ -183,14 +197,15 @@ def _place_of(hunk: Edit, old: WordString, new: WordString, room: Span, longest:
 
 
 def _sizes(room: int) -> list[int]:
-    """Return with how many words a place is tried to be named, where so many stand still."""
+    """Return the numbers of words to try as a name, given `room` stable words."""
     return sorted({min(size, room) for size in SIZES})
 
 
 def blocks_of(edits: Sequence[Edit], old: WordString, new: WordString) -> list[Edit]:
-    """Return the hunks with the whole lines that they lie in, where these are not long: what differs in one line is one place.
+    """Return the hunks extended to their whole lines, if these are not long: what differs in one
+    line is one place.
 
-    Lines beside one another are one place if nothing in one of them stands still.
+    Adjacent lines are one place if nothing in one of them is stable.
     """
     hunks: list[Edit] = []
     is_whole = False
@@ -218,7 +233,9 @@ def _are_one(before: Edit, block: Edit, *, is_beside: bool) -> bool:
 
 
 def _whole_lines(hunk: Edit, old: WordString, new: WordString) -> Edit:
-    """Return a hunk with all words of the lines that it lies in, the same number before and after it in both versions."""
+    """Return a hunk extended to all words of its lines, by the same number before and after it in
+    both versions.
+    """
     sides = (
         _to_borders(hunk.old_start, hunk.old_end, old.line_ends),
         _to_borders(hunk.new_start, hunk.new_end, new.line_ends),
@@ -230,7 +247,9 @@ def _whole_lines(hunk: Edit, old: WordString, new: WordString) -> Edit:
 
 
 def _to_borders(start: int, end: int, ends: Sequence[int]) -> Span:
-    """Return how many words of its lines stand before and after a stretch; none around an empty one between two lines."""
+    """Return how many words of its lines precede and follow a range; none for an empty one between
+    two lines.
+    """
     first = bisect_right(ends, start if start < end else start - 1)
     begin = ends[first - 1] if first else 0
     if start == end and (start in {0, begin} or first >= len(ends) or ends[first] == start):
@@ -240,7 +259,9 @@ def _to_borders(start: int, end: int, ends: Sequence[int]) -> Span:
 
 
 def hunks_of(edits: Sequence[Edit], old: WordString, new: WordString) -> list[Edit]:
-    """Return edits with those joined that only a few chance words part: fewer than either of them has, or half a line that became another."""
+    """Return edits merged across a few chance words: fewer than either of them has, or half of a
+    replaced line.
+    """
     hunks = list(_of_lines([edit for edit in edits if edit.op != "move"], old, new))
     while True:
         joined = list(_join(hunks))
@@ -250,7 +271,7 @@ def hunks_of(edits: Sequence[Edit], old: WordString, new: WordString) -> list[Ed
 
 
 def shuffles_of(hunks: Sequence[Edit], old: WordString, new: WordString) -> list[Edit]:
-    """Return the stretches in which an edit, or some near one another, only brought the same words into another order."""
+    """Return the ranges in which an edit, or nearby ones, only reordered the same words."""
     groups: list[list[Edit]] = []
     for hunk in hunks:
         if groups and hunk.new_start - groups[-1][-1].new_end <= _NEAR:
@@ -267,7 +288,8 @@ def shuffles_of(hunks: Sequence[Edit], old: WordString, new: WordString) -> list
 
 
 def room_of(stretch: Edit, hunks: Sequence[Edit], words: int) -> Span:
-    """Return how many words before and after a stretch are the same in both versions, the ends of the page of so many words among them.
+    """Return how many words before and after a range are the same in both versions, including the
+    ends of a page of so many words.
 
     `hunks` are in the order of the new version.
     """
@@ -287,7 +309,7 @@ def _is_within(hunk: Edit, stretch: Edit) -> bool:
 
 
 def _of_lines(edits: Sequence[Edit], old: WordString, new: WordString) -> Iterator[Edit]:
-    """Yield the edits, those of one long line of which half or less is left as one."""
+    """Yield the edits, merged within a long line of which at most half is left."""
     for line, group in groupby(
         edits, lambda edit: (old.line_of(edit.old_start, edit.old_end), new.line_of(edit.new_start, edit.new_end))
     ):
@@ -319,7 +341,7 @@ def _size(hunk: Edit) -> int:
 
 
 def _with_digits_alike(text: bytes) -> bytes:
-    """Return a text with one 0 in the place of each row of digits."""
+    """Return a text with each run of digits replaced by one 0."""
     text = text.translate(_ZEROS)
     while b"00" in text:
         text = text.replace(b"00", b"0")

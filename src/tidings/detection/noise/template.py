@@ -1,8 +1,8 @@
-"""Templates: which words of a place stand still, and where between them it is noise (0047).
+"""Templates: the fixed words of a place, and the holes between them that are noise (0047).
 
-A template is drawn from second looks only: the words that were the same in both fetches stand still, and a hole stands for what was not. A mask covers what
-stands in the holes and nothing else, so that in `30 € · 12 watching` the price is told. A hole is found by the still words beside it; where these became
-others, nothing is masked.
+A template is drawn from second polls only: words that were the same in both fetches are fixed, and
+a hole stands for the rest. A mask covers only the holes, so that in `30 € · 12 watching` the price
+is reported. A hole is located by the fixed words beside it; if these changed, nothing is masked.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from tidings.model.observed.change import Edit
 HOLE = ""
 """The sign of a hole in a template; no word is empty."""
 BORDER = "\n"
-"""The sign of a border between two lines, which stands still like a word: what is noise in one line covers nothing of the next."""
+"""The sign of a line border, which is fixed like a word: noise in one line covers nothing of the
+next.
+"""
 LONGEST_TEMPLATE = 120
-"""With more words than this that stand still a place is too much to be one thing."""
+"""With more fixed words a place is too large to be one thing."""
 
 CURRENCIES = frozenset(
     """$ € £ ¥ ₹ ₽ ₩ ₺ ₴ ₫ ₪ ฿ ₿ ¢ eur euro euros usd dollar dollars gbp pound pounds chf franken francs jpy yen cny yuan rmb inr rupees sek nok dkk isk
@@ -27,9 +29,9 @@ CURRENCIES = frozenset(
 )
 
 LONG_LINE = 6
-"""Of a shorter line nothing stands still by chance."""
+"""In a shorter line no word is fixed by chance."""
 BEFORE, AFTER = 2, 1
-"""Words before and after a hole, in its line, by which the same hole is known elsewhere on the page."""
+"""Words before and after a hole, in its line, that identify the same hole elsewhere on the page."""
 _DIGITS = re.compile("[0-9]+")
 
 Span = tuple[int, int]
@@ -38,9 +40,9 @@ Template = tuple[str, ...]
 
 
 def draw(known: Template, old: Sequence[str], new: Sequence[str]) -> Template | None:
-    """Return the template of a place after a second look that found `new` where `old` stood.
+    """Return the template of a place after a second poll that found `new` in place of `old`.
 
-    None: it proves no noise, since only amounts of money differ or too many words stand still.
+    None: it proves no noise, since only amounts of money differ or too many words are fixed.
     """
     edits = compare_sequences(old, new)
     if not edits or all(
@@ -60,13 +62,15 @@ def draw(known: Template, old: Sequence[str], new: Sequence[str]) -> Template | 
 
 
 def stretches_of(template: Template, words: Sequence[str]) -> list[Span | None]:
-    """Return the holes of a template in the words of its place, borders of lines not counted."""
+    """Return the holes of a template in the words of its place, without line borders."""
     counted = [*accumulate((word != BORDER for word in words), initial=0)]
     return [None if hole is None else (counted[hole[0]], counted[hole[1]]) for hole in holes_in(template, words)]
 
 
 def holes_in(template: Template, words: Sequence[str]) -> list[Span | None]:
-    """Return where the holes of a template lie in the words of its place, None for one whose neighbours are others now."""
+    """Return the positions of the holes of a template in the words of its place, None for one whose
+    neighbours changed.
+    """
     still = [word for word in template if word != HOLE]
     places = _places(compare_sequences(still, words), len(still))
     found: list[Span | None] = []
@@ -84,7 +88,7 @@ def holes_in(template: Template, words: Sequence[str]) -> list[Span | None]:
 
 
 def stands_still(template: Template, old: Sequence[str], new: Sequence[str]) -> bool:
-    """Return whether nothing differs between the words of a place but what stands in the holes of its template."""
+    """Return whether the words of a place differ only in the holes of its template."""
     return not template or _without_holes(template, old) == _without_holes(template, new) is not None
 
 
@@ -100,7 +104,9 @@ def _without_holes(template: Template, words: Sequence[str]) -> list[str] | None
 
 
 def beside_holes(template: Template, before: Sequence[str], after: Sequence[str]) -> Iterator[Beside]:
-    """Yield the words on both sides of each hole, in its line; where the place ends those around it, `before` and `after`."""
+    """Yield the words on both sides of each hole, in its line; at the ends of the place, those of
+    `before` and `after`.
+    """
     words = [*before, *template, *after] if template else [*before, HOLE, *after]
     for at, word in enumerate(words):
         if word == HOLE and (found := beside(words, at, at + 1)) is not None:
@@ -108,7 +114,9 @@ def beside_holes(template: Template, before: Sequence[str], after: Sequence[str]
 
 
 def beside(words: Sequence[str], start: int, end: int) -> Beside | None:
-    """Return the words on both sides of a stretch, in its line, numbers alike; None where they are too few to know it by."""
+    """Return the words on both sides of a range, in its line, numbers equal; None if they are too
+    few to identify it.
+    """
     left, right = words[max(0, start - BEFORE) : start], words[end : end + AFTER]
     if len(left) < BEFORE or len(right) < AFTER or not all(map(_stands, (*left, *right))):
         return None
@@ -124,7 +132,7 @@ def _alike(word: str) -> str:
 
 
 def _places(edits: Sequence[Edit], length: int) -> list[int | None]:
-    """Return where each of so many words stands in the other sequence, None where it does not."""
+    """Return the position of each word in the other sequence, None if it is not there."""
     places: list[int | None] = []
     shift = 0
     for edit in edits:
@@ -135,7 +143,9 @@ def _places(edits: Sequence[Edit], length: int) -> list[int | None]:
 
 
 def _holes_of(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> list[Span]:
-    """Return where edits lie in `new`; of a long line of which half or less stands still those that only chance words part as one."""
+    """Return the positions of edits in `new`; in a long line of which at most half is fixed, merged
+    across chance words.
+    """
     holes: list[Span] = []
     for lines, group in groupby(edits, lambda edit: (_line_of(edit.old_start, old), _line_of(edit.new_start, new))):
         held = list(group)
@@ -150,7 +160,7 @@ def _holes_of(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> 
 
 
 def _line_of(at: int, words: Sequence[str]) -> Span:
-    """Return where the line begins and ends that `at` lies in."""
+    """Return the start and end of the line that contains `at`."""
     start = max((place + 1 for place in range(at) if words[place] == BORDER), default=0)
     return start, next((place for place in range(at, len(words)) if words[place] == BORDER), len(words))
 
@@ -161,7 +171,9 @@ def _is_half(line: Span, words: int) -> bool:
 
 
 def _without_chance(edits: Sequence[Edit], new: Sequence[str]) -> list[Edit]:
-    """Return the edits of a line, those as one that a single word parts; none that a number or a sign does."""
+    """Return the edits of a line, merged across a single word, but not across a number or a
+    sign.
+    """
     joined: list[Edit] = []
     for edit in edits:
         held = joined[-1] if joined else None
@@ -183,7 +195,7 @@ def _join(spans: Iterable[Span]) -> list[Span]:
 
 
 def _is_money(words: Sequence[str], start: int, end: int) -> bool:
-    """Return whether a stretch is one number with its currency: behind it, or before it and no other number's."""
+    """Return whether a range is one number with its own currency, before or after it."""
     if end - start != 1 or not _is_number(words[start]):
         return False
     if end < len(words) and _is_currency(words[end]):

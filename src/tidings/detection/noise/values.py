@@ -1,8 +1,9 @@
-"""Value classes: stretches of a line that say when or how often, and not what (detection §4.1).
+"""Value classes: ranges of a line that say when or how often, not what (detection §4.1).
 
-`time` is a time relative to now ("3 hours ago"), `count` how often something was seen or liked or how many are there, `took` how long the
-server took, `date` and `clock` those of the look itself. Each is a stretch of one line; a year is too coarse to be noise and a date or a clock
-counts only where it is that of the look, so that an appointment, a price or "born 13 years ago" never is one.
+`time` is a time relative to now ("3 hours ago"), `count` a number of views, likes or items, `took`
+the server's response time, `date` and `clock` those of the poll itself. Each is a range of one
+line; a year is too coarse to be noise, and a date or a clock counts only if it matches the poll, so
+that an appointment, a price or "born 13 years ago" never does.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tidings.model.interval import Instant
 Label = Literal["time", "count", "took", "date", "clock"]
 
 LONGEST_LINE = 400
-"""Characters of a line that are looked at around a change."""
+"""Characters of a line that are examined around a change."""
 
 _SECOND = 1_000_000
 _DAY = 86_400
@@ -31,7 +32,7 @@ _FEW_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class ValueStretch:
-    """A stretch `start:end` of a line; `seconds` is the time of day that a clock shows."""
+    """A range `start:end` of a line; `seconds` is the time of day that a clock shows."""
 
     label: Label
     start: int
@@ -130,12 +131,12 @@ _HINT = re.compile(
     r"|aujourd|ayer|\bhoy\b|ieri|oggi",
     re.IGNORECASE,
 )
-"""What every value has something of: most lines have nothing, and are looked at once."""
+"""A cheap test that every value passes: most lines fail it."""
 _DIGIT = re.compile(r"\d")
 _YEAR = re.compile(r"20\d\d")
-"""What every date has."""
+"""A part of every date."""
 _OTHER_I = re.compile("[\u0130\u0131]")
-"""What Python takes for an `i` where case means nothing, and RE2 does not."""
+"""Characters that Python, but not RE2, folds to `i`."""
 _AROUND = re.compile(r"\(\?<?[!=](?:[^()\\\[]|\\.|\[[^\]]*\])*\)|\\b")
 _IN_SETS = re.compile(r"\[[^\]]*\]")
 _LOOSER = {r"\d": r"\pN", r"\w": r"\pL\pN_"}
@@ -149,9 +150,10 @@ _TABLE: tuple[tuple[Label, tuple[str, ...]], ...] = (
 
 @lru_cache(maxsize=1_024)
 def values_of(line: str, at: Instant = 0) -> tuple[ValueStretch, ...]:
-    """Return the values in a line, in order; `at` is when it was looked at, 0 if nobody knows: then it holds no date and no clock.
+    """Return the values in a line, in order; `at` is the time of the poll, 0 if unknown: then it
+    has no date and no clock.
 
-    `line` is a page's, of at most `LONGEST_LINE` characters; every pattern is bounded by that.
+    `line` has at most `LONGEST_LINE` characters, which bounds every pattern.
     """
     has_digits = _DIGIT.search(line) is not None
     if not has_digits and not (_may_have(line, (_HINT.pattern,)) and _HINT.search(line)):
@@ -174,19 +176,23 @@ def values_of(line: str, at: Instant = 0) -> tuple[ValueStretch, ...]:
 
 
 def _may_have(line: str, patterns: tuple[str, ...]) -> bool:
-    """Return whether one of some patterns may be found in a line: RE2 says in one pass that hardly any is."""
+    """Return whether one of the patterns may match a line: one pass of RE2 excludes most lines."""
     return _OTHER_I.search(line) is not None or _loose(patterns).search(line.encode("utf-8", "replace")) is not None
 
 
 @lru_cache(maxsize=64)
 def _pattern(patterns: Sequence[str]) -> re.Pattern[str]:
-    """Return what finds these patterns; what cannot be found anyway need not be tried at every letter."""
+    """Return the compiled alternatives of the patterns, guarded so that hopeless positions are
+    skipped.
+    """
     return re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)
 def _loose(patterns: Sequence[str]) -> Any:
-    """Return an RE2 pattern that finds something wherever one of these does: without what must stand around, of any script's digits and letters."""
+    """Return an RE2 pattern that matches wherever one of these does: without lookarounds, for
+    digits and letters of any script.
+    """
     text = _AROUND.sub("", "|".join(patterns))
     text = _IN_SETS.sub(lambda held: _loosen(held.group(), "{}"), text)
     options = re2.Options()
@@ -202,7 +208,9 @@ def _loosen(text: str, form: str) -> str:
 
 
 def are_paired(old: ValueStretch, new: ValueStretch, elapsed: int) -> bool:
-    """Return whether two values may stand for one another: of one class, and clocks as far apart as the looks, `elapsed` seconds."""
+    """Return whether two values may correspond: of one class, and clocks as far apart as the polls,
+    `elapsed` seconds.
+    """
     if old.label != new.label:
         return False
     if old.label != "clock":
@@ -212,7 +220,7 @@ def are_paired(old: ValueStretch, new: ValueStretch, elapsed: int) -> bool:
 
 
 def _days(line: str) -> Iterator[ValueStretch]:
-    """Yield `yesterday` where it is all but the whole line: in a sentence it is a word like any other."""
+    """Yield `yesterday` if it is nearly the whole line: in a sentence it is an ordinary word."""
     if line.count(" ") < _FEW_WORDS:
         yield from (ValueStretch("time", *match.span()) for match in _YESTERDAY.finditer(line))
 
@@ -229,7 +237,7 @@ def _dates(line: str, at: Instant) -> Iterator[ValueStretch]:
 
 
 def _readings(match: re.Match[str]) -> Iterator[date]:
-    """Yield the days that a date may be: 3/4/2026 is one of two."""
+    """Yield the possible days of a date: 3/4/2026 has two."""
     groups = match.groupdict()
     form = next(number for number in "12345" if groups[f"y{number}"])
     year, month, day = (groups[f"{name}{form}"] for name in "ymd")

@@ -1,7 +1,9 @@
-"""Views: what interests look at through masks: the whole page, a part of it, or the texts of its lists, tables or entries (0047).
+"""Views: what interests select through masks: the whole page, a part of it, or the texts of its
+lists, tables or entries (0047).
 
-What is learned is learned of a view, so that its borders name places too. The texts of a list are a document of their own, one text a line; what is noise in them
-is put back as it was before they are compared, so that lists, tables and entries are compared as ever.
+Noise is learned per view, so that its borders name places too. The texts of a list form a document
+of their own, one text per line; their noise is replaced by the old text before lists, tables and
+entries are compared.
 """
 
 from __future__ import annotations
@@ -23,16 +25,20 @@ from tidings.document.text.words import spans_of_chunk
 from tidings.model.watch.interest import Expression, Interest
 
 THINGS = frozenset({"list", "table", "items"})
-"""The change types that look at texts of things."""
+"""The change types on texts of things."""
 FEW_WORDS = 6
-"""A part that a selector chose and that is one line of so many words is one value, and taken at its word."""
+"""A selected part that is one line of at most so many words is a single value, and compared without
+masks.
+"""
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseView:
-    """What an interest looks at: a part of a page, of it the words, or the texts of its lists, tables or entries (`kind`, all or the one of `ordinal`)."""
+    """What an interest selects: a part of a page, and of it the words, or the texts of its lists,
+    tables or entries (`kind`, all or number `ordinal`).
+    """
 
     extraction: Extraction = WHOLE
     kind: str = "words"
@@ -40,13 +46,15 @@ class NoiseView:
 
     @property
     def name(self) -> str:
-        """Return its name in what is learned, empty for the words of the whole page."""
+        """Return its name in the memory, empty for the words of the whole page."""
         if self.kind == "words" and self.extraction.is_whole:
             return ""
         return f"{self.kind}{self.ordinal or ''} {self.extraction.fingerprint}"
 
     def document(self, document: Document) -> Document | None:
-        """Return what it sees of a document, None where that is nothing or one value; raises `RefusedError` if it cannot be taken."""
+        """Return its document, None if it is empty or a single value. Raise `RefusedError` if it
+        cannot be extracted.
+        """
         part = extract(document, self.extraction)
         if part.problem or part.textless or part.missing is not None or is_named(part):
             return None
@@ -54,19 +62,19 @@ class NoiseView:
 
 
 def view_of(interest: Interest, scope: Extraction) -> NoiseView:
-    """Return the view of an interest that looks at a part."""
+    """Return the view of an interest on a part."""
     return NoiseView(scope, interest.kind, interest.ordinal) if interest.kind in THINGS else NoiseView(scope)
 
 
 @lru_cache(maxsize=4_096)
 def views_of(expression: Expression, extraction: Extraction) -> tuple[NoiseView, ...]:
-    """Return the views of an expression through masks, in what its sentinel selects."""
+    """Return the masked views of an expression, in the sentinel's selection."""
     aims = aims_of(aim_expression(expression, extraction))
     return tuple(dict.fromkeys(view_of(aim.interest, aim.scope) for aim in aims if looks_through(aim.interest)))
 
 
 def is_named(part: Document) -> bool:
-    """Return whether a part holds nothing but one value, which a selector names."""
+    """Return whether a part is a single value named by a selector."""
     return bool(part.extraction.selectors) and part.words <= FEW_WORDS and len(part.lines) <= 1
 
 
@@ -82,7 +90,7 @@ def texts_of(kind: str, ordinal: int | None, part: Document) -> list[str]:
 
 
 def document_of(texts: Sequence[str], part: Document) -> Document:
-    """Return texts as a document of one line each; those without a word have no line."""
+    """Return texts as a document of one line each; those without words are left out."""
     return Document(media="text", base=part.base, pieces=pieces_of([line for text in texts if (line := _line(text))]))
 
 
@@ -93,7 +101,9 @@ def put_back(
     seen: tuple[Document, Document],
     spans: tuple[list[Span], list[Span]],
 ) -> Document:
-    """Return the new part with the old words where noise is, `spans` being the tokens of noise in both of the documents that were `seen`."""
+    """Return the new part with noise replaced by the old words; `spans` are the tokens of noise in
+    the two documents `seen`.
+    """
     texts = texts_of(kind, ordinal, pair[1])
     lines = [number for number, text in enumerate(texts) if _line(text)]
     for gone, come in sorted(zip(*spans, strict=True), key=lambda both: both[1], reverse=True):
@@ -113,7 +123,7 @@ def _line(text: str) -> str:
 
 
 def _cut_lines(document: Document, span: Span) -> Iterator[tuple[int, Span]]:
-    """Yield the lines that a stretch of tokens lies in, each with its tokens within it."""
+    """Yield the lines of a range of tokens, each with its tokens within it."""
     start = 0
     for number, end in enumerate(document.line_ends):
         if (span[0] < end and span[1] > start) or start <= span[0] == span[1] <= end:
@@ -124,7 +134,7 @@ def _cut_lines(document: Document, span: Span) -> Iterator[tuple[int, Span]]:
 
 
 def _characters(line: str, span: Span) -> Span:
-    """Return where tokens `span` of a line stand in it."""
+    """Return the character positions of tokens `span` of a line."""
     places: list[Span] = []
     position = 0
     for chunk in line.split():
@@ -138,7 +148,7 @@ def _characters(line: str, span: Span) -> Span:
 
 
 def _with_texts(kind: str, ordinal: int | None, part: Document, texts: Iterator[str]) -> Document:
-    """Return a part whose lists, tables or entries say these texts."""
+    """Return a part with the texts of its lists, tables or entries replaced."""
     other = replace(part)
     match kind:
         case "list":

@@ -1,3 +1,3 @@
-"""Data instead of pages: JSON, XML, CSV, calendars and PDF, each as text and as a tree whose parts can be selected. `media` says which of them a body
-is. Feeds come above.
+"""Data formats: JSON, XML, CSV, calendars and PDF, each as text and as a tree with selectable
+parts. `media` detects which of them a body is. Feeds build on these.
 """

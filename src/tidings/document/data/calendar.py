@@ -1,4 +1,6 @@
-"""iCalendar as text that says what the calendar says: its components by what they are known by, without what says nothing (RFC 5545)."""
+"""iCalendar as text: components in the order of their UIDs, without properties that are not content
+(RFC 5545).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import re
 
 _FOLD = re.compile(r"\r?\n[ \t]")
 _SILENT = frozenset({"DTSTAMP", "SEQUENCE", "LAST-MODIFIED", "CREATED"})
-"""Properties that say when the calendar was written and how often, and nothing of an event."""
+"""Properties on when and how often the calendar was written, not on events."""
 _BEGIN = re.compile(r"\s*BEGIN:VCALENDAR\s", re.IGNORECASE)
 
 
@@ -16,9 +18,10 @@ def is_calendar(text: str) -> bool:
 
 
 def calendar_text(text: str) -> str:
-    """Return a calendar with its events, to-dos and the like in the order of their UIDs, long lines whole, without `_SILENT`.
+    """Return a calendar with its events, to-dos and the like in the order of their UIDs, long lines
+    unfolded, without `_SILENT`.
 
-    What is no component of a calendar stays where it stands, before them all.
+    Anything outside components stays in place, before them all.
     """
     outside: list[str] = []
     components: list[tuple[str, str, list[str]]] = []

@@ -1,8 +1,8 @@
-"""CSV and TSV: rows of cells behind a header, read within bounds (detection §5; RFC 4180).
+"""CSV and TSV: rows of cells below a header, read within bounds (detection §5; RFC 4180).
 
-What separates cells is what cuts the rows, the header first, into the same number of them; a tab before all else, and a comma last if each may be one
-of a number or a sentence. A text that nobody calls CSV is taken for it only if it looks like a table
-throughout: what is not sure is text.
+The separator is what cuts the rows, the header first, into equal numbers of cells; a tab is
+preferred, and a comma is last if each may belong to a number or a sentence. A text that is not
+declared as CSV is taken for it only if it is a table throughout; in doubt it is text.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from tidings.document.select.extraction import Extraction
 from tidings.document.select.trees import TakenPart
 
 MOST_CELLS = 200_000
-"""Most cells of a text that is compared cell by cell; a larger one is compared as words."""
+"""The most cells of a text that is compared cell by cell; a larger one is compared as words."""
 
 SAID = frozenset({"text/csv", "application/csv", "text/comma-separated-values", "text/tab-separated-values"})
-"""What servers call it."""
+"""Content types of CSV and TSV."""
 
 Row = tuple[str, ...]
 
@@ -38,7 +38,9 @@ _STARTS_AS_NUMBER = re.compile(r"\s*[-+.,€$£¥]*\d")
 
 
 def separator_of(text: str, *, is_said: bool) -> str:
-    """Return what separates the cells of a text, empty if it is no table; `is_said`: the server calls it CSV or TSV."""
+    """Return the separator of the cells of a text, empty if it is no table; `is_said`: it is
+    declared as CSV or TSV.
+    """
     head = text[:_LONGEST_LOOKED_AT]
     if len(text) > len(head):
         head = head[: head.rfind("\n") + 1] or head
@@ -58,18 +60,22 @@ def separator_of(text: str, *, is_said: bool) -> str:
 
 
 def _is_in_cells(separator: str, text: str) -> bool:
-    """Return whether all commas of a text may stand in its cells: between digits or before a space."""
+    """Return whether all commas of a text may belong to its cells: between digits or before a
+    space.
+    """
     return separator == "," and _COMMA_BETWEEN_CELLS.search(text) is None
 
 
 def rows_of(text: str, separator: str) -> list[Row] | None:
-    """Return the rows of a text that have a cell that is not empty, None if they are too many or cannot be read."""
+    """Return the rows of a text that have a non-empty cell, None if they are too many or cannot be
+    read.
+    """
     rows = _read(text, separator, None)
     return None if rows is None or len(rows) * max(map(len, rows), default=0) > MOST_CELLS else rows
 
 
 def has_header(rows: Sequence[Row]) -> bool:
-    """Return whether the first row names the columns: each differently, none with a number."""
+    """Return whether the first row names the columns: unique texts, none of them a number."""
     if len(rows) < 2:
         return False
     first = rows[0]
@@ -78,19 +84,19 @@ def has_header(rows: Sequence[Row]) -> bool:
 
 @dataclass(frozen=True)
 class CsvTree:
-    """A table that was read from CSV; `rows` with the header, if there is one."""
+    """A table read from CSV; `rows` include the header, if there is one."""
 
     rows: tuple[Row, ...]
 
     def take(self, extraction: Extraction) -> TakenPart:
-        """Return the whole: no selector finds anything in it."""
+        """Return the whole table: selectors match nothing in it."""
         if extraction.selectors:
             return TakenPart(missing=extraction.selectors[0])
         return TakenPart(pieces=pieces_of_rows(self.rows))
 
 
 def pieces_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return rows as pieces of a document, two for each cell: the cell, and what stands between it and the next one or the next row."""
+    """Return rows as pieces of a document, two per cell: the cell, and the separator after it."""
     pieces: list[str] = []
     for row in rows:
         for cell in row:
@@ -111,7 +117,9 @@ def _read(text: str, separator: str, most: int | None) -> list[Row] | None:
 
 
 def _is_sure(rows: Sequence[Row], least: int) -> bool:
-    """Return whether rows that nobody called CSV are a table: several of one width, `least` or more short cells, and a header."""
+    """Return whether rows of undeclared CSV are a table: several of one width, `least` or more
+    short cells, and a header.
+    """
     return (
         len(rows) >= _LEAST_ROWS
         and len(set(map(len, rows))) == 1

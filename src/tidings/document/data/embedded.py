@@ -1,6 +1,6 @@
-"""Data in the scripts of a page of HTML: JSON, JSON-LD, JSONP, `x = {…}`.
+"""Data in the scripts of an HTML page: JSON, JSON-LD, JSONP, `x = {…}`.
 
-Such scripts are searched by JSONPath, each by itself, as if it were a document of its own.
+JSONPath searches each such script as a document of its own.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from tidings.document.select.extraction import Extraction
 from tidings.document.select.trees import TakenPart
 
 LONGEST_SCRIPT: Final = 2_000_000
-"""Characters of a script that is read; longer ones are programs."""
+"""The longest script that is read, in characters; longer ones are programs."""
 MOST_SCRIPTS: Final = 100
 MOST_ATTEMPTS: Final = 20
-"""Places in a script at which data may begin."""
+"""The most places in a script at which data is tried."""
 _BEGINS = re.compile(r"(?:[=(]|\bJSON\.parse\(\s*)\s*(?=[\[{])")
 
 
 def take_from_scripts(scripts: Sequence[str], extraction: Extraction) -> TakenPart:
-    """Return what the selectors of an extraction find in the data of scripts, in their order.
+    """Return the matches of an extraction's selectors in the data of scripts, in order.
 
     Raises `RefusedError` for a selector that costs too much.
 
     Args:
         scripts: Their texts.
-        extraction: Selectors in JSONPath alone.
+        extraction: Selectors in JSONPath only.
     """
     pieces: list[str] = []
     for script in scripts[:MOST_SCRIPTS]:
@@ -48,7 +48,7 @@ def _read_trees(script: str) -> Iterator[JsonTree]:
 
 
 def _read_assignments(script: str) -> Iterator[JsonTree]:
-    """Yield what a program gives to names and functions, as far as that is JSON."""
+    """Yield the JSON values that a program assigns to names or passes to functions."""
     decoder = json.JSONDecoder()
     end = attempts = 0
     for found in _BEGINS.finditer(script):

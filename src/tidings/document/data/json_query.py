@@ -1,6 +1,7 @@
-"""JSONPath as RFC 9535 has it, less match() and search(): these would run the patterns that `matches` runs safely.
+"""JSONPath by RFC 9535, without match() and search(): these would run patterns that `matches` runs
+safely.
 
-The library reads some more than the RFC even where it is told to be strict; what it makes of that nobody means, so that it is refused here.
+The library accepts more than the RFC even in strict mode; the surplus is refused here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ FUNCTIONS = frozenset({"length", "count", "value"})
 
 @lru_cache(maxsize=256)
 def compile_path(text: str) -> Any:
-    """Return a JSONPath, ready to be searched with (`finditer`); raises ValueError with what is wrong with it."""
+    """Return a compiled JSONPath (with `finditer`). Raise ValueError that says what is wrong with
+    it.
+    """
     from jsonpath import JSONPathEnvironment, JSONPathError
 
     environment = JSONPathEnvironment(strict=True)
@@ -33,7 +36,7 @@ def compile_path(text: str) -> Any:
 
 
 def _expressions(query: Any) -> Iterator[Any]:
-    """Yield all expressions of the filters of a query, and of queries in them."""
+    """Yield all expressions of the filters of a query, including nested queries."""
     from jsonpath.filter import FilterQuery
     from jsonpath.selectors import Filter
 
@@ -47,7 +50,9 @@ def _expressions(query: Any) -> Iterator[Any]:
 
 
 def _is_beyond(expression: Any) -> bool:
-    """Return whether an expression compares otherwise than the RFC: a list, or what is true or false of other values."""
+    """Return whether an expression compares beyond the RFC: a list, or the truth value of other
+    values.
+    """
     from jsonpath.filter import InfixExpression, ListLiteral, PrefixExpression
 
     if not isinstance(expression, InfixExpression) or expression.logical:

@@ -1,7 +1,7 @@
-"""JSON as a tree: its values with their types, parts of it by JSONPath, and how a number was written.
+"""JSON as a tree: typed values, parts by JSONPath, and the notation of numbers.
 
-For JSONPath, of a key that is there twice the last one counts (H-067); for a comparison every member counts. Numbers compare as numbers in
-filters and are shown as they were written.
+For JSONPath, the last of duplicate keys counts (H-067); for a comparison every member counts.
+Filters compare numbers by value; they are shown as written.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tidings.model.watch.interest import Selector
 Path = tuple[str | int, ...]
 
 Value = str | bytes | bool | list["Value"] | tuple[tuple[str, "Value"], ...] | None
-"""A value with its type, so that Python's `==` is exact and fast: an object is a tuple of its members in the order of their keys, every one of
-them; an array is a list; a number is the bytes that it is written in.
+"""A typed value, so that Python's `==` is exact and fast: an object is a tuple of all its members
+in the order of their keys; an array is a list; a number is its bytes as written.
 """
 _NUMBER = re.compile(rb"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,18}))?\Z")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -32,14 +32,18 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class JsonValues:
-    """Values of a document, each with its path, in the order of their words; `whole` is the document that they stand in."""
+    """Values of a document, each with its path, in the order of their words; `whole` is their
+    document.
+    """
 
     paths: tuple[Path, ...]
     values: list[Value]
     whole: Any
 
     def tell_apart(self) -> list[Any]:
-        """Return what is equal for two documents only if the same parts stand in members of arrays that are known by the same texts."""
+        """Return a key that is equal for two documents only if the same parts belong to array
+        elements with the same identifying texts.
+        """
         return [(self._names(path), value) for path, value in zip(self.paths, self.values, strict=True)]
 
     def _names(self, path: Path) -> list[Any]:
@@ -52,7 +56,9 @@ class JsonValues:
 
 
 def scalars_of(value: Any) -> Value:
-    """Return the members of an object that are texts or numbers, as `value_of` reads them; of all else nothing."""
+    """Return the members of an object that are texts or numbers, as `value_of` reads them; empty
+    for anything else.
+    """
     if not isinstance(value, dict):
         return None
     members = ((key, one) for key, one in sorted(value.items(), key=_key) if isinstance(one, (str, JsonNumber)))
@@ -60,12 +66,12 @@ def scalars_of(value: Any) -> Value:
 
 
 class JsonNumber(float):
-    """A number of JSON that is still written as it was."""
+    """A JSON number that keeps its notation."""
 
     __slots__ = ("written",)
 
     def __new__(cls, written: str) -> Self:
-        """Return the number that is so written; one too large is infinite."""
+        """Return the number with this notation; one too large is infinite."""
         number = super().__new__(cls, written)
         number.written = written
         return number
@@ -74,14 +80,16 @@ class JsonNumber(float):
 
 
 GUARD = re.compile(r"\s*(?:\)\]\}'?,?|while\s*\(1\);|for\s*\(;;\);)")
-"""What some servers put before JSON so that no script reads it."""
+"""Prefixes of some servers that prevent scripts from reading JSON."""
 _CALL = re.compile(r"\s*(?:/\*.*?\*/\s*)?[A-Za-z_$][\w$.]{0,100}\s*\(\s*(?=[\[{])(.*[\]}])\s*\)\s*;?\s*", re.DOTALL)
 
 
 def unwrap(text: str) -> tuple[str, Value]:
-    """Return a JSON text and its value: as it is, without a guard before it or a call around it (JSONP), or lines of JSON as an array.
+    """Return a JSON text and its value, without a guard before it or a call around it (JSONP), or
+    JSON lines as an array.
 
-    Raises ValueError if it is none of these, RecursionError if it is nested too deep for the parser.
+    Raises ValueError if it is none of these, RecursionError if it is nested too deep for the
+    parser.
     """
     try:
         return text, value_of(text)
@@ -104,7 +112,9 @@ def _array_of_lines(text: str) -> str:
 
 
 def value_of(text: str) -> Value:
-    """Return the value of a JSON text; raises ValueError if it is none, RecursionError if it is nested too deep for the parser."""
+    """Return the value of a JSON text. Raise ValueError if it is none, RecursionError if it is
+    nested too deep for the parser.
+    """
     value: Value = json.loads(
         text, parse_int=str.encode, parse_float=str.encode, parse_constant=str.encode, object_pairs_hook=_members
     )
@@ -117,7 +127,9 @@ def _members(pairs: list[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
 
 
 def words_of_value(value: Value) -> list[str]:
-    """Return the keys and values of a JSON value, members in the order of their keys, as the texts that people read."""
+    """Return the keys and values of a JSON value as displayed texts, members in the order of their
+    keys.
+    """
     words: list[str] = []
     left: list[Any] = [value]
     while left:
@@ -134,14 +146,14 @@ def words_of_value(value: Value) -> list[str]:
 
 
 def scalar_text(value: Value) -> str:
-    """Return a scalar as it is written, a text without its quotes."""
+    """Return a scalar as written, a text without its quotes."""
     if isinstance(value, str):
         return value
     return value.decode() if isinstance(value, bytes) else json.dumps(value)
 
 
 class JsonTree:
-    """A JSON text and what it holds."""
+    """A JSON text and its value."""
 
     def __init__(self, text: str, typed: Value) -> None:
         self._text = text
@@ -151,7 +163,7 @@ class JsonTree:
 
     @cached_property
     def value(self) -> Any:
-        """Return the value; raises `RefusedError` if it cannot be read whole."""
+        """Return the value. Raise `RefusedError` if it cannot be read completely."""
         try:
             return json.loads(self._text, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
         except (ValueError, RecursionError) as error:
@@ -174,7 +186,7 @@ class JsonTree:
         return self._typed
 
     def parts(self, extraction: Extraction) -> JsonValues:
-        """Return the values that a part consists of, those that its pieces are the words of.
+        """Return the values of a part, whose words are its pieces.
 
         Raises `RefusedError` as `take` does, RecursionError if they are nested too deep.
         """
@@ -200,9 +212,9 @@ class JsonTree:
         return TakenPart(pieces=tuple(pieces), roots=tuple(_leave_out(value, path, out) for path, value in roots))
 
     def find(self, selector: Selector) -> Mapping[Path, Any]:
-        """Return what a selector finds, by its path, in the order of RFC 9535; a place that it names twice is there once.
+        """Return the matches of a selector by path, in the order of RFC 9535, without duplicates.
 
-        Raises `RefusedError` if it cannot be read, or would find or look at too much.
+        Raises `RefusedError` if it cannot be read, or would match or visit too much.
         """
         if selector.language != "jsonpath":
             return {}
@@ -221,7 +233,9 @@ class JsonTree:
         return found
 
     def _roots(self, chosen: Sequence[Mapping[Path, Any]], out: frozenset[Path]) -> Iterator[tuple[Path, Any]]:
-        """Yield where the part begins, in the order of the text: a place that each selector found, or that lies in one it found."""
+        """Yield the roots of the part, in the order of the text: places that each selector matched,
+        or inside one.
+        """
         if not chosen:
             yield (), self.value
             return
@@ -239,7 +253,7 @@ class JsonTree:
 
 
 def _read_typed(value: Any, path: Path, out: frozenset[Path]) -> Value:
-    """Return a value as `value_of` reads it, without what stands at the paths `out`."""
+    """Return a value as `value_of` reads it, without the paths `out`."""
     if isinstance(value, dict):
         members = sorted(value.items(), key=_key)
         return tuple((key, _read_typed(one, (*path, key), out)) for key, one in members if (*path, key) not in out)
@@ -251,7 +265,7 @@ def _read_typed(value: Any, path: Path, out: frozenset[Path]) -> Value:
 
 
 def _leave_out(value: Any, path: Path, out: frozenset[Path]) -> Any:
-    """Return a value without what stands at the paths `out`; however deep it is nested."""
+    """Return a value without the paths `out`, at any depth."""
     if not out:
         return value
     whole = [value]
@@ -273,14 +287,16 @@ def _leave_out(value: Any, path: Path, out: frozenset[Path]) -> Any:
 
 
 def words_of_json(value: Any, path: Path = (), out: frozenset[Path] = frozenset()) -> Iterator[str]:
-    """Yield the keys and values of a JSON value, members in the order of their keys, without what stands at the paths `out`."""
+    """Yield the keys and values of a JSON value, members in the order of their keys, without the
+    paths `out`.
+    """
     for kind, text, _ in _values(value, path, out):
         if kind:
             yield text
 
 
 def in_one_notation(value: Any) -> Iterator[str]:
-    """Yield the words of a JSON value, equal numbers in equal words however they are written."""
+    """Yield the words of a JSON value, with equal numbers in one notation."""
     for kind, text, _ in _values(value, (), write=_in_one_notation):
         if kind:
             yield text
@@ -294,7 +310,9 @@ def _in_one_notation(value: Any) -> str:
 
 
 def parts_of_json(value: Any) -> Iterator[str]:
-    """Yield a value as JSON writes it, in parts: objects, arrays and numbers of either reader of this file."""
+    """Yield a value as JSON text, in parts; accepts the objects, arrays and numbers of both readers
+    of this file.
+    """
     left: list[tuple[str, Any] | str] = [("", value)]
     while left:
         item = left.pop()
@@ -319,13 +337,15 @@ def parts_of_json(value: Any) -> Iterator[str]:
 
 
 def quote(text: str) -> str:
-    """Return a text as JSON writes it."""
+    """Return a text as a JSON string."""
     return json.dumps(text, ensure_ascii=False)
 
 
 @lru_cache(maxsize=4_096)
 def number_of(written: bytes) -> bytes | tuple[bool, bytes, int]:
-    """Return a number as (is it negative, its digits, power of ten), the same for each way to write it; what is none as it is written."""
+    """Return a number as (is negative, digits, power of ten), independent of notation; anything
+    else as written.
+    """
     found = _NUMBER.match(written)
     if found is None:
         return written
@@ -340,7 +360,9 @@ def number_of(written: bytes) -> bytes | tuple[bool, bytes, int]:
 def _values(
     value: Any, path: Path, out: frozenset[Path] = frozenset(), *, write: Callable[[Any], str] | None = None
 ) -> Iterator[tuple[bool, str, Path]]:
-    """Yield (is it a text?, the text, its path) of everything below a value; a key has the path of its value. `write` makes texts of scalars."""
+    """Yield (is it a text, the text, its path) for everything below a value; a key has the path of
+    its value. `write` formats scalars.
+    """
     write = write or write_scalar
     left: list[tuple[Any, Path, bool]] = [(value, path, False)]
     while left:
@@ -372,7 +394,7 @@ def _key(member: tuple[str, Any]) -> str:
 
 
 def write_scalar(value: Any) -> str:
-    """Return a scalar of JSON as it was written, a text without its quotes."""
+    """Return a JSON scalar as written, a text without its quotes."""
     if isinstance(value, JsonNumber):
         return value.written
     return value if isinstance(value, str) else json.dumps(value)

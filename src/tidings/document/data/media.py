@@ -1,4 +1,4 @@
-"""What kind of document a body is: by its content first, then by what the server calls it (detection §5)."""
+"""Detect the kind of a document: by its content first, then by its Content-Type (detection §5)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ _BINARY = (
     b"wOFF", b"wOF2", b"OTTO", b"ttcf", b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"SQLite format 3\x00", b"\x00asm", b"II*\x00", b"MM\x00*",
     b"MThd", b"FORM", b"RIFF", b"\x1a\x45\xdf\xa3", b"8BPS",
 )  # fmt: skip
-"""How bodies begin that are no text: the signatures of the WHATWG MIME standard, and those of archives, programs and pictures it does not name."""
+"""Signatures of binary formats: those of the WHATWG MIME standard, and of further archives,
+programs and pictures.
+"""
 
 _GIF = (b"GIF87a", b"GIF89a")
 _RIFF = frozenset({b"WEBP", b"WAVE", b"AVI "})
 _BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-"""What the standard calls a binary data byte: no text has one, though it may begin with the letters of a signature."""
+"""A binary data byte of the standard: no text has one, though it may begin with the letters of a
+signature.
+"""
 
 _PDF = b"%PDF-"
 _BEGINS_PDF = re.compile(rb"[\s\xef\xbb\xbf]*%PDF-")
@@ -57,7 +61,7 @@ _FORMS = {
 
 
 def form_of(data: bytes) -> str:
-    """Return what people call a body that is no text, with its size: `PNG picture of 1,234 bytes`."""
+    """Return the name of a binary body, with its size: `PNG picture of 1,234 bytes`."""
     name = next((name for start, name in _FORMS.items() if data.startswith(start)), "")
     if not name and data[:4] == b"RIFF":
         name = "WebP picture" if data[8:12] == b"WEBP" else "recording"
@@ -65,10 +69,11 @@ def form_of(data: bytes) -> str:
 
 
 def media_of_bytes(data: bytes, content_type: str | None = None) -> Media | None:
-    """Return what the first bytes alone decide: a PDF or another format that is no text. None: it is text of some kind.
+    """Return the kind decided by the first bytes alone: a PDF or another binary format. None: it is
+    some kind of text.
 
-    A text may name a signature, and even begin with one. Only of what the server calls a PDF may anything else stand before its beginning,
-    up to byte 1,024, as readers of PDF allow.
+    A text may mention a signature, and even begin with one. Only in a declared PDF may anything
+    else precede it, up to byte 1,024, as PDF readers allow.
     """
     head = data[:_LOOKED_AT]
     if _BEGINS_PDF.match(head):
@@ -85,9 +90,10 @@ def media_of_bytes(data: bytes, content_type: str | None = None) -> Media | None
 
 
 def past_lead(text: str, content_type: str | None) -> str:
-    """Return a text without what stands before its XML declaration: blanks, marks, comments; in what the server calls XML, anything.
+    """Return a text without what precedes its XML declaration: blanks, marks, comments; in declared
+    XML, anything.
 
-    Marks of no width before any other text are left out as well.
+    Zero-width marks before any other text are removed as well.
     """
     head = text[:_LOOKED_AT]
     if lead := _BEFORE_XML.match(head):
@@ -98,7 +104,9 @@ def past_lead(text: str, content_type: str | None) -> str:
 
 
 def media_of_text(text: str, content_type: str | None = None) -> Media:
-    """Return what a text is. What the server calls plain text, Markdown or CSV is a page only if it begins as a whole page does."""
+    """Return the kind of a text. Declared plain text, Markdown or CSV is a page only if it begins
+    as a complete page does.
+    """
     said = _media_type(content_type)
     head = text[:_LOOKED_AT]
     if _SURE_PAGE.match(head):
@@ -122,7 +130,9 @@ def media_of_text(text: str, content_type: str | None = None) -> Media:
 
 
 def _csv_or_text(text: str, said: str) -> Media:
-    """Return what a text without markup is; what its server calls Markdown, a script or a style is none of ours."""
+    """Return the kind of a text without markup; declared Markdown, scripts and styles are plain
+    text.
+    """
     is_open = said in {"", "text/plain", "application/octet-stream", "binary/octet-stream"}
     return "csv" if is_open and separator_of(text, is_said=False) else "text"
 
@@ -132,7 +142,9 @@ def _media_type(content_type: str | None) -> str:
 
 
 def type_within(content_type: str | None) -> str | None:
-    """Return the Content-Type of what a packed file holds: None where it only says that the file is packed, or nothing."""
+    """Return the Content-Type of the content of a packed file: None if it only says that the file
+    is packed, or nothing.
+    """
     return None if _media_type(content_type) in _PACKED else content_type
 
 
@@ -141,7 +153,9 @@ def _is_xml_type(said: str) -> bool:
 
 
 def _is_xml(head: str) -> bool:
-    """Return whether a text begins as XML, or as a feed or a sitemap: these come as `text/html` too."""
+    """Return whether a text begins as XML, or as a feed or a sitemap, which are also served as
+    `text/html`.
+    """
     return head.lstrip()[:5] == "<?xml" or _is_feed(head) or _SITEMAP.match(head) is not None
 
 
@@ -155,7 +169,9 @@ def _feed_or_xml(head: str) -> Media:
 
 
 def _is_feed(head: str) -> bool:
-    """Return whether the root is one of a feed, whatever its prefix; with a prefix `feed` is one if it is Atom's."""
+    """Return whether the root is that of a feed, whatever its prefix; a prefixed `feed` must be
+    Atom's.
+    """
     root = _ROOT.match(head)
     if root is None:
         return False

@@ -1,7 +1,8 @@
-"""PDF: its text, read by PDFium where the extra `pdf` is installed (detection §5; decision 0031).
+"""The text of PDF, read by PDFium if the extra `pdf` is installed (detection §5; decision 0031).
 
-Words are put together again where a line or a page broke them. What the file says of itself (dates, /ID, the program that made it) is no part of it:
-it differs from export to export. A scanned PDF has no text; its pictures are compared instead, as a whole.
+Words broken over lines or pages are joined. Metadata (dates, /ID, the producing program) is left
+out: it differs from export to export. A scanned PDF has no text; its pictures are compared instead,
+as a whole.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_PAGES = 2_000
-"""Most pages of a PDF that is read."""
+"""The most pages of a PDF that is read."""
 MOST_CHARACTERS = 20_000_000
-"""Most characters of all pages."""
+"""The most characters of all pages."""
 MOST_OF_A_STREAM = 4_000_000
-"""Most bytes of one unpacked stream that is no picture and no font: PDFium needs far more memory and time than that for it."""
+"""The most bytes of one unpacked stream other than pictures and fonts: PDFium needs far more memory
+and time for it.
+"""
 MOST_PICTURES = 2_000
 
 NOT_READ = (
@@ -42,7 +45,9 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Pdf:
-    """What was read of a PDF: its lines, the title that it gives itself, and a digest of its pictures if it has no text ("" for none)."""
+    """The content of a PDF: its lines, its title, and a digest of its pictures if it has no text
+    ("" for none).
+    """
 
     lines: tuple[str, ...] = ()
     title: str = ""
@@ -50,16 +55,18 @@ class Pdf:
 
 
 def is_readable() -> bool:
-    """Return whether what reads PDF is installed."""
+    """Return whether the PDF reader is installed."""
     try:
-        import pypdfium2  # noqa: F401 - only whether it is there
+        import pypdfium2  # noqa: F401 - tests only whether it is installed
     except ImportError:
         return False
     return True
 
 
 def read_pdf(data: bytes) -> Pdf:
-    """Return the text of a PDF; raises `UnreadableError` for one that is locked, damaged or too much."""
+    """Return the text of a PDF. Raise `UnreadableError` for one that is locked, damaged or too
+    large.
+    """
     import pypdfium2  # an extra, and slow to import
 
     if _unpacks_too_much(data):
@@ -99,7 +106,7 @@ def _texts(document: Any) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text, words that were broken over lines or pages put together."""
+    """Return the lines of a text, with words that were broken over lines or pages joined."""
     whole = _BROKEN.sub(lambda found: "" if found[1].islower() else "-", text)
     return [line for line in (" ".join(line.split()) for line in whole.splitlines()) if line]
 
@@ -122,7 +129,9 @@ def _pictures(document: Any) -> str:
 
 
 def _unpacks_too_much(data: bytes) -> bool:
-    """Return whether a stream that is drawn, or holds objects, is too long unpacked; one that cannot be unpacked is for PDFium to judge."""
+    """Return whether a stream of drawings or objects is too long unpacked; PDFium judges one that
+    cannot be unpacked.
+    """
     for found in _STREAM.finditer(data):
         before = data[max(0, found.start() - _DICTIONARY) : found.start()]
         said = before[before.rfind(b" obj") + 1 :]
@@ -137,7 +146,7 @@ def _unpacks_too_much(data: bytes) -> bool:
 
 
 def _measure_unpacked(packed: memoryview) -> int:
-    """Return how long a stream is unpacked, or something above `MOST_OF_A_STREAM`."""
+    """Return the unpacked length of a stream, or something above `MOST_OF_A_STREAM`."""
     unpacker = zlib.decompressobj()
     length = 0
     for start in range(0, len(packed), _STEP):

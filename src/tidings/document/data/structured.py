@@ -1,6 +1,8 @@
-"""The text of XML, as lines of words: what each element says, CDATA too, and what its attributes do, in the order of their names.
+"""The text of XML, as lines of words: texts and CDATA of elements, and attribute values in the
+order of their names.
 
-Of a feed only the texts. Text inside a feed that is HTML gives its own text. No DTD, no entity and no address is ever loaded.
+Of a feed only the texts. HTML inside a feed gives its own text. No DTD, entity or address is ever
+loaded.
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ _WRITTEN = frozenset({"pubDate", "updated"})
 _MOVING = frozenset(
     {"{http://purl.org/rss/1.0/modules/slash/}comments", "{http://purl.org/syndication/thread/1.0}total"}
 )
-"""Elements of an entry that say when it was published or changed, or how many have answered it: no news of the entry alone."""
+"""Elements of an entry on its dates or number of replies: alone they are no change."""
 
 MOST_FRAGMENTS = 10_000
-"""Most texts of a feed that are read as HTML; what comes after them is compared as it is written."""
+"""The most texts of a feed that are read as HTML; later ones are compared as written."""
 
 PARSING: Final[Mapping[str, Any]] = {
     "encoding": "utf-8",
@@ -41,13 +43,15 @@ PARSING: Final[Mapping[str, Any]] = {
     "remove_comments": True,
     "remove_pis": True,
 }
-"""How XML is parsed, always: no DTD, no entity and no address is ever loaded."""
+"""The options of every XML parser: no DTD, entity or address is ever loaded."""
 
 _TAGGED = re.compile(r"<[A-Za-z/!][^<>]*>")
 
 
 def root_of(text: str) -> Any:
-    """Return the root of an XML text, None if it is not well-formed or nested too deep for the parser."""
+    """Return the root of an XML text, None if it is not well-formed or nested too deep for the
+    parser.
+    """
     try:
         return etree.fromstring(text.encode("utf-8", "replace"), etree.XMLParser(**PARSING))
     except (etree.XMLSyntaxError, ValueError):
@@ -57,7 +61,7 @@ def root_of(text: str) -> Any:
 def pieces_of_xml(root: Any, pieces_of_html: Callable[[str], list[str]], *, with_attributes: bool) -> list[str]:
     """Return the pieces of the root of an XML text.
 
-    When a feed itself was built is no text of it: that moves with every look, while the entries stay.
+    The build date of a feed is left out: it changes at every poll while the entries stay.
     """
     pieces: list[str] = []
     shown = ShownTexts(pieces_of_html)
@@ -75,9 +79,11 @@ def pieces_of_xml(root: Any, pieces_of_html: Callable[[str], list[str]], *, with
 
 
 def links_of_xml(roots: Iterable[Any], base: str, out: Collection[Any] = ()) -> list[str]:
-    """Return the links below some elements: `link` and `enclosure` of feeds, `loc` of sitemaps, none of other XML; what stands in `out` is left out.
+    """Return the links below some elements: `link` and `enclosure` of feeds, `loc` of sitemaps,
+    none of other XML, without those in `out`.
 
-    Where `xml:base` says so they are joined with it, and it with `base`; else they are as written.
+    They are joined with `xml:base` (itself joined with `base`) if there is one; else they are as
+    written.
     """
     links: list[str] = []
     for root in roots:
@@ -94,7 +100,9 @@ def links_of_xml(roots: Iterable[Any], base: str, out: Collection[Any] = ()) -> 
 
 
 def address_in(element: Any, base: str) -> str:
-    """Return the address that the `href`, the `url` or the text of an element is, joined with the `xml:base` of those around it if one has any."""
+    """Return the address in the `href`, the `url` or the text of an element, joined with the
+    nearest `xml:base` if there is one.
+    """
     address = (element.get("href") or element.get("url") or element.text or "").strip()
     bases = [said for place in (element, *element.iterancestors()) if (said := place.get(_XML_BASE))]
     if not address or not bases:
@@ -105,7 +113,9 @@ def address_in(element: Any, base: str) -> str:
 
 
 def attributes_of(element: Any) -> list[str]:
-    """Return what the attributes of an element say, in the order of their names, as pieces; where its schema lies is nothing that it says."""
+    """Return the attribute values of an element as pieces, in the order of their names, without
+    schema locations.
+    """
     pieces: list[str] = []
     for name in sorted(element.keys()):
         if not name.endswith("}schemaLocation"):
@@ -114,19 +124,23 @@ def attributes_of(element: Any) -> list[str]:
 
 
 def local_name(element: Any) -> str:
-    """Return the name of an element without its namespace, empty for what is none."""
+    """Return the name of an element without its namespace, empty for anything else."""
     name = element.tag if element is not None else None
     return name.rpartition("}")[2] if isinstance(name, str) else ""
 
 
 def namespace_of(element: Any) -> str:
-    """Return the namespace of an element in lower case, without the sign at its end that some leave out; empty if it has none."""
+    """Return the namespace of an element in lower case, without an optional trailing sign; empty if
+    it has none.
+    """
     name = element.tag
     return name[1:].partition("}")[0].rstrip("/#").lower() if isinstance(name, str) and name[:1] == "{" else ""
 
 
 def says_when_built(element: Any) -> bool:
-    """Return whether an element only says when its feed or an entry of it was written, or how many have answered: that moves while what they say stays."""
+    """Return whether an element holds only dates or reply counts of its feed or entry, which change
+    without its content.
+    """
     above = element.getparent()
     within = local_name(above)
     if within in _FEEDS:
@@ -137,7 +151,7 @@ def says_when_built(element: Any) -> bool:
 
 
 class ShownTexts:
-    """What texts of an XML document show: those that are HTML their own text, up to a number of them."""
+    """The displayed texts of an XML document: HTML ones are rendered, up to a number of them."""
 
     def __init__(self, pieces_of_html: Callable[[str], list[str]]) -> None:
         self.pieces_of_html = pieces_of_html

@@ -1,6 +1,7 @@
 """XML as a tree: parts of it by XPath 1.0.
 
-Prefixes are those of the document; elements of its default namespace are named without one, so that `//entry/title` finds what people read.
+Prefixes are those of the document; elements of its default namespace are named without one, so that
+`//entry/title` works as people expect.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _BETWEEN = re.compile(r">\s+<")
 
 
 class XmlTree:
-    """An XML text; `pieces_of_html` reads texts in it that are HTML themselves. `node` is its root, if it is compared as a tree, `base` its address."""
+    """An XML text; `pieces_of_html` reads embedded HTML. `node` is its root, if it is compared as a
+    tree, `base` its address.
+    """
 
     def __init__(
         self,
@@ -76,7 +79,7 @@ class XmlTree:
         return elements
 
     def take(self, extraction: Extraction) -> TakenPart:
-        """Return the part of an extraction; raises `RefusedError` for one that costs too much."""
+        """Return the part of an extraction. Raise `RefusedError` for one that costs too much."""
         asked = extraction.nodes
         if asked not in self._taken:
             try:
@@ -86,7 +89,8 @@ class XmlTree:
         return self._taken[asked]
 
     def roots(self, extraction: Extraction) -> tuple[tuple[Any, ...], frozenset[Any]]:
-        """Return the elements at which a part begins, and those that are left out of it; of the whole nothing else is read for it.
+        """Return the root elements of a part, and those excluded from it; for the whole nothing is
+        searched.
 
         Raises `RefusedError` as `take` does.
         """
@@ -94,7 +98,8 @@ class XmlTree:
         return part.roots, part.excluded
 
     def nodes(self, extraction: Extraction) -> list[Node | str] | None:
-        """Return the nodes that a part consists of, those that its pieces are the words of, None if it is none of a tree.
+        """Return the nodes of a part, whose words are its pieces, None if it is not compared as a
+        tree.
 
         Raises `RefusedError` as `take` does.
         """
@@ -135,7 +140,9 @@ class XmlTree:
             return None
 
     def _find(self, selector: Selector) -> tuple[dict[Any, None], list[str]]:
-        """Return the elements, and the texts of attributes and of elements, that a selector finds."""
+        """Return the elements, and the texts of attributes and of elements, that a selector
+        matches.
+        """
         if selector.language == "css":
             return {}, self._texts_in_html(selector)
         if selector.language != "xpath":
@@ -146,7 +153,7 @@ class XmlTree:
         return elements, [str(item) for item in found if isinstance(item, str)]
 
     def _texts_in_html(self, selector: Selector) -> list[str]:
-        """Return the texts that CSS finds in the HTML that elements hold."""
+        """Return the texts that CSS matches in embedded HTML."""
         found: list[str] = []
         for element in self._elements:
             text = element.text or ""
@@ -186,7 +193,7 @@ class XmlTree:
             if element in out:
                 walk.skip_subtree()
                 continue
-            if element is not root and says_when_built(element):  # what is asked for by its name is read
+            if element is not root and says_when_built(element):  # an element selected by name is read
                 continue
             if self._with_attributes:
                 pieces += attributes_of(element)

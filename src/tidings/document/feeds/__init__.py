@@ -1,1 +1,3 @@
-"""Feeds and sitemaps: their entries, dates and hubs, in every form that is in use. The job on a sitemap is named here, and run where content is read."""
+"""Feeds and sitemaps: their entries, dates and hubs, in all forms in use. The sitemap job is named
+here, and runs where content is parsed.
+"""

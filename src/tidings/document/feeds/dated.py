@@ -1,4 +1,4 @@
-"""When a feed says that it changed last: the newest date of its entries."""
+"""The newest date of the entries of a feed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _LONGEST: Final = 40
 
 
 def newest_of(root: Any) -> Instant | None:
-    """Return the latest date that an entry of a feed has, None where none has one that can be read. When the feed itself was built says nothing."""
+    """Return the newest date of the entries of a feed, None if none can be read. The feed's own
+    build date is ignored.
+    """
     entries = islice(root.iter("{*}entry", "{*}item"), MOST_DATED)
     dates = (instant_of(child.text) for entry in entries for child in entry if local_name(child) in _DATES)
     return max((at for at in dates if at is not None), default=None)

@@ -1,8 +1,9 @@
 """Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, read by namespace and place.
 
-An element is a feed's own if it has the namespace of what it stands in, whatever its prefix. What extensions say (Media RSS, Dublin Core, Atom in
-RSS) stands in for an element that the entry itself lacks, and for no other. Text constructs are read as RFC 4287 §3.1 says; RSS does not say
-whether a title is HTML: one that has a closing tag or an entity is.
+An element belongs to the feed if it has the namespace of its parent, whatever its prefix.
+Extensions (Media RSS, Dublin Core, Atom in RSS) only replace elements that the entry lacks. Text
+constructs follow RFC 4287 §3.1; RSS does not say whether a title is HTML: one with a closing tag or
+an entity is.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from lxml import etree
 from tidings.document.data.structured import address_in, local_name, namespace_of
 
 _PLACES: Final = {"item": frozenset({"channel", "rdf", "rss", "feed"}), "entry": frozenset({"feed", "channel"})}
-"""Where entries stand."""
+"""Parents of entries."""
 
 _ATOM: Final = frozenset({"http://www.w3.org/2005/atom", "http://purl.org/atom/ns"})
 _DC: Final = "http://purl.org/dc/elements/1.1"
@@ -38,7 +39,7 @@ _BODIES: Final = (
     (_IN_ATOM, "content"), (_OWN, "description"), (_OWN, "summary"), (_IN_ATOM, "summary"), (_DC, "description"), (_ITUNES, "summary"),
     (_MEDIA, "description"),
 )  # fmt: skip
-"""Elements that hold what an entry says, the fullest first."""
+"""Elements with the text of an entry, the fullest first."""
 
 _ENCLOSURE: Final = "enclosure"
 _LINKS: Final = ((_OWN, "link"), (_IN_ATOM, "link"))
@@ -47,7 +48,7 @@ _AUTHORS: Final = ((_DC, "creator"), (_OWN, "author"), (_IN_ATOM, "author"), (_I
 _DATES: Final = (
     (_OWN, "pubDate"), (_OWN, "published"), (_OWN, "issued"), (_DC, "date"), (_IN_ATOM, "published"), (_OWN, "updated"), (_OWN, "modified"),
 )  # fmt: skip
-"""Elements that say when an entry was published, the best first."""
+"""Elements with the publication date of an entry, the best first."""
 _MAILED: Final = re.compile(r"\S+@\S+ \((.+)\)")
 _ALTERNATE: Final = frozenset({"", "alternate", "http://www.iana.org/assignments/relation/alternate"})
 _PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -65,9 +66,10 @@ _HTML: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """An entry as its feed gives it: its id, where it leads, its title, the fullest of its texts, each empty if it has none, and its enclosures.
+    """An entry of a feed: its id, link, title, the fullest of its texts, each empty if it has none,
+    and its enclosures.
 
-    `author` is who wrote it, `published` when it says that it was published, as it is written there.
+    `author` is its author, `published` its publication date as written.
     """
 
     id: str
@@ -80,33 +82,31 @@ class FeedEntry:
 
 
 def entries_in(root: Any) -> Iterator[Any]:
-    """Yield the entries below an element of a feed, in their order."""
+    """Yield the entries below an element of a feed, in order."""
     for element in root.iter("{*}item", "{*}entry"):
         if is_entry(element):
             yield element
 
 
 def is_entry(element: Any) -> bool:
-    """Return whether an element of a feed is an entry of it, by where it stands."""
+    """Return whether an element of a feed is an entry, by its place."""
     above = local_name(element.getparent()).lower()
     return above in _PLACES.get(local_name(element), ()) and not is_extension(element)
 
 
 def is_extension(element: Any) -> bool:
-    """Return whether an element belongs to a vocabulary that feeds are extended by."""
+    """Return whether an element belongs to a vocabulary of feed extensions."""
     return namespace_of(element) in {_DC, _MEDIA, _ITUNES, _CONTENT, _XHTML}
 
 
 def entry_of(element: Any, children: Sequence[Any], base: str, shown: Callable[[str], str]) -> FeedEntry:
-    """Return an entry of what is left of its children.
-
-    `base` is the address of the feed, `shown` returns what a text of HTML shows.
+    """Return an entry, given its remaining children.
 
     Args:
         element: The entry.
         children: Its children that count.
         base: The address of the feed.
-        shown: Returns what a text of HTML shows.
+        shown: Returns the displayed text of HTML.
     """
     named = _Named(element, [*children, *(inner for child in children if _is_group(child) for inner in child)])
     is_of_atom = local_name(element) == "entry"
@@ -118,7 +118,7 @@ def entry_of(element: Any, children: Sequence[Any], base: str, shown: Callable[[
 
 
 def _author(named: _Named) -> str:
-    """Return who wrote an entry: of `anna@example.org (Anna)`, as RSS has it, the name."""
+    """Return the author of an entry: the name in `anna@example.org (Anna)`, as RSS has it."""
     for child in named.all(_AUTHORS):
         inner = next((one for one in child if local_name(one) == "name"), child)
         if text := _line(inner.text):
@@ -127,14 +127,16 @@ def _author(named: _Named) -> str:
 
 
 def _enclosures(named: _Named, base: str) -> tuple[str, ...]:
-    """Return where what an entry encloses lies: a recording, a file."""
+    """Return the addresses of an entry's enclosures: a recording, a file."""
     links = [link for link in named.all(_LINKS) if (link.get("rel") or "").strip().lower() == _ENCLOSURE]
     found = (address_in(one, base) for one in (*named.all([(_OWN, _ENCLOSURE)]), *links))
     return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _is_group(element: Any) -> bool:
-    """Return whether an element holds what Media RSS says of an entry, as in the feeds of video sites."""
+    """Return whether an element is a Media RSS group of an entry, as in the feeds of video
+    sites.
+    """
     return namespace_of(element) == _MEDIA and local_name(element) == "group"
 
 
@@ -146,11 +148,11 @@ def title_of(root: Any, shown: Callable[[str], str]) -> str:
 
 
 def text_of(element: Any, shown: Callable[[str], str], *, is_title: bool = False, is_of_atom: bool = False) -> str:
-    """Return what a text construct says, in one line; `is_title`: RSS may mean plain text by it. `is_of_atom`: its entry is one of Atom.
+    """Return a text construct in one line.
 
     Args:
         element: The text construct.
-        shown: Returns what a text of HTML shows.
+        shown: Returns the displayed text of HTML.
         is_title: Whether RSS may mean plain text by it.
         is_of_atom: Whether its entry is one of Atom.
     """
@@ -171,12 +173,14 @@ def text_of(element: Any, shown: Callable[[str], str], *, is_title: bool = False
 
 
 def words_of(element: Any, shown: Callable[[str], str]) -> str:
-    """Return what an element says, in one line: its text as it is, or what elements in it show."""
+    """Return the text of an element in one line: its own text, or that of the elements in it."""
     return _line(shown(_markup_of(element)) if len(element) else element.text)
 
 
 def looks_like_html(text: str) -> bool:
-    """Return whether a text of which nothing says so is HTML: it has a closing tag or an entity, and no tag that HTML does not have."""
+    """Return whether an undeclared text is HTML: it has a closing tag or an entity, and only tags
+    of HTML.
+    """
     entities = list(_ENTITY.finditer(text))
     if not entities and not _CLOSED.search(text):
         return False
@@ -186,14 +190,16 @@ def looks_like_html(text: str) -> bool:
 
 
 def _is_packed(said: str) -> bool:
-    """Return whether Atom writes content of a type as Base64 (RFC 4287 §4.1.3.3): what is neither text nor XML."""
+    """Return whether Atom encodes content of a type as Base64 (RFC 4287 §4.1.3.3): neither text nor
+    XML.
+    """
     return (
         "/" in said and not said.startswith("text/") and not said.endswith(("+xml", "/xml")) and said not in _MARKED_UP
     )
 
 
 def _from_base64(text: str) -> str:
-    """Return the text that Base64 holds, empty if it holds none."""
+    """Return the text in Base64, empty if there is none."""
     try:
         return base64.b64decode(text, validate=False).decode()
     except (binascii.Error, ValueError):
@@ -201,7 +207,7 @@ def _from_base64(text: str) -> str:
 
 
 def _markup_of(element: Any) -> str:
-    """Return what stands in an element as HTML, whatever prefixes its elements have."""
+    """Return the content of an element as HTML, whatever prefixes its elements have."""
     copied = deepcopy(element)
     for inner in copied.iter(etree.Element):
         inner.tag = etree.QName(inner).localname
@@ -232,9 +238,10 @@ class _Named:
 
 
 def _link_of(named: _Named, base: str) -> str:
-    """Return where an entry leads: its own link, its id if that is an address that stays, a link of Atom in RSS.
+    """Return the link of an entry: its own link, its id if that is a permanent address, a link of
+    Atom in RSS.
 
-    Of the links of Atom that is the one to a page that says the same; where there is none, the first.
+    Of several Atom links, the one to an alternate page; if there is none, the first.
     """
     own, others = list(named.all([(_OWN, "link")])), list(named.all([(_IN_ATOM, "link")]))
     written = next((link for link in own if _line(link.text) and not link.get("href")), None)
@@ -252,7 +259,7 @@ def _link_of(named: _Named, base: str) -> str:
 
 
 def _to_page(links: Sequence[Any]) -> Any:
-    """Return the link to the entry in another form, a page before other types, None if there is none."""
+    """Return the alternate link of the entry, a page before other types, None if there is none."""
     meant = [link for link in links if (link.get("rel") or "").strip().lower() in _ALTERNATE]
     pages = [link for link in meant if (link.get("type") or "").partition(";")[0].strip().lower() in _PAGES]
     return next(iter(pages or meant), None)

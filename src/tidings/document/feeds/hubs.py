@@ -1,4 +1,4 @@
-"""Hubs: who tells of a feed's news, and under which address (W3C WebSub §4, discovery)."""
+"""Hubs: who pushes a feed's news, and the topic address (W3C WebSub §4, discovery)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FEEDS: Final = frozenset({"feed", "rss", "RDF"})
 
 
 def hub_of(root: Any) -> Hub:
-    """Return the first hub that a feed names for itself; entries name none."""
+    """Return the first hub of a feed itself, not of its entries."""
     found: dict[str, str] = {}
     for number, link in enumerate(_links(root)):
         if number >= _MOST_LINKS:

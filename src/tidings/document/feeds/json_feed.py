@@ -1,4 +1,4 @@
-"""JSON Feed 1 and 1.1 (jsonfeed.org): a feed that is written as JSON."""
+"""JSON Feed 1 and 1.1 (jsonfeed.org)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tidings.model.interval import Instant
 from tidings.model.observed.hub import LONGEST, Hub
 
 VERSION = "jsonfeed.org"
-"""What a JSON Feed says of its version holds this."""
+"""A part of the version of every JSON Feed."""
 
 
 def is_json_feed(value: Any) -> bool:
-    """Return whether a value of JSON says of itself that it is a JSON Feed, and has items."""
+    """Return whether a JSON value declares itself as a JSON Feed, and has items."""
     return isinstance(value, dict) and VERSION in str(value.get("version", "")) and isinstance(value.get("items"), list)
 
 
@@ -26,7 +26,9 @@ def items_of_json_feed(value: Mapping[str, Any]) -> list[Any]:
 
 
 def entry_of_json(item: Mapping[str, Any], shown: Callable[[str], str]) -> FeedEntry:
-    """Return an item as an entry: its text is the content, HTML before plain, else the summary. `shown` returns what HTML shows."""
+    """Return an item as an entry: its text is the content, HTML before plain, else the summary.
+    `shown` returns the text of HTML.
+    """
     html = _get_text(item, "content_html")
     body = shown(html) if html else _get_text(item, "content_text") or _get_text(item, "summary")
     published = _get_text(item, "date_published") or _get_text(item, "date_modified")
@@ -41,7 +43,7 @@ def entry_of_json(item: Mapping[str, Any], shown: Callable[[str], str]) -> FeedE
 
 
 def links_of_json_feed(value: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return where a feed and its items lead, and what these enclose."""
+    """Return the links of a feed and its items, and their enclosures."""
     items = [item for item in value["items"] if isinstance(item, dict)]
     links = [
         _get_text(value, "home_page_url"),
@@ -51,7 +53,7 @@ def links_of_json_feed(value: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def head_of_json_feed(value: Mapping[str, Any]) -> tuple[str, Hub, Instant | None]:
-    """Return the title of a feed, the hub that announces its news, and the newest date of its items."""
+    """Return the title of a feed, its hub, and the newest date of its items."""
     hubs = value.get("hubs")
     asked = [
         _get_text(hub, "url")

@@ -1,7 +1,8 @@
-"""Sitemaps: which pages of a site changed when, by its own word (sitemaps.org), read in bounds.
+"""Sitemaps: which pages of a site changed when, as the site says (sitemaps.org), read within
+bounds.
 
-Only what is asked about comes back. No DTD, no entity and no address is ever loaded; a file that is packed is unpacked up to the 50 MB that
-the format allows.
+Only the requested addresses are returned. No DTD, entity or address is ever loaded; a packed file
+is unpacked up to the 50 MB that the format allows.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _PARSING: Final[Mapping[str, Any]] = {
 
 
 def read_sitemap(question: SitemapQuestion) -> Sitemap:
-    """Return what a sitemap says."""
+    """Return the answer of a sitemap."""
     pages: dict[str, str] = {}
     children: dict[str, str] = {}
     try:
@@ -47,7 +48,7 @@ def read_sitemap(question: SitemapQuestion) -> Sitemap:
 
 
 def _entries(body: bytes) -> Iterator[tuple[str, str, str]]:
-    """Yield (url or sitemap, address, when it changed), and let go of each element once it is read."""
+    """Yield (url or sitemap, address, date of change), freeing each element once it is read."""
     for _, element in etree.iterparse(io.BytesIO(body), events=("end",), tag=("{*}url", "{*}sitemap"), **_PARSING):
         said = {
             etree.QName(child).localname: (child.text or "").strip()

@@ -1,4 +1,6 @@
-"""The job on a sitemap, by name: imported in the parent, which parses nothing, and run where content is read."""
+"""The sitemap job, by name: imported in the parent, which parses nothing, and run where content is
+parsed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from tidings.document.feeds.sitemaps import Sitemap, SitemapQuestion
 
 
 def read(question: SitemapQuestion) -> Sitemap:
-    """Return what a sitemap says."""
-    from tidings.document.feeds.sitemap import read_sitemap  # lxml, where content is read alone
+    """Return the answer of a sitemap."""
+    from tidings.document.feeds.sitemap import read_sitemap  # lxml only where content is parsed
 
     return read_sitemap(question)

@@ -1,4 +1,4 @@
-"""What is asked about a sitemap and what it answers; it is read where content is read (contracts §7)."""
+"""The question to a sitemap and its answer; it is parsed where content is parsed (contracts §7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SitemapQuestion:
-    """The body of a sitemap, and the addresses that are asked about, as they are likely to stand in it."""
+    """The body of a sitemap, and the addresses to look up, in the forms likely to occur in it."""
 
     body: bytes
     wanted: frozenset[str]
@@ -16,9 +16,10 @@ class SitemapQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """When those pages changed that were asked about and are listed, and the sitemaps that an index names; as it is written, empty where it says nothing.
+    """The dates of change of the listed requested pages, and the sitemaps of an index; as written,
+    empty if it has none.
 
-    `problem` says why it could not be read to its end; what came before holds.
+    `problem` says why it could not be read to its end; earlier answers hold.
     """
 
     pages: Mapping[str, str]

@@ -1,3 +1,3 @@
-"""The markup of a page, read once: the walk from nodes to text, its lines, its links, images and frames, and the check for what makes parsers slow.
-Selectors come above.
+"""The markup of a page, parsed once: the walk from nodes to text, its lines, links, images and
+frames, and the check for slow input. Selectors build on this.
 """

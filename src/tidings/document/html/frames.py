@@ -1,7 +1,8 @@
-"""Frames: which other pages a page is made of (sentinels §5.4).
+"""Frames: the other pages that a page consists of (sentinels §5.4).
 
-A frameset is nothing without its frames, so they are always followed; an `iframe` is mostly an advertisement and followed only where
-somebody asks for it. Text that is written into the page (`srcdoc`) is the page's own; `data:`, `javascript:` and `about:` name no page.
+A frameset is nothing without its frames, so they are always followed; an `iframe` is mostly an
+advertisement and followed only on request. Inline documents (`srcdoc`) belong to the page; `data:`,
+`javascript:` and `about:` name no page.
 """
 
 from __future__ import annotations
@@ -13,19 +14,20 @@ from typing import Final
 from tidings.document.html.links import Resolver
 
 ALONE: Final = 1
-"""The depth at which a page is watched alone."""
+"""The depth of a page without its frames."""
 ALL: Final = 2
-"""The depth at which iframes are followed too."""
+"""The depth that includes iframes."""
 
 MOST_NAMED: Final = 64
-"""Most frames of a page that are told of; how many of them are followed is for others to say."""
+"""The most frames of a page that are returned; the caller limits how many are followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameElement:
-    """A `frame` of a frameset or, with `is_inline`, an `iframe`: its address as written, "" if it has none.
+    """A `frame` of a frameset or, with `is_inline`, an `iframe`: its address as written, "" if it
+    has none.
 
-    `source` is a text that is written into the page in place of an address; it stands before `pieces[place]` of the walk.
+    `source` is an inline document in place of an address; it precedes `pieces[place]` of the walk.
     """
 
     address: str
@@ -35,9 +37,11 @@ class FrameElement:
 
 
 def addresses_of(frames: Sequence[FrameElement], base: str, *, depth: int) -> tuple[str, ...]:
-    """Return the absolute addresses of the frames that are followed at a depth, in the order of the page, each once.
+    """Return the absolute addresses of the frames followed at a depth, in the order of the page,
+    without duplicates.
 
-    `depth`: 0 follows framesets, `ALONE` nothing, `ALL` iframes too. An address that names no page of the web is none.
+    `depth`: 0 follows framesets, `ALONE` nothing, `ALL` iframes too. Addresses that name no web
+    page are left out.
     """
     if not frames or depth == ALONE:
         return ()

@@ -1,9 +1,9 @@
-"""Images: which address an `img` shows, whichever attribute carries it (004 §5.3.1, W-97).
+"""Images: the address that an `img` shows, whichever attribute holds it (004 §5.3.1, W-97).
 
-A page that loads its images late keeps the address in `data-src` or the like while `src` holds a placeholder, and moves it over once the
-place is scrolled to. A responsive image has its sizes in `srcset`, one in a `picture` perhaps only in the `source` elements before it.
-All these are one image; which of its sizes a browser would take means nothing, so that an image stays the same as long as it shares one of them
-with the one before.
+A lazily loaded image has its address in `data-src` or the like while `src` holds a placeholder, and
+moves it when scrolled into view. A responsive image has its sizes in `srcset`, in a `picture`
+perhaps only in the `source` elements before it. All these are one image; which size a browser would
+choose is irrelevant, so an image is the same as long as it shares a size with the old one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 LATE: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-srcset", "data-lazy-srcset")
-"""Attributes from which scripts take an address; the first that has one decides."""
+"""Attributes of lazy loaders; the first with an address wins."""
 
 _PLACEHOLDERS: Final = ("data:", "about:")
 _CANDIDATE: Final = re.compile(r"[\s,]*(?P<address>\S*[^\s,])(?:,|\s[^,]*|$)")
@@ -23,21 +23,22 @@ _SETS: Final = frozenset(("srcset", "data-srcset", "data-lazy-srcset"))
 
 
 class Image(str):
-    """The address of an image that comes in several sizes, as the page writes it."""
+    """The address of an image with several sizes, as the page writes it."""
 
     __slots__ = ("sizes",)
 
     sizes: tuple[str, ...]
-    """the addresses in its `srcset`, and in those of the `source` elements beside it"""
+    """the addresses in its `srcset`, and in those of its `source` elements"""
 
 
 def image_of(node: LexborNode, *, in_picture: bool | None = None) -> str | None:
-    """Return the address of an `img` as the page writes it, None if it has none. One written into the page (`data:`) is the last resort.
+    """Return the address of an `img` as the page writes it, None if it has none. An inline image
+    (`data:`) is the last resort.
 
-    `in_picture`: whether it stands in a `picture`, if that is known.
+    `in_picture`: whether its parent is a `picture`, if known.
     """
     attributes = node.attributes
-    if in_picture is False and _SETS.isdisjoint(attributes):  # nearly all
+    if in_picture is False and _SETS.isdisjoint(attributes):  # nearly all images
         return _choose(attributes, ())
     sources = () if in_picture is False else tuple(_sources_of(node))
     address = _choose(attributes, sources)
@@ -79,7 +80,7 @@ def _address(name: str, written: str) -> str:
 
 
 def _of_sources(sources: Iterable[Mapping[str, str | None]]) -> str:
-    """Return the address of the first `source` that has one, empty if none has."""
+    """Return the address of the first `source` with one, empty if there is none."""
     written = (source.get("srcset") or source.get("data-srcset") or "" for source in sources)
     return next(filter(None, (_address("srcset", one) for one in written)), "")
 

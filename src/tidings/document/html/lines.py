@@ -1,8 +1,10 @@
-"""Lines: the text between two borders of words, white space collapsed; what Exclude and Transform work on (W-20).
+"""Lines: the text between two word borders, white space collapsed; the unit of Exclude and
+Transform (W-20).
 
-A block of a page is a line, whatever line ends its source has; a line of plain text, of `pre` and each value of JSON is one too. Patterns
-are RE2 and see one line at a time, so that `^` and `$` are its ends and no pattern runs away. They see its plain form (`words.plain`), and so do
-the texts that are looked for; where that has none, what the page wrote. What is found is the page's own text.
+A block of a page is a line, whatever line ends its source has; so is a line of plain text or `pre`,
+and each value of JSON. Patterns are RE2 and match within one line, so that `^` and `$` are its ends
+and no pattern runs away. They match its plain form (`words.plain`), as literal texts do; if that
+has no match, the original. Matches are returned as the page writes them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ _CHUNK = re.compile(r"\S+")
 
 
 def lines_of(pieces: Iterable[str]) -> list[str]:
-    """Return the lines of pieces with `BREAK` between them; none is empty."""
+    """Return the non-empty lines of pieces with `BREAK` between them."""
     lines: list[str] = []
     held: list[str] = []
     for piece in pieces:
@@ -47,7 +49,9 @@ def pieces_of(lines: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a pattern found in a line: where (in characters), the text, and its groups, None for one that took no part."""
+    """A match in a line: its position (in characters), the text, and its groups, None for one that
+    took no part.
+    """
 
     start: int
     end: int
@@ -56,7 +60,7 @@ class Match:
 
 
 def is_found(pattern: str, text: str) -> bool:
-    """Return whether an RE2 pattern finds something in a text."""
+    """Return whether an RE2 pattern matches in a text."""
     seen = plain(text)
     if _compile_plain(pattern).search(_bytes(seen)) is not None:
         return True
@@ -64,7 +68,7 @@ def is_found(pattern: str, text: str) -> bool:
 
 
 def matches_of(pattern: str, line: str) -> list[Match]:
-    """Return what an RE2 pattern finds in a line, in order; none overlap."""
+    """Return the matches of an RE2 pattern in a line, in order, without overlaps."""
     seen, places = (line, None) if plain(line) == line else places_of_plain(line)
     found = list(_matches(_compile_plain(pattern), seen, line, places))
     if found or (seen, plain(pattern)) == (line, pattern):
@@ -73,7 +77,7 @@ def matches_of(pattern: str, line: str) -> list[Match]:
 
 
 def _compile_plain(pattern: str) -> Any:
-    """Return a pattern in plain form, or as it was written where that would be none (`[a-’]`)."""
+    """Return a pattern in plain form, or as written if that does not compile (`[a-’]`)."""
     try:
         return compile_pattern(plain(pattern))
     except re2.error:
@@ -81,7 +85,7 @@ def _compile_plain(pattern: str) -> Any:
 
 
 def _matches(pattern: Any, seen: str, line: str, places: Sequence[int] | None) -> Iterator[Match]:
-    """Yield the matches in what is seen of a line; `places` says where each character of that stands in the line."""
+    """Yield the matches in the plain form of a line; `places` maps its characters to the line."""
     data = _bytes(seen)
     is_ascii = len(data) == len(seen)
     byte = character = 0
@@ -108,7 +112,9 @@ def _length(data: bytes) -> int:
 
 
 def without(lines: Sequence[str], excluded: StopWords | Pattern) -> list[str]:
-    """Return the lines without the words or the matches of a pattern; what stood around them does not join."""
+    """Return the lines without words or matches of a pattern; the text around them is not
+    joined.
+    """
     if isinstance(excluded, Pattern):
         return _collapse_lines(_substitute(excluded.text, line, lambda _: " ") for line in lines)
     words = _Stop(excluded.words)
@@ -134,7 +140,9 @@ def transform(lines: Sequence[str], step: Transform) -> list[str]:
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str) -> Any:
-    """Return an RE2 pattern, to be used on UTF-8; one that cannot be compiled was refused when it was written (E11)."""
+    """Return a compiled RE2 pattern for UTF-8; invalid ones were refused when they were written
+    (E11).
+    """
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options=options)
@@ -156,7 +164,9 @@ def _replace(lines: Sequence[str], step: Transform) -> list[str]:
 
 
 def _template(replacement: str) -> Callable[[Match], str]:
-    r"""Return what a match becomes: `\1` is a group (nothing if it took no part), `\\` a backslash, all else is itself."""
+    r"""Return a function for the replacement: `\1` is a group (empty if it took no part), `\\` a
+    backslash, all else literal.
+    """
     parts: list[str | int] = []
     at = 0
     for found in _GROUP.finditer(replacement):
@@ -185,7 +195,7 @@ def _substitute(pattern: str, line: str, made: Callable[[Match], str]) -> str:
 
 
 def _collapse_lines(lines: Iterable[str]) -> list[str]:
-    """Return lines with their white space collapsed; those that have become empty are none."""
+    """Return lines with their white space collapsed, without empty ones."""
     return [line for line in (" ".join(line.split()) for line in lines) if line]
 
 
@@ -194,7 +204,7 @@ def _bytes(text: str) -> bytes:
 
 
 class _Stop:
-    """Words that are taken out; a term of several words where these stand in a row."""
+    """Words to be removed; a term of several words where these are adjacent."""
 
     def __init__(self, words: Iterable[str]) -> None:
         terms = [tuple(map(fold, tokens_of(word))) for word in words]
@@ -202,7 +212,7 @@ class _Stop:
         self._rows = [term for term in terms if len(term) > 1]
 
     def take_out(self, line: str) -> str:
-        """Return a line without them."""
+        """Return a line without the words."""
         spans: list[tuple[int, int]] = []
         words: list[str] = []
         for chunk in _CHUNK.finditer(line):

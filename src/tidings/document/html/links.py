@@ -1,9 +1,10 @@
-"""Addresses in a page: which count, and in which form they are compared (detection §1.2).
+"""Addresses in a page: which count, and the forms in which they are compared (detection §1.2).
 
-Three levels of identity. *raw*: as the page writes it (the thesis). *resolved*: joined with the base, scheme and host in lower case,
-default port and fragment gone. *canonical*: resolved without the parameters of sessions, tracking and cache busters (`parameters`), without a
-session in its path and, for an image, without the fingerprint that a build puts into a file's name (`logo-3f9c2d71.png`). *plain*, for
-what looks at everything: canonical without any query.
+Three levels of identity. *raw*: as the page writes it (the thesis). *resolved*: joined with the
+base, scheme and host in lower case, without default port and fragment. *canonical*: resolved
+without parameters of sessions, tracking and cache busters (`parameters`), without a session in its
+path and, for an image, without the build fingerprint in a file name (`logo-3f9c2d71.png`). *plain*,
+for `any change`: canonical without any query.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SEGMENT = r"[A-Za-z0-9_~%\-][A-Za-z0-9_~%.,+=\-]*"
 _QUERY = r"[^#\x00-\x20\"<>'\x7f-\U0010ffff]+"
 _SIMPLE = re.compile(rf"https?://[a-z0-9.\-]+/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?{_QUERY})?(?:#.*)?")
 _LOCAL = re.compile(rf"/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?{_QUERY})?(?:#.*)?")
-"""An address on the page's own host that has nothing to be resolved: the commonest of all."""
+"""An address on the page's own host that needs no resolving: the most common case."""
 _SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*", re.IGNORECASE)
 _FINGERPRINT = re.compile(r"[.\-_](?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,64}(?=(?:\.[A-Za-z0-9]{2,5}){1,2}$)")
 _NO_LINK = frozenset({"javascript:", "vbscript:", "mailto:", "tel:", "sms:", "data:", "blob:", "about:"})
@@ -36,19 +37,23 @@ _NO_IMAGE = frozenset({"javascript:", "vbscript:", "blob:", "about:"})
 _PATH = re.compile(r"[^?#]*")
 _IN_PATH = "!$%&'()*+,/:;=@[\\]^|"
 _IN_QUERY = "!$%&()*+,/:;=?@[\\]^`{|}"
-"""What is not percent-encoded in a path and a query (WHATWG URL standard, its percent-encode sets)."""
+"""Characters that are not percent-encoded in a path and a query (WHATWG URL standard, its
+percent-encode sets).
+"""
 _PORTS = {"http": ":80", "https": ":443", "ftp": ":21"}
 
 
 def base_of(url: str, declared: str | None) -> str:
-    """Return what addresses of a page are joined with: its own URL, or what `<base href>` makes of it."""
+    """Return the base of a page's addresses: its own URL, or the result of `<base href>`."""
     if not declared:
         return url
     return _join(url, _trim(declared))
 
 
 class Resolver:
-    """Addresses of documents with one base, in one form; each is looked at once. `learned`: names of further parameters that say nothing."""
+    """Resolves addresses of documents with one base to one form, with a cache. `learned`: further
+    parameters that are noise.
+    """
 
     def __init__(self, base: str, identity: Identity = "resolved", learned: AbstractSet[str] = frozenset()) -> None:
         self.base = base
@@ -58,19 +63,21 @@ class Resolver:
         self._images: dict[str, str | None] = {}
 
     def links(self, raw: Sequence[str]) -> list[str]:
-        """Return the links that count, in order. Scripts, mail and telephone numbers are none (004 §5.3.1)."""
+        """Return the links that count, in order. Scripts, mail and telephone numbers do not (004
+        §5.3.1).
+        """
         return [name for name in self.each_link(raw) if name is not None]
 
     def images(self, raw: Sequence[str]) -> list[str]:
-        """Return the images that count, in order; one that is written into the page stands there by its digest."""
+        """Return the images that count, in order; an inline one is named by its digest."""
         return [name for name in self.each_image(raw) if name is not None]
 
     def each_link(self, raw: Sequence[str]) -> Sequence[str | None]:
-        """Return each link, None for what is none."""
+        """Return each link, None for one that does not count."""
         return self._each(raw, self._links, _NO_LINK, of_image=False)
 
     def each_image(self, raw: Sequence[str]) -> Sequence[str | None]:
-        """Return each image, None for what is none."""
+        """Return each image, None for one that does not count."""
         return self._each(raw, self._images, _NO_IMAGE, of_image=True)
 
     def _each(
@@ -113,7 +120,7 @@ def images_of(raw: Sequence[str], base: str, identity: Identity = "resolved") ->
 
 
 def without_query(address: str) -> str:
-    """Return an address up to its query or fragment, a session in its path left out."""
+    """Return an address up to its query or fragment, without a session in its path."""
     address = address.partition("#")[0].partition("?")[0]
     return _SESSION.sub("", address) if ";" in address else address
 
@@ -123,7 +130,7 @@ def _trim(address: str) -> str:
 
 
 def _join(base: str, address: str) -> str:
-    """Join as a browser would; what is no URL at all stays as it is written."""
+    """Return an address joined as a browser would; an invalid one stays as written."""
     if _SIMPLE.fullmatch(address):
         return address.partition("#")[0]
     if _LOCAL.fullmatch(address) and (origin := _origin(base)):
@@ -133,7 +140,7 @@ def _join(base: str, address: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _origin(base: str) -> str:
-    """Return scheme, host and port of a base as they are compared, empty if it has no host."""
+    """Return scheme, host and port of a base in comparable form, empty if it has no host."""
     root = _resolve(base, "/")
     return root[:-1] if "://" in root and root.endswith("/") else ""
 

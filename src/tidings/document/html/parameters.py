@@ -1,7 +1,8 @@
-"""Parameters of addresses that say nothing of what the address leads to: sessions, tracking, cache busters (detection §4.1).
+"""Parameters of addresses that do not affect the target: sessions, tracking, cache busters
+(detection §4.1).
 
-Most are known by their names. Names that mean other things too (`sid`, `t`, `v`) count only where the value looks made by chance or is a
-time. What a site was seen to vary by itself is learned elsewhere and handed in as names.
+Most are known by name. Ambiguous names (`sid`, `t`, `v`) count only if the value looks random or is
+a time. Names learned for a site are passed in.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ NOISE: Final = frozenset(
     cfid cftoken jsessionid osCsid phpsessid sessid session_id sessionid zenid
     _ cachebust cachebuster nocache rnd""".lower().split()
 )
-"""Names, in lower case, that count whatever their value is; so does all that begins with `utm_`, `aspsessionid` or `pk_`."""
+"""Names, in lower case, that count whatever their value; so do the prefixes `utm_`, `aspsessionid`
+and `pk_`.
+"""
 
 BY_CHANCE: Final = frozenset(
     "_t cb csrf hash key nonce r rand s session sid sig signature t tick time timestamp token ts v ver version".split()
 )
-"""Names that count where their value looks made by chance, or is a time in seconds or milliseconds."""
+"""Names that count if their value looks random, or is a time in seconds or milliseconds."""
 
 VERSIONS: Final = frozenset("rev v ver version".split())
-"""Names that say of an image only which copy of it is meant."""
+"""Names that, for an image, only select a copy of it."""
 
 _BEGINNINGS: Final = ("utm_", "aspsessionid", "pk_")
 _CHANCE = re.compile(
@@ -33,7 +36,9 @@ _CHANCE = re.compile(
 
 
 def without_noise(query: str, learned: AbstractSet[str] = frozenset(), *, of_image: bool = False) -> str:
-    """Return a query without the parameters that say nothing; `learned` are further names, in lower case. The others stay as they are."""
+    """Return a query without noise parameters; `learned` are further names, in lower case. The
+    others stay as they are.
+    """
     if not query:
         return query
     kept = [part for part in query.split("&") if part and not _is_noise(part, learned, of_image=of_image)]

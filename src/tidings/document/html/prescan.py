@@ -1,10 +1,12 @@
-"""The pre-scan: three things that make any HTML parser slow, found before it starts (detection §2.4).
+"""The pre-scan: three inputs that slow down any HTML parser, detected before it starts (detection
+§2.4).
 
-lexbor needs time that is quadratic in the depth of nesting and in the attributes of one tag, and worse in misnested formatting
-tags. The scan is linear over the bytes. It cuts the page into tags as the HTML standard's tokenizer does, so that nothing hides in
-quoted attributes, comments or scripts, and looks closer only where the count of tags cannot rule a slow page out. What only the
-building of the tree decides (an end tag that is ignored inside `select`, say) is not followed: what hides so meets the deadline of
-the process that parses.
+lexbor is quadratic in the depth of nesting and in the attributes of one tag, and worse in misnested
+formatting tags. The scan is linear in the bytes. It splits the page into tags as the HTML
+standard's tokenizer does, so that nothing hides in quoted attributes, comments or scripts, and
+analyses further only if the number of tags cannot rule out a slow page. What only tree construction
+decides (an ignored end tag inside `select`, say) is not followed: such input meets the deadline of
+the parsing process.
 """
 
 from __future__ import annotations
@@ -12,42 +14,47 @@ from __future__ import annotations
 import re
 
 DEEPEST = 5_000
-"""Most elements inside one another: lexbor then needs 25 ms. The deepest page of html_corpus has 51."""
+"""The deepest nesting of elements: lexbor then needs 25 ms. The deepest page of html_corpus has
+51.
+"""
 
 MOST_ATTRIBUTES = 1_000
-"""Most attributes of one tag."""
+"""The most attributes of one tag."""
 
 MOST_REOPENED = 1_000_000
-"""Most (tag, open formatting element) pairs: each may be an element to make again. The worst of html_corpus has under 50,000."""
+"""The most (tag, open formatting element) pairs: each may be an element to reopen. The worst of
+html_corpus has under 50,000.
+"""
 
 MOST_TAGS = 300_000
-"""Most tags, ends and comments included: their tree and the walk through it take a quarter of a second and 75 MB. The most of
-html_corpus are 22,978.
+"""The most tags, ends and comments included: their tree and walk take a quarter of a second and 75
+MB. The most of html_corpus are 22,978.
 """
 
 _MOST_ANGLES = 1_000_000
-"""So many `<` are refused whatever follows them."""
+"""With so many `<` a body is refused whatever follows them."""
 
 _FEW_TAGS = 2_500
-"""So many tags, ends included, cannot be slow however they are mixed: 0.25 s at most."""
+"""So many tags, ends included, cannot be slow in any combination: 0.25 s at most."""
 
 _MANY_TAGS = 12_000
-"""So many can be nested without harm: 0.15 s."""
+"""So many may be nested harmlessly: 0.15 s."""
 
 _LONG_TAG = 256
 _ATTRIBUTES_SQUARED = 100_000_000
 
 _BLANK = rb"[ \t\n\r\f]"
 _END = rb"[ \t\n\r\f/>]"
-# A name is anything but white space, `/` and `>`, also a quote or `=` at its start; only after `=` do quotes hold a value together.
+# A name is anything but white space, `/` and `>`, including a leading quote or `=`; quotes delimit
+# a value only after `=`.
 _ATTRIBUTE = (
     rb"""[^ \t\n\r\f/>][^ \t\n\r\f/>=]*+(?:%b*+=%b*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\r\f>"'][^ \t\n\r\f>]*+)?+)?+"""
     % (_BLANK, _BLANK)
 )
-# Nearly all attributes are as the first part has them, which is three times as fast.
+# Nearly all attributes match the first alternative, which is three times as fast.
 _ATTRIBUTES = rb"""(?: [a-z-]++="[^"]*+")*+(?:[ \t\n\r\f/]++|%b)*+""" % _ATTRIBUTE
 _COMMENT = rb"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+)"
-# A script may hold a comment, and in it a script of its own (script data double escaped state).
+# A script may contain a comment, and in it a nested script (script data double escaped state).
 _SCRIPT = (
     rb"""(?:[^<]++|<!(?=--)(?:[^<-]++|(?!-->|</script%(e)b)(?:<script(?=%(e)b)(?:(?!-->|</script%(e)b)[\x00-\xff])*+(?:</script(?=%(e)b))?+"""
     rb"""|[\x00-\xff]))*+|<(?!/script%(e)b))*+"""
@@ -56,16 +63,17 @@ _RAW = (b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"nofram
 
 
 def _with_text(attributes: bytes) -> bytes:
-    """Return the pattern of the elements whose text holds no tags, from behind their `<` to before their end tag."""
+    """Return the pattern of raw text elements, from behind their `<` to before their end tag."""
     parts = [rb"%b(?=%b)%b>(?:[^<]++|<(?!/%b%b))*+" % (name, _END, attributes, name, _END) for name in _RAW]
     script = rb"script(?=%b)%b>%b" % (_END, attributes, _SCRIPT)
     return rb"(?=[INSTXinstx])(?i:%b)" % b"|".join([script, *parts])
 
 
 def _tag(name: bytes) -> re.Pattern[bytes]:
-    """Return the pattern of one tag, comment or the like up to the `>` that ends it, and of an element of raw text up to its end tag.
+    """Return the pattern of one tag or comment up to its closing `>`, and of a raw text element up
+    to its end tag.
 
-    `name` stands for what a tag begins with.
+    `name` is the pattern of the beginning of a tag.
     """
     other = (_with_text(_ATTRIBUTES), name, _ATTRIBUTES, _COMMENT)
     return re.compile(rb"<(?:%b|%b%b|%b|[!?/][^>]*+)" % other)
@@ -80,7 +88,7 @@ _ORDINARY = re.compile(
     rb"[^<]*+(?:<(?:/[A-Za-z][A-Za-z0-9]*+>|%b|/?[A-Za-z][^ \t\n\r\f/>]*+%b>|%b|[!?/][^>]*+|(?![A-Za-z/!?]))[^<]*+)*+"
     % (_with_text(_FEW_ATTRIBUTES), _FEW_ATTRIBUTES, _COMMENT)
 )
-"""As much of a page as has no tag with more than some 130 attributes."""
+"""The longest part of a page in which no tag has more than some 130 attributes."""
 
 _BEGINS_TAG = re.compile(rb"<[A-Za-z/!?]")
 _NAME = re.compile(rb"</?([A-Za-z][^ \t\n\r\f/>]*+)")
@@ -95,7 +103,7 @@ _NOT_NESTING = frozenset(
 _FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
 _NOAHS_ARK = 3
 _MAYBE_FORMATTING = re.compile(rb"<[BISUbisuEeTtCcFfNn](?:%b|[MmTt]|[IiOo][GgDdNnBb])" % _END)
-"""What begins as the start tag of a formatting element does, wherever it stands: never fewer than there are, and quickly counted."""
+"""An upper bound for the start tags of formatting elements, anywhere, quickly counted."""
 
 _BEGINS_FORMATTING = frozenset(
     beginning
@@ -105,7 +113,7 @@ _BEGINS_FORMATTING = frozenset(
         *([name[:2]] if len(name) > 1 else [name + end for end in (b"", b" ", b"\t", b"\n", b"\r", b"\f", b"/")]),
     )
 )
-"""The two bytes behind the `<` of a formatting tag, in lower case."""
+"""The two bytes after the `<` of a formatting tag, in lower case."""
 
 
 def too_hard(data: bytes) -> str:
@@ -154,10 +162,11 @@ def _count_reopened(data: bytes) -> int:
 
 
 def _tags(pattern: re.Pattern[bytes], data: bytes) -> list[bytes]:
-    """Return what a pattern says of the tags, and of what stands in raw text and looks like start tags.
+    """Return the groups of a pattern for the tags, and for raw text that looks like start tags.
 
-    Inside `svg` and `math` a script, a style and a title are elements like any other, and `select` ignores them: there such start
-    tags are real. End tags count only where they surely are some; CDATA may hide them, so that in a page with CDATA none counts.
+    Inside `svg` and `math`, script, style and title are ordinary elements, and `select` ignores
+    them: there such start tags are real. End tags count only if they are certain; CDATA may hide
+    them, so that in a page with CDATA none counts.
     """
     tags = pattern.findall(data)
     is_foreign = _FOREIGN.search(data) is not None
@@ -170,14 +179,16 @@ def _tags(pattern: re.Pattern[bytes], data: bytes) -> list[bytes]:
 
 
 class _Formatting:
-    """The formatting elements that are open; of equal ones three at most are opened again (the HTML standard's Noah's Ark)."""
+    """The open formatting elements; at most three equal ones are reopened (the HTML standard's
+    Noah's Ark).
+    """
 
     def __init__(self) -> None:
         self.opened = 0
         self._of_name: dict[bytes, dict[bytes, int]] = {}
 
     def see(self, tag: bytes) -> None:
-        """Take one tag in, if it is a formatting tag."""
+        """Process one tag, if it is a formatting tag."""
         named = _NAME.match(tag)
         if named is None or (name := named[1].lower()) not in _FORMATTING:
             return
@@ -196,7 +207,7 @@ class _Formatting:
 
 
 def _depth(data: bytes) -> int:
-    """Return how deep elements are nested, an end tag closing one of its name if one is open."""
+    """Return the nesting depth of elements; an end tag closes an open element of its name."""
     opened: dict[bytes, int] = {}
     depth = deepest = 0
     for name in _tags(_NAME_OF_TAG, data.lower()):

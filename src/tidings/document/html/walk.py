@@ -1,8 +1,8 @@
-"""The walk: from lexbor's tree to the text that a reader sees, and the addresses in it.
+"""The walk: from lexbor's tree to the visible text, and the addresses in it.
 
-Elements inside a line add nothing, so that `un<b>break</b>able` is one word; every other element, and what is unknown, breaks the
-text before and after it (detection §1.2). The walk goes by `first_child`, `next` and a stack of its own: its depth is bounded by
-memory only, and end tags are where they are in the tree.
+Inline elements add nothing, so that `un<b>break</b>able` is one word; every other or unknown
+element breaks the text before and after it (detection §1.2). The walk uses `first_child`, `next`
+and its own stack: its depth is bounded by memory only, and end tags are where they are in the tree.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from tidings.document.html.images import image_of
 from tidings.document.text.cents import POINT, has_cents
 
 BREAK = "\n\n"
-"""A border of words. Two characters, since a text node of one character may be the very same object."""
+"""A word border. Two characters, since equal text nodes of one character may be the same object."""
 
 IN_LINE = frozenset(
     """a abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd label mark nobr q s samp
     small span strike strong sub sup time tspan tt u var wbr""".split()
 )
-"""The elements that stand inside a line of text."""
+"""The inline elements."""
 WITHOUT_TEXT = frozenset("script style noscript template iframe noembed noframes title".split())
-"""The elements whose text nobody sees."""
+"""The elements whose text is invisible."""
 
 
 _BEFORE = {"frame": "<frameset>"} | dict.fromkeys(("caption", "tr", "td", "th"), "<table>")
-"""What must stand before an element that a parser leaves out elsewhere."""
+"""The required parents of elements that a parser drops elsewhere."""
 
 
 def _tag_numbers(names: list[str]) -> dict[str, int]:
@@ -62,7 +62,9 @@ MARKED = (
     "nav",
     "footer",
 )
-"""The elements whose places are noted, so that a message names the heading and the label of a text."""
+"""The elements whose places are recorded, so that a message can name the heading and the label of a
+text.
+"""
 _NUMBER = _tag_numbers(
     [*IN_LINE, *WITHOUT_TEXT, *MARKED, "area", "base", "frame", "input", "picture", "sup", "svg", "-text", "-comment"]
 )
@@ -79,7 +81,7 @@ _NOTED = frozenset({_AREA, _BASE, _FRAME, _INPUT})
 _PLAIN, _BLOCK, _DRAWING, _LINK, _MARK = 0, 1, 2, 3, 4
 
 Place = tuple[int, int]
-"""The pieces, from and up to, that a link or an image takes up; an image takes up none."""
+"""The range of pieces of a link or an image; that of an image is empty."""
 
 Mark = tuple[int, str]
 """The piece before which an element of `MARKED` begins (its name) or ends (empty)."""
@@ -87,11 +89,12 @@ Mark = tuple[int, str]
 
 @dataclass(slots=True)
 class Walked:
-    """What the walk found. `pieces` are the visible text nodes in order, with `BREAK` between words that do not join.
+    """The result of a walk. `pieces` are the visible text nodes in order, with `BREAK` between
+    words that do not join.
 
-    `links` and `images` are addresses as written, `link_places` and `image_places` where each of them stands, `base` the first
-    `<base href>`, `scripts` how many scripts run, `frames` the frames and iframes in their order, `marks` where headings, cells and
-    labels begin and end.
+    `links` and `images` are addresses as written, `link_places` and `image_places` the place of
+    each, `base` the first `<base href>`, `scripts` the number of executable scripts, `frames` the
+    frames and iframes in order, `marks` the starts and ends of headings, cells and labels.
     """
 
     pieces: list[str] = field(default_factory=list)
@@ -110,7 +113,8 @@ class Walked:
 def walk(root: LexborNode) -> Walked:
     """Return the text and addresses below `root`.
 
-    Scripts, styles, `noscript`, templates, frames' fallbacks, the title and comments are no text; hidden elements are.
+    Scripts, styles, `noscript`, templates, frames' fallbacks, the title and comments are left out;
+    hidden elements are included.
     """
     walked = Walked()
     pieces, links, link_places = walked.pieces, walked.links, walked.link_places
@@ -179,7 +183,7 @@ def walk(root: LexborNode) -> Walked:
 
 
 DATA_BLOCKS = frozenset({"application/ld+json", "application/json", "importmap", "speculationrules"})
-"""Types of `script` that hold data: no browser runs them."""
+"""Types of `script` that hold data: browsers do not run them."""
 
 
 def _is_picture(open_elements: list[tuple[LexborNode, int]]) -> bool:
@@ -193,7 +197,7 @@ def _note_skipped(node: LexborNode, number: int, walked: Walked, *, inside_drawi
         attributes = node.attrs
         address, waiting = (attributes.get(name) or "" for name in ("src", "data-src"))
         if not address.strip() or address.strip().lower() == "about:blank":
-            address = waiting  # a script puts it in once the place is scrolled to
+            address = waiting  # a script fills it in when the place is scrolled into view
         walked.frames.append(
             FrameElement(address, is_inline=True, source=attributes.get("srcdoc"), place=len(walked.pieces))
         )

@@ -1,3 +1,3 @@
-"""Selectors: CSS, XPath and states, what they find in a tree, and how what was found is found again. What of a page counts is a value here. Nothing
-here changes a tree.
+"""Selectors: CSS, XPath and states, their matches in a tree, and how matches are found again. The
+selected part is a value here. Nothing here changes a tree.
 """

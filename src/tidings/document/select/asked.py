@@ -1,7 +1,8 @@
-"""What a selector asks of an element: its names, its place, and the state that it is in.
+"""What a selector requires of an element: its names, its place, and its state.
 
-`button[disabled]`, `.badge.sold-out` and `//a[@aria-current]` name an element and ask for a state of it. Where that element is still there and only
-lacks the state, the selector has lost nothing that could be found again: what it means is gone, and that is news.
+`button[disabled]`, `.badge.sold-out` and `//a[@aria-current]` name an element and require a state
+of it. If that element still exists and only lacks the state, nothing is lost that could be found
+again: its meaning is gone, and that is a change.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tidings.document.select.trees import HtmlTree
 from tidings.model.watch.interest import Selector
 
 _MOST_CLASSES: Final = 5
-"""Of selectors with more classes each is left out by itself only."""
+"""In selectors with more classes, they are removed only one at a time."""
 _SIMPLE: Final = re.compile(
     r"""(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<class>\.(?:[\w-]|\\.|[^\x00-\x7f])+)|(?P<id>\#(?:[\w-]|\\.|[^\x00-\x7f])+)"""
     r"|(?P<attribute>\[)|(?P<pseudo>::?[\w-]+\(?)|(?P<join>[\s>+~,]+)|(?P<other>\\?.)",
@@ -30,7 +31,7 @@ _PLACES: Final = frozenset(
         *("nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type", "is", "where", "matches"),
     )
 )
-"""Pseudo-classes that say where an element stands, or which: one that moved is found again."""
+"""Pseudo-classes on the place or identity of an element: a moved one is found again."""
 _NAME: Final = re.compile(r"\[\s*(?:[\w-]*\|)?([\w-]+)")
 _POSITION: Final = re.compile(r"\[\s*(?:\d+|(?:position|last)\s*\(.*)\]", re.DOTALL)
 _MENTIONED: Final = re.compile(r"@([\w-]+)")
@@ -38,7 +39,9 @@ _MENTIONED: Final = re.compile(r"@([\w-]+)")
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A simple selector, or a predicate of an XPath. `step` numbers the elements that the selector speaks of, the last one is its target."""
+    """A simple selector, or a predicate of an XPath. `step` numbers the elements of the selector;
+    the last one is its target.
+    """
 
     text: str
     kind: str
@@ -46,15 +49,17 @@ class _Piece:
 
 
 def lacks_a_state(tree: HtmlTree, selector: Selector, place: Selector, *, is_renamed: bool) -> bool:
-    """Return whether what `place` finds is what `selector` names, and only lacks a state that it asks for.
+    """Return whether the match of `place` is the element that `selector` names, only without a
+    required state.
 
-    Attributes that do not name things and pseudo-classes that say no place are states. A class is one if another class or an id remains beside
-    it in the selector, or if the element was given no other in its stead: then it is not `is_renamed`.
+    States are attributes that do not name things and pseudo-classes that are no place. A class is
+    one if another class or an id remains beside it in the selector, or if the element was given no
+    other in its place: then it is not `is_renamed`.
 
     Args:
         tree: The page.
-        selector: What is asked for.
-        place: A selector of what was found instead.
+        selector: The original selector.
+        place: A selector of the replacement.
         is_renamed: Whether the element was given another class.
     """
     try:
@@ -74,7 +79,7 @@ def has_another_class(bundle: Bundle, healed: Healed) -> bool:
 
 
 def _without_states(selector: Selector, is_renamed: bool) -> Iterator[str]:
-    """Yield the selector without the states that it asks for, and without these and some of its classes."""
+    """Yield the selector without its states, and without these and some of its classes."""
     pieces = _predicates(selector.text) if selector.language == "xpath" else _pieces(selector.text)
     last = max((piece.step for piece in pieces), default=0)
     states = {place for place, piece in enumerate(pieces) if piece.kind == "state"}
@@ -98,7 +103,7 @@ def _is_state(pieces: list[_Piece], place: int, gone: set[int], last: int, is_re
 
 
 def _write_selector(pieces: list[_Piece], gone: set[int]) -> str:
-    """Return the selector without some pieces; what nothing is left of is any element."""
+    """Return the selector without some pieces; an empty part becomes any element."""
     bare = {piece.step for piece in pieces if piece.kind != "join"} - {
         piece.step for place, piece in enumerate(pieces) if place not in gone and piece.kind != "join"
     }
@@ -113,7 +118,7 @@ def _write_selector(pieces: list[_Piece], gone: set[int]) -> str:
 
 
 def _pieces(text: str) -> list[_Piece]:
-    """Return the simple selectors of a CSS selector and what joins them."""
+    """Return the simple selectors of a CSS selector and their combinators."""
     pieces: list[_Piece] = []
     step = at = 0
     while at < len(text) and (found := _SIMPLE.match(text, at)):
@@ -135,7 +140,7 @@ def _pieces(text: str) -> list[_Piece]:
 
 
 def _predicates(text: str) -> list[_Piece]:
-    """Return the predicates of an XPath and what stands between them."""
+    """Return the predicates of an XPath and the text between them."""
     pieces: list[_Piece] = []
     step = at = 0
     while at < len(text):
@@ -158,7 +163,7 @@ def _predicates(text: str) -> list[_Piece]:
 
 
 def _find_end(text: str, at: int, end: str) -> int:
-    """Return where what was opened before `at` has ended."""
+    """Return the end of what was opened before `at`."""
     opened, closers = [end], {"[": "]", "(": ")"}
     while at < len(text) and opened:
         character = text[at]

@@ -1,7 +1,9 @@
-"""What selectors find in a page: sets of nodes, and what the walk takes of them (contracts §8).
+"""The matches of selectors in a page: sets of nodes, and what the walk takes of them (contracts
+§8).
 
-A selector never changes the tree, so that the order of clauses means nothing and every selector sees the page as it came. What has to be
-searched for too long is refused by a bound that is known before the search (H-073, H-074): the answer is then "could not compare".
+A selector never changes the tree, so the order of clauses is irrelevant and every selector sees the
+original page. Selectors that are too expensive are refused by a bound known before the search
+(H-073, H-074): the result is then "could not compare".
 """
 
 from __future__ import annotations
@@ -16,13 +18,15 @@ from typing import Any
 from tidings.model.watch.interest import Selector
 
 MOST_NODES = 300_000
-"""Most elements of a page, or values of a JSON text, in which XPath or JSONPath searches."""
+"""The most elements of a page, or values of a JSON text, that XPath or JSONPath searches."""
 
 MOST_STEPS = 100_000_000
-"""Most nodes that one XPath may have to visit, and most ways that one CSS selector may have to be tried: 2 s."""
+"""The most nodes that one XPath, and the most combinations that one CSS selector, may have to try:
+2 s.
+"""
 
 MOST_MATCHES = 100_000
-"""Most parts of a page that a selector may find."""
+"""The most matches of a selector."""
 
 _WIDE = re.compile(r"(?:ancestor|descendant|following|preceding)(?:-or-self|-sibling)?\s*::")
 _SIDEWAYS = re.compile(r"(?:following|preceding)(?:-sibling)?\s*::")
@@ -35,12 +39,14 @@ _STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
 class RefusedError(ValueError):
-    """A part of a page could not be taken; the text says why."""
+    """A part of a page could not be extracted; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What one selector finds: nodes by an id of their own, and texts of attributes by the id of their element."""
+    """The matches of one selector: nodes by id, and texts of attributes by the id of their
+    element.
+    """
 
     nodes: frozenset[Any] = frozenset()
     attributes: Mapping[Any, tuple[str, ...]] = field(default_factory=dict)
@@ -53,10 +59,11 @@ NOTHING = Chosen()
 
 
 def check_xpath(text: str, nodes: int, depth: int) -> None:
-    """Raise `RefusedError` if an XPath may have to look at too many nodes of a tree of this size and depth.
+    """Raise `RefusedError` if an XPath may have to visit too many nodes of a tree of this size and
+    depth.
 
-    A predicate is asked at each node: one that searches the whole page multiplies by all of them, one that searches below or above the
-    node by the depth.
+    A predicate is evaluated at each node: one that searches the whole page multiplies by all of
+    them, one that searches below or above the node by the depth.
     """
     if nodes > MOST_NODES:
         raise RefusedError(f"the page has more than {MOST_NODES:,} elements, too many for XPath")
@@ -74,8 +81,8 @@ def check_xpath(text: str, nodes: int, depth: int) -> None:
 
 @dataclass(slots=True)
 class Shape:
-    """How a page is nested: elements by (how deep they are, how many siblings stand before them), how often a tag is in itself at most, and how
-    many siblings stand before all elements and those around each of them.
+    """The nesting of a page: elements by (depth, number of preceding siblings), the deepest nesting
+    of a tag in itself, and the total number of siblings before all elements and their ancestors.
     """
 
     places: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -84,11 +91,12 @@ class Shape:
 
 
 def check_css(text: str, shape: Callable[[], Shape]) -> None:
-    """Raise `RefusedError` if a CSS selector may have to try too many ways to match.
+    """Raise `RefusedError` if a CSS selector may have to try too many combinations.
 
-    lexbor tries, at each element, every choice of ancestors for descendants (and for `:has`), and of siblings before it for `~`. An ancestor with
-    a tag is one of those that have it; where none has, the choices of the others are tried in vain. For `:nth-…` it counts the siblings before an
-    element and before those that it lies in.
+    lexbor tries, at each element, every choice of ancestors for descendants (and for `:has`), and
+    of preceding siblings for `~`. An ancestor with a tag is one of those that have it; if none has,
+    the choices of the others are tried in vain. For `:nth-…` it counts the siblings before an
+    element and before its ancestors.
     """
     plain = _IN_ATTRIBUTE.sub("[]", _STRING.sub("''", text.strip()))
     steps = 0
@@ -111,7 +119,7 @@ def check_css(text: str, shape: Callable[[], Shape]) -> None:
 
 
 def check_jsonpath(text: str, nodes: int) -> None:
-    """Raise `RefusedError` if a JSONPath may have to look at too many values."""
+    """Raise `RefusedError` if a JSONPath may have to visit too many values."""
     levels = list(_by_level(_STRING.sub("''", text)))
     everywhere = sum(part.count("..") for part in levels)
     inside = any("$" in part for part in levels[1:])
@@ -120,7 +128,7 @@ def check_jsonpath(text: str, nodes: int) -> None:
 
 
 def check_matches(selector: Selector, number: int) -> None:
-    """Raise `RefusedError` if a selector finds too much."""
+    """Raise `RefusedError` if a selector has too many matches."""
     if number > MOST_MATCHES:
         raise RefusedError(
             f'{selector.language} "{selector.text}" matches more than {MOST_MATCHES:,} parts of the page'
@@ -132,7 +140,7 @@ def _searches_page(part: str) -> bool:
 
 
 def _by_level(text: str) -> list[str]:
-    """Return what stands outside of brackets, in brackets, in brackets within brackets and so on."""
+    """Return the text outside brackets, in brackets, in nested brackets and so on."""
     levels = [""]
     depth = 0
     for letter in text:

@@ -1,6 +1,7 @@
-"""CSS selectors as lexbor reads them: what it does not know, or takes for something else than the standard, is written otherwise.
+"""CSS selectors for lexbor: what it does not know, or reads against the standard, is rewritten.
 
-Selectors level 4 (https://www.w3.org/TR/selectors-4/). What only a browser knows that somebody uses is refused, with what to write instead.
+Selectors level 4 (https://www.w3.org/TR/selectors-4/). States that only an interactive browser has
+are refused, with an alternative.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ _TOKEN: Final = re.compile(
 _OF_ITS_OWN: Final = re.compile(r":has\(\s*(?::scope|&)\s*(?=[\s>+~])")
 
 _BARE: Final = re.compile(rf"(?P<kept>{_STRING}|\\.)|(?P<before>^|[\s>+~,(])(?=:[a-z-])", re.DOTALL | re.IGNORECASE)
-"""Where a pseudo-class stands without an element: within `:has` lexbor tries one child or sibling only for it."""
+"""The place of a pseudo-class without an element: within `:has`, lexbor tries only one child or
+sibling for it.
+"""
 
 _REASONS: Final = {
     **dict.fromkeys(
@@ -56,14 +59,16 @@ _REASONS: Final = {
     "lang": 'write the attribute: [lang|="de"], [lang|="de"] *',
     "dir": 'write the attribute: [dir="rtl"], [dir="rtl"] *',
 }
-"""Pseudo-classes that are refused, by name: what no page says, or what lexbor would find something else by."""
+"""Refused pseudo-classes, by name: those that no page states, or that lexbor would match
+wrongly.
+"""
 _NAMES: Final = re.compile(rf"{_STRING}|\\.|(?<!:):([\w-]+)", re.DOTALL)
 _BARE_DIGIT: Final = re.compile(r"=\s*\d[^\]]*\]")
 
 
 @lru_cache(maxsize=1_024)
 def for_lexbor(text: str) -> str:
-    """Return a selector that finds in lexbor's tree what `text` means."""
+    """Return a selector with the meaning of `text` for lexbor."""
     plain = _OF_ITS_OWN.sub(":has(", text)
     if ":has(" in plain:
         plain = _BARE.sub(lambda found: found["kept"] or f"{found['before']}*", plain)
@@ -71,7 +76,7 @@ def for_lexbor(text: str) -> str:
 
 
 def explain_refusal(text: str) -> str:
-    """Return why a selector asks for what no page says, empty if it does not."""
+    """Return why a selector asks for what no page states, empty if it does not."""
     for found in _NAMES.finditer(text):
         if (name := (found[1] or "").lower()) in _REASONS:
             return f":{name} finds nothing for sure: {_REASONS[name]}"
@@ -82,7 +87,7 @@ def explain_refusal(text: str) -> str:
 
 
 def why_not(text: str) -> str:
-    """Return what is wrong with a selector that lexbor does not read."""
+    """Return what is wrong with a selector that lexbor cannot parse."""
     if "::" in text:
         return "it cannot be read: what begins with :: is no element of a page"
     if _BARE_DIGIT.search(text):

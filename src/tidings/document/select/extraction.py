@@ -1,7 +1,8 @@
-"""Extraction: which part of a page counts and how its text is made ready, as a value with a name (contracts §1, §4).
+"""Extraction: the selected part of a page and the preparation of its text, as a named value
+(contracts §1, §4).
 
-Digests, changes and what is remembered of a comparison carry the name, so that two extractions of one page are never taken for each
-other. Nothing here parses.
+Digests, changes and memories carry the name, so that two extractions of one page are never
+confused. Nothing here parses.
 """
 
 from __future__ import annotations
@@ -26,24 +27,26 @@ _TAKEN_BY: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "pdf": ("a PDF", {}),
     "binary": ("a body without text", {}),
 }
-"""What each kind of content is called, and the languages of selectors that find parts of it, each with an example."""
+"""The name of each kind of content, and the selector languages for it, each with an example."""
 
 Nodes = tuple[tuple[Selector, ...], tuple[Selector, ...]]
-"""(Selectors of what counts, selectors of what is excluded): which nodes an extraction takes, whatever becomes of their text."""
+"""(Selectors of what counts, selectors of what is excluded): the nodes of an extraction, whatever
+its transforms.
+"""
 
 PAGE = "page"
-"""The name of the extraction that takes the whole page."""
+"""The name of the extraction of the whole page."""
 
 _RULES = 1
-"""Grows whenever an extraction takes anything else of some page."""
+"""Raised whenever an extraction changes its result for some page."""
 _LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What lies in a part that each of `selectors` finds, without what is excluded, through the transforms in their order.
+    """The intersection of `selectors`, without what is excluded, through the transforms in order.
 
-    Selectors and exclusions are sets of nodes of the page as it is; none of them changes what another one finds.
+    Selectors and exclusions are sets of nodes of the original page; none of them affects another.
     """
 
     selectors: tuple[Selector, ...] = ()
@@ -52,7 +55,7 @@ class Extraction:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the page counts as it is."""
+        """Return whether the whole page counts unchanged."""
         return not (self.selectors or self.exclude or self.transform)
 
     @property
@@ -64,15 +67,15 @@ class Extraction:
 
     @property
     def nodes(self) -> Nodes:
-        """Return the selectors that find what counts, and those that find what of it is excluded."""
+        """Return the selectors of what counts, and those of what is excluded."""
         return self.selectors, tuple(excluded for excluded in self.exclude if isinstance(excluded, Selector))
 
     def within(self, selector: Selector | None) -> Extraction:
-        """Return what of this lies in a part that `selector` finds too."""
+        """Return the intersection with the matches of `selector`."""
         return self if selector is None else replace(self, selectors=(*self.selectors, selector))
 
     def without(self, selector: Selector) -> Extraction:
-        """Return what of this lies in no part that `selector` finds."""
+        """Return the extraction without the matches of `selector`."""
         return replace(self, exclude=(*self.exclude, selector))
 
 
@@ -80,7 +83,9 @@ WHOLE = Extraction()
 
 
 def why_nothing(language: str, media: str) -> str:
-    """Return why a selector in a language can never find anything in a kind of content, and which could; empty if it can."""
+    """Return why a selector language can never match in a kind of content, and which could; empty
+    if it can.
+    """
     if media not in _TAKEN_BY or language in _TAKEN_BY[media][1]:
         return ""
     called, languages = _TAKEN_BY[media]
@@ -89,7 +94,7 @@ def why_nothing(language: str, media: str) -> str:
 
 
 def why_little(language: str, media: str) -> str:
-    """Return what a selector sees of content not made for its language; empty if all of it."""
+    """Return what a selector sees of content not made for its language; empty if everything."""
     if language != "css" or media not in {"feed", "xml"}:
         return ""
     called, languages = _TAKEN_BY[media]
@@ -99,13 +104,13 @@ def why_little(language: str, media: str) -> str:
 
 
 def extraction_of(sentinel: Sentinel) -> Extraction:
-    """Return what a sentinel takes of its pages."""
+    """Return the extraction of a sentinel."""
     select = () if sentinel.select is None else (sentinel.select,)
     return Extraction(select, sentinel.exclude, sentinel.transform)
 
 
 def make_name(*extractions: Extraction) -> str:
-    """Return one name for several extractions whose texts follow one another."""
+    """Return one name for several extractions whose texts are concatenated."""
     if all(extraction.is_whole for extraction in extractions):
         return PAGE
     said = [

@@ -1,7 +1,8 @@
 """The mirror: an lxml tree built node by node from lexbor's, for XPath (contracts §8).
 
-Element k of one is element k of the other, in the order of the page, so that what XPath finds names nodes of the tree that everything else
-reads. Made only for sentinels with XPath; imported where pages are parsed and nowhere else.
+Element k of one is element k of the other, in document order, so that XPath matches name nodes of
+the tree that everything else reads. Made only for sentinels with XPath; imported only where pages
+are parsed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class Mirror:
-    """A tree that XPath searches, and whose nodes are those of another."""
+    """A tree for XPath, mapped to the nodes of another."""
 
     def __init__(self, root: LexborNode) -> None:
         self._elements: dict[Any, int] = {}
@@ -30,7 +31,9 @@ class Mirror:
         self._root = self._grow(root)
 
     def find(self, selector: Selector) -> Chosen:
-        """Return what an XPath finds; raises `RefusedError` for one that is too costly or finds no nodes."""
+        """Return the matches of an XPath. Raise `RefusedError` for one that is too expensive or
+        matches no nodes.
+        """
         check_xpath(selector.text, len(self._elements), self._depth)
         found = evaluate(selector, self._root)
         nodes: set[int] = set()
@@ -49,7 +52,9 @@ class Mirror:
         return Chosen(frozenset(nodes), attributes) if nodes or attributes else NOTHING
 
     def _grow(self, root: LexborNode) -> Any:
-        """Build the tree without recursion; comments are left out, so that what stands around them is one text."""
+        """Build the tree without recursion, without comments, so that the text around them is
+        joined.
+        """
         top = self._element(root, None)
         open_elements: list[tuple[LexborNode, Any]] = []
         parent, last = top, None
@@ -97,7 +102,9 @@ class Mirror:
 
 
 def evaluate(selector: Selector, root: Any, namespaces: dict[str, str] | None = None) -> list[Any]:
-    """Return the nodes that an XPath 1.0 without extension functions finds; raises `RefusedError` if it is none, or finds a value."""
+    """Return the nodes that an XPath 1.0 without extension functions matches. Raise `RefusedError`
+    if it is invalid, or gives a value.
+    """
     try:
         found = etree.XPath(selector.text, namespaces=namespaces, regexp=False)(root)
     except (etree.XPathError, ValueError, MemoryError) as error:

@@ -1,11 +1,14 @@
-"""Targets: what a selector found, described well enough to be found again when the selector finds nothing any more (detection §4.4).
+"""Targets: a description of a selector's match, to find it again when the selector matches nothing
+any more (detection §4.4).
 
-A *bundle* describes one element in several ways that rarely all change at once: its text, its attributes, what stands before and after it, and the
-elements around it. When the selector misses, every element of the page is compared with the bundle, way by way; the best one is taken only if
-it is like enough, and clearly more so than the next. Selectors that find several elements, or attributes, have no bundle.
+A *bundle* describes one element by features that rarely all change at once: its text, its
+attributes, its neighbours, and its ancestors. When the selector fails, every element of the page is
+compared with the bundle, feature by feature; the best one is accepted only if it is similar enough,
+and clearly more so than the next. Selectors that match several elements, or attributes, have no
+bundle.
 
-The selector for the place that was found is as plain as it can be and still find that element alone: an id or another attribute that names
-things, a class, these below one another, and numbers last (ROBULA+, Leotta et al., JSEP 2016).
+The selector for the new place is the plainest one that matches only it: an id or another naming
+attribute, a class, combinations of these, and numbers last (ROBULA+, Leotta et al., JSEP 2016).
 """
 
 from __future__ import annotations
@@ -26,9 +29,9 @@ from tidings.document.select.trees import HtmlTree
 from tidings.model.watch.interest import Selector
 
 ACCEPTED: Final = 0.75
-"""An element is taken for the target if it is at least so much like it,"""
+"""The least similarity of an accepted element,"""
 AHEAD: Final = 0.15
-"""and by so much more than any other."""
+"""and its least lead over any other."""
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "text": 0.30,
@@ -38,12 +41,12 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "path": 0.15,
     "tag": 0.05,
 }
-"""How much each way counts; one that a target has nothing of does not."""
+"""The weight of each feature; features that a target lacks do not count."""
 
 MOST_ELEMENTS: Final = 20_000
-"""In a page of more elements nothing is looked for."""
+"""Pages of more elements are not searched."""
 _CLOSEST = 40
-"""So many elements are compared whole; the rest are told apart by what is quickly compared."""
+"""The number of elements that are fully compared; a quick comparison selects them."""
 _TEXT, _NEAR, _VALUE, _STEPS, _ATTRIBUTES = 400, 80, 120, 8, 16
 NAMING = (
     "id",
@@ -59,7 +62,7 @@ NAMING = (
     "for",
     "href",
 )
-"""Attributes that name things, those that are meant to stay first."""
+"""Naming attributes, the most stable first."""
 _COMPARED = frozenset(
     {*NAMING, "class", "type", "rel", "title", "alt", "src", "itemtype", "aria-labelledby", "headers", "scope"}
 )
@@ -67,13 +70,15 @@ _SKIPPED = frozenset({*WITHOUT_TEXT, "html", "head", "meta", "link", "base", "br
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 _MADE = re.compile(r"(?=[^-_]*\d)(?=[^-_]*[a-zA-Z])[A-Za-z0-9]{5,}|[0-9a-f]{6,}|\d{3,}")
-"""What a machine made up: it will be another one at the next build."""
+"""Generated names: they change at the next build."""
 _PLAIN = re.compile(r"-?[A-Za-z_][\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What is known of a target. `path` are the elements around it and itself, the nearest last, each as its tag and the words of its id and classes."""
+    """The description of a target. `path` are its ancestors and itself, the nearest last, each as
+    its tag and the words of its id and classes.
+    """
 
     tag: str
     attributes: tuple[tuple[str, str], ...]
@@ -83,20 +88,22 @@ class Bundle:
     path: tuple[str, ...]
 
     def as_json(self) -> list[Any]:
-        """Return it as it is stored."""
+        """Return it as stored."""
         pairs = [list(pair) for pair in self.attributes]
         return [self.tag, pairs, self.text, self.before, self.after, list(self.path)]
 
     @classmethod
     def of_json(cls, said: Sequence[Any]) -> Bundle:
-        """Read what was stored."""
+        """Return a stored bundle."""
         tag, attributes, text, before, after, path = said
         return cls(tag, tuple((name, value) for name, value in attributes), text, before, after, tuple(path))
 
 
 @dataclass(frozen=True, slots=True)
 class Healed:
-    """Where a target is now: a selector that finds it alone, how much it is like the bundle, what it says, its attributes."""
+    """The new place of a target: a selector that matches only it, its similarity to the bundle, its
+    text, its attributes.
+    """
 
     selector: Selector
     score: float
@@ -106,14 +113,15 @@ class Healed:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """An element and how much it is like a bundle."""
+    """An element and its similarity to a bundle."""
 
     node: LexborNode
     score: float
 
 
 def bundle_of(tree: HtmlTree, selector: Selector) -> Bundle | None:
-    """Return what is known of the one element that a selector finds, None if it finds none or several.
+    """Return the bundle of the single match of a selector, None if it matches nothing or several
+    elements.
 
     Raises `RefusedError` if the selector costs too much.
     """
@@ -126,7 +134,9 @@ def bundle_of(tree: HtmlTree, selector: Selector) -> Bundle | None:
 
 
 def heal(tree: HtmlTree, bundle: Bundle, weights: Mapping[str, float] = WEIGHTS) -> Healed | None:
-    """Return where a target is now, None if nothing on the page is like it enough, or two things are."""
+    """Return the new place of a target, None if nothing on the page is similar enough, or two
+    things are.
+    """
     page = _page(tree)
     if page is None:
         return None
@@ -139,9 +149,9 @@ def heal(tree: HtmlTree, bundle: Bundle, weights: Mapping[str, float] = WEIGHTS)
 
 
 def best_of(tree: HtmlTree, bundle: Bundle, weights: Mapping[str, float] = WEIGHTS) -> tuple[Rated | None, float]:
-    """Return the element that is most like a bundle, and the score of the next that is another one.
+    """Return the element most similar to a bundle, and the score of the next distinct one.
 
-    An element that says the same as the one that it holds, or that holds it, is no other.
+    An element with the same text as its descendant or ancestor is not distinct from it.
     """
     page = _page(tree)
     if page is None:
@@ -154,11 +164,11 @@ def best_of(tree: HtmlTree, bundle: Bundle, weights: Mapping[str, float] = WEIGH
     return best, next(others, 0.0)
 
 
-# -- the page ------------------------------------------------------------------------------------------------------------------------
+# -- the page -------------------------------------------------------------------------------------
 
 
 class _Page:
-    """The elements of a page with the texts that lie in each, and before and after it."""
+    """The elements of a page with the texts inside, before and after each."""
 
     def __init__(self, root: LexborNode) -> None:
         self.elements: list[LexborNode] = []
@@ -191,11 +201,11 @@ class _Page:
             node = node.next
 
     def span(self, node: LexborNode) -> tuple[int, int]:
-        """Return which texts lie in an element."""
+        """Return the range of texts in an element."""
         return self._spans.get(node.mem_id, (0, 0))
 
     def bundle(self, node: LexborNode) -> Bundle:
-        """Return what is known of an element."""
+        """Return the bundle of an element."""
         start, end = self.span(node)
         return Bundle(
             node.tag or "",
@@ -223,9 +233,10 @@ class _Page:
         return frozenset(word for name in set(said) for word in _words(name))
 
     def rate(self, bundle: Bundle, weights: Mapping[str, float]) -> list[Rated]:
-        """Return the elements that are most like a bundle, the best first.
+        """Return the elements most similar to a bundle, the best first.
 
-        Where none of the names around the target is on the page any more, all of it was named anew, and names say nothing.
+        If none of the names around the target exists on the page any more, everything was renamed,
+        and names are ignored.
         """
         named = {word for step in bundle.path for word in step.split()[1:]}
         if named and not named & self.names:
@@ -251,7 +262,9 @@ class _Page:
         return sorted(whole, key=lambda one: -one.score)
 
     def _quick(self, node: LexborNode, bundle: Bundle) -> float:
-        """Return what is quickly known of how much an element is like a bundle: its tag, its neighbours and how long it is."""
+        """Return a quick estimate of an element's similarity to a bundle: its tag, its neighbours
+        and its length.
+        """
         start, end = self.span(node)
         before = _near_like(bundle.before, self.texts[start - 1] if start else "")
         after = _near_like(bundle.after, self.texts[end] if end < len(self.texts) else "")
@@ -263,12 +276,12 @@ class _Page:
         return before + after + first + own
 
     def is_same_place(self, one: LexborNode, other: LexborNode) -> bool:
-        """Return whether one of two elements lies in the other and says all that it does."""
+        """Return whether one of two elements contains the other and has the same text."""
         return self.span(one) == self.span(other) and (_holds(one, other) or _holds(other, one))
 
 
 _PAGES: WeakKeyDictionary[HtmlTree, _Page] = WeakKeyDictionary()
-"""What was made of trees that are still in use."""
+"""The cached elements of trees that are still in use."""
 
 
 def _page(tree: HtmlTree) -> _Page | None:
@@ -314,15 +327,17 @@ def _path(node: LexborNode) -> list[str]:
 
 
 def _words(name: str) -> frozenset[str]:
-    """Return the words that a name is made of, without what a machine made up."""
+    """Return the words of a name, without generated parts."""
     return frozenset(word.lower() for word in _WORD.findall(_MADE.sub(" ", name)))
 
 
-# -- likeness --------------------------------------------------------------------------------------------------------------------------
+# -- similarity -----------------------------------------------------------------------------------
 
 
 def similarity(bundle: Bundle, other: Bundle, weights: Mapping[str, float] = WEIGHTS) -> float:
-    """Return how much two bundles are alike, 0 to 1: each way by its weight, those that the first one has nothing of left out."""
+    """Return the similarity of two bundles, 0 to 1: the weighted mean over the features of the
+    first one.
+    """
     ways = {
         "text": _texts_alike(bundle.text, other.text) if bundle.text else None,
         "attributes": _attributes_alike(bundle.attributes, other.attributes) if bundle.attributes else None,
@@ -341,7 +356,7 @@ def _plain(text: str) -> str:
 
 
 def _near_like(known: str, text: str) -> float:
-    """Return quickly how much two texts are alike: whether they begin or end alike, numbers aside."""
+    """Return a quick similarity of two texts: whether they begin or end alike, numbers aside."""
     if not known or not text:
         return 0.0
     one, other = _plain(known[:_NEAR]), _plain(text[:_NEAR])
@@ -349,7 +364,7 @@ def _near_like(known: str, text: str) -> float:
 
 
 def _texts_alike(one: str, other: str) -> float:
-    """Return the share of runs of three letters that two texts have in common (Dice), numbers aside."""
+    """Return the share of common trigrams of two texts (Dice), numbers aside."""
     first, second = _plain(one), _plain(other)
     if first == second:
         return 1.0
@@ -365,7 +380,7 @@ def _grams(text: str) -> Counter[str]:
 
 
 def _attributes_alike(one: Sequence[tuple[str, str]], other: Sequence[tuple[str, str]]) -> float:
-    """Return how many of the attributes are there again: whole, or at least the words that they are made of."""
+    """Return how many of the attributes recur: whole, or at least their words."""
     exact, others = _tokens(one), _tokens(other)
     words = frozenset(word for name, value in one for word in _words(value)) if one else frozenset()
     other_words = frozenset(word for name, value in other for word in _words(value))
@@ -383,7 +398,9 @@ def _jaccard(one: frozenset[Any], other: frozenset[Any]) -> float:
 
 
 def _paths_alike(one: Sequence[str], other: Sequence[str]) -> float:
-    """Return how much the elements around two targets are alike, from the inside out; one more or less between them costs one step."""
+    """Return the similarity of the ancestors of two targets, from the inside out; an inserted or
+    removed one costs one step.
+    """
     ours, theirs = one[::-1], other[::-1]
     best = [[0.0] * (len(theirs) + 1) for _ in range(len(ours) + 1)]
     for i, step in enumerate(ours):
@@ -397,11 +414,13 @@ def _steps_alike(one: str, other: str) -> float:
     return 0.5 * (tag == other_tag) + 0.5 * _jaccard(frozenset(words), frozenset(other_words))
 
 
-# -- selectors -------------------------------------------------------------------------------------------------------------------------
+# -- selectors ------------------------------------------------------------------------------------
 
 
 def _selector_of(tree: HtmlTree, node: LexborNode) -> Selector | None:
-    """Return the plainest CSS selector that finds this element alone, None if there is none that may be tried."""
+    """Return the plainest CSS selector that matches only this element, None if none may be
+    tried.
+    """
     inner = list(_steps_of(node))
     for text in inner:
         if _finds_only(tree, text, node):
@@ -419,7 +438,7 @@ def _selector_of(tree: HtmlTree, node: LexborNode) -> Selector | None:
 
 
 def _steps_of(node: LexborNode) -> Iterator[str]:
-    """Yield what an element may be called, the names that are likely to stay first."""
+    """Yield possible names of an element, the most stable first."""
     attributes, tag = node.attrs, node.tag or "*"
     for name in NAMING:
         value = attributes.get(name)

@@ -1,6 +1,6 @@
-"""Trees: what was parsed of a body, kept so that parts of it can be taken without parsing again.
+"""Trees: the kept parse of a body, so that parts can be extracted without parsing again.
 
-One parse serves every extraction that a job asks for. What each takes is remembered by the extraction.
+One parse serves every extraction of a job; extractions are cached.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tidings.model.watch.interest import Selector
 
 @dataclass(frozen=True, slots=True)
 class TakenPart:
-    """A part of a page. `missing` is the selector that finds nothing, None if all find something.
+    """A part of a page. `missing` is the selector without a match, None if all match.
 
-    `roots` are the nodes at which the part begins, `tables` and `lists` those in it, `excluded` what is left out (ids of nodes of HTML,
-    elements of XML). Of JSON, `roots` are values.
+    `roots` are the top nodes of the part, `tables` and `lists` those in it, `excluded` what is left
+    out (ids of nodes of HTML, elements of XML). Of JSON, `roots` are values.
     """
 
     pieces: tuple[str, ...] = ()
@@ -41,10 +41,12 @@ class TakenPart:
 
 
 class Tree(Protocol):
-    """A body that was parsed."""
+    """A parsed body."""
 
     def take(self, extraction: Extraction) -> TakenPart:
-        """Return the part of an extraction, its words and patterns not yet taken out; raises `RefusedError` for one that costs too much."""
+        """Return the part of an extraction, before words and patterns are removed. Raise
+        `RefusedError` for one that costs too much.
+        """
         ...
 
 
@@ -55,7 +57,7 @@ class HtmlTree:
     """A page, with the parser's tree."""
 
     def __init__(self, tree: LexborHTMLParser, scripts: TakeFromScripts | None = None) -> None:
-        """`scripts` takes parts by JSONPath of what scripts hold; without it they hold nothing."""
+        """Keep the tree; `scripts` extracts parts of scripts by JSONPath, None for none."""
         self._tree = tree
         self._scripts = scripts
         self._chosen: dict[Selector, Chosen] = {}
@@ -63,28 +65,30 @@ class HtmlTree:
         self._stand_ins: dict[Selector, Selector] = {}
 
     def stand_in(self, selector: Selector, other: Selector) -> None:
-        """Let another selector find what `selector` means, wherever that finds nothing (`targets`)."""
+        """Register a replacement for `selector`, used wherever it matches nothing (`targets`)."""
         if self._stand_ins.get(selector) != other:
             self._stand_ins[selector] = other
             self._chosen.pop(selector, None)
             self._taken.clear()
 
     def standing_in(self, selector: Selector) -> Selector | None:
-        """Return what finds what a selector means if that finds nothing, None if nothing does."""
+        """Return the replacement of a selector if it matches nothing, None if there is none."""
         return self._stand_ins.get(selector)
 
     def find(self, selector: Selector) -> Chosen:
-        """Return what a selector finds, or what stands in for it; raises `RefusedError` for one that costs too much."""
+        """Return the matches of a selector or its replacement. Raise `RefusedError` for one that
+        costs too much.
+        """
         return self._find(selector)
 
     @property
     def root(self) -> LexborNode | None:
-        """Return the root of the page, None for a page of nothing."""
+        """Return the root of the page, None for an empty page."""
         return self._tree.root
 
     @cached_property
     def _mirror(self) -> Any:
-        from tidings.document.select.mirror import Mirror  # lxml, for those alone that write XPath
+        from tidings.document.select.mirror import Mirror  # lxml, only for users of XPath
 
         return Mirror(self._tree.root) if self._tree.root is not None else None
 
@@ -119,7 +123,9 @@ class HtmlTree:
     def _of_scripts(
         self, take: TakeFromScripts, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]
     ) -> TakenPart:
-        """Return what JSONPath finds in the scripts that the others find; in all if none does."""
+        """Return the JSONPath matches in the scripts that the other selectors match; in all if
+        there are none.
+        """
         places = [self._find(selector) for selector in selectors if selector.language != "jsonpath"]
         out = {number for selector in excluded for number in self._find(selector).nodes}
         scripts = []
@@ -139,7 +145,9 @@ class HtmlTree:
         return self._chosen[selector]
 
     def search(self, selector: Selector) -> Chosen:
-        """Return what a selector finds by itself; raises `RefusedError` for one that costs too much."""
+        """Return the matches of a selector itself. Raise `RefusedError` for one that costs too
+        much.
+        """
         if selector.language == "jsonpath":
             return NOTHING
         if selector.language == "xpath":
@@ -155,7 +163,7 @@ class HtmlTree:
 
 
 def _with_ancestors(node: LexborNode) -> set[int]:
-    """Return the ids of a node and of those that it lies in."""
+    """Return the ids of a node and of its ancestors."""
     found = set()
     above: LexborNode | None = node
     while above is not None:

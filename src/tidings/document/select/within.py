@@ -1,7 +1,7 @@
-"""The walk through a part of a page: what lies in what every selector found, and in nothing that is excluded.
+"""The walk through a part of a page: the intersection of the selectors, without what is excluded.
 
-`walk` reads whole pages and does nothing else; this one also knows where a part begins, which tables and lists lie in it, and that a script,
-a title or a `meta` that somebody selects is meant to be read.
+`walk` reads whole pages only; this one also knows where a part begins, which tables and lists are
+in it, and reads a script, a title or a `meta` that is selected explicitly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SAYS = {"meta": "content", "input": "value"}
 
 @dataclass(slots=True)
 class WalkedPart:
-    """What a walk through a part found. `roots` are the nodes at which it begins, in the order of the page."""
+    """The result of a walk through a part. `roots` are its top nodes, in document order."""
 
     pieces: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class _OpenElement:
 
 
 class Walk:
-    """Walks through what lies in all of `chosen` and in none of `excluded` (ids of nodes)."""
+    """Walks through the intersection of `chosen` without `excluded` (ids of nodes)."""
 
     def __init__(self, chosen: Sequence[Chosen] = (), excluded: frozenset[int] = frozenset()) -> None:
         self._chosen = chosen
@@ -59,7 +59,7 @@ class Walk:
         self._open_links: dict[int, int] = {}
 
     def through(self, root: LexborNode) -> WalkedPart:
-        """Return what lies in the part below `root`, and in `root` itself."""
+        """Return the part at and below `root`."""
         part = WalkedPart()
         open_elements: list[_OpenElement] = []
         node: LexborNode | None = root
@@ -80,7 +80,9 @@ class Walk:
                 node = last.node.next
 
     def _visit(self, node: LexborNode, part: WalkedPart, open_elements: list[_OpenElement]) -> LexborNode | None:
-        """Take a node in; return its first child if what is below it is to be walked, and then it is open."""
+        """Process a node; return its first child if its descendants are to be walked: it is then
+        open.
+        """
         number = node.mem_id
         if number in self._excluded:
             if node.tag not in IN_LINE:
@@ -162,7 +164,7 @@ class Walk:
             part.pieces.append(BREAK)
 
     def _attributes(self, number: int, part: WalkedPart) -> None:
-        """Put the texts of attributes that a selector found here, if all others hold here."""
+        """Add the matched attribute texts of this node, if all other selectors match here."""
         for place, chosen in enumerate(self._chosen):
             if number in chosen.attributes and self._outside - (self._inside[place] == 0) == 0:
                 for text in chosen.attributes[number]:
@@ -188,7 +190,7 @@ class Walk:
 
 
 def text_below(node: LexborNode, excluded: frozenset[int] = frozenset()) -> str:
-    """Return the text of an element and what is in it, in one line."""
+    """Return the text of an element in one line."""
     child = node.first_child
     if child is not None and child.is_text_node and child.next is None and not excluded and node.tag not in _OWN_WAY:
         return " ".join((child.text_content or "").split())
@@ -198,7 +200,9 @@ def text_below(node: LexborNode, excluded: frozenset[int] = frozenset()) -> str:
 def elements_below(
     node: LexborNode, names: frozenset[str], within: frozenset[str] = frozenset()
 ) -> Iterator[LexborNode]:
-    """Yield the elements of these names below a node, in order, none inside another one; only through elements `within` if given."""
+    """Yield the elements of these names below a node, in order, not nested; only through elements
+    `within` if given.
+    """
     open_elements: list[LexborNode] = []
     child = node.first_child
     while True:
@@ -217,7 +221,7 @@ def elements_below(
 
 
 def shape_of(root: LexborNode) -> Shape:
-    """Return how a page is nested."""
+    """Return the nesting of a page."""
     shape = Shape()
     inside: Counter[str] = Counter()
     open_elements: list[tuple[LexborNode, int]] = []

@@ -1,3 +1,3 @@
-"""What a document holds that people name: entries, lists, tables, offers, and its outline. Each is read from a parsed document. Comparing them is
-detection's part.
+"""Named structures of a document: entries, lists, tables, offers, and its outline. Each is read
+from a parsed document; detection compares them.
 """

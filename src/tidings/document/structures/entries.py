@@ -1,8 +1,10 @@
-"""Entries: what a feed, an array of JSON or a list holds one after the other, each with what it is known by (detection §5).
+"""Entries: the sequence in a feed, an array of JSON or a list, each with its identity (detection
+§5).
 
-A feed is read from its elements, by one reader whether the whole feed is meant or a part of it that a selector finds. One that is not well-formed
-has no elements; feedparser reads what it can of it, from its text alone: it is given no address and opens none. A document type is cut out
-first, so that no entity is there to grow (H-062).
+A feed is read from its elements, by the same reader for the whole feed and for a selected part. One
+that is not well-formed has no elements; feedparser reads what it can of it, from its text only: it
+gets no address and opens none. A document type is cut out first, so that no entity can expand
+(H-062).
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from tidings.document.structures.lists import items_of
 from tidings.model.interval import Instant
 
 MOST_ENTRIES = 50_000
-"""Most entries of one document: what a sitemap may have."""
+"""The most entries of one document: the limit of a sitemap."""
 
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _IDS = ("id", "guid", "uid", "uuid", "_id", "key", "slug", "sku", "isbn", "@id")
@@ -43,18 +45,19 @@ _ENTRY = frozenset({"item", "entry", "url", "sitemap"})
 _MOVING = frozenset(
     "published updated date date_published date_modified pubDate modified created updated_at created_at lastmod timestamp".split()
 )
-"""Fields that say when: an entry that is dated anew is the same entry."""
+"""Date fields: an entry with a new date is the same entry."""
 _PUBLISHED = ("published", "date_published", "published_at", "created_at", "created", "date", "timestamp")
-"""Fields that say when an object was published, the best first."""
+"""Fields with the publication date of an object, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry: its own id, the address it leads to and its title, each empty if it has none; `text` is all that it says.
+    """One entry: its own id, its link and its title, each empty if it has none; `text` is its whole
+    text.
 
-    `enclosures` are the addresses of what it encloses, without host and query. `plain` is all that an object of JSON says
-    with equal numbers in one notation, by which it is compared with another that has it. `author` and `published` (µs, None if it does
-    not say) are for people: no two entries differ by them.
+    `enclosures` are the addresses of its enclosures, without host and query. `plain` is the whole
+    text of a JSON object with numbers in one notation, for comparison with another that has it.
+    `author` and `published` (µs, None if not given) are for people: entries do not differ by them.
     """
 
     id: str
@@ -68,7 +71,7 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """Return what people call it: the title and where it leads."""
+        """Return its displayed name: the title and the link."""
         title = self.title or self.text
         title = title if len(title) <= 200 else f"{title[:199].rstrip()}…"
         link = "" if self.link in title.split() else self.link
@@ -76,7 +79,9 @@ class Entry:
 
 
 def entries_of(document: Document) -> list[Entry]:
-    """Return the entries of a document, in its order; raises `RefusedError` if there are too many or they cannot be read."""
+    """Return the entries of a document, in order. Raise `RefusedError` if there are too many or
+    they cannot be read.
+    """
     asked = ("items", None)
     if asked not in document.readings:
         found: list[Entry] = []
@@ -89,7 +94,9 @@ def entries_of(document: Document) -> list[Entry]:
 
 
 def is_window(document: Document) -> bool:
-    """Return whether a document shows the newest entries only, so that old ones fall off its end."""
+    """Return whether a document shows only the newest entries, so that old ones drop off its
+    end.
+    """
     return document.media == "feed" or (isinstance(document.tree, JsonTree) and is_json_feed(document.tree.value))
 
 
@@ -108,7 +115,7 @@ def _entries(document: Document) -> Iterator[Entry]:
 
 
 def _of_broken_feed(document: Document) -> Iterator[Entry]:
-    import feedparser  # slow to import, and needed by few
+    import feedparser  # slow to import, and rarely needed
 
     data = _DOCTYPE.sub(b"", document.text.encode("utf-8", "replace"), count=1)
     parsed = feedparser.parse(
@@ -136,7 +143,9 @@ def _of_broken_feed(document: Document) -> Iterator[Entry]:
 
 
 def _of_elements(tree: XmlTree, document: Document) -> Iterator[Entry]:
-    """Yield each selected element as an entry, or the repeated children of the root: an XML without the form of a feed."""
+    """Yield each selected element as an entry, or the repeated children of the root: XML that is
+    not a feed.
+    """
     found, excluded = tree.roots(document.extraction)
     roots = list(found)
     is_feed = document.media == "feed"
@@ -154,12 +163,14 @@ def _of_elements(tree: XmlTree, document: Document) -> Iterator[Entry]:
 
 
 def _members(root: Any) -> list[Any]:
-    """Return the entries of an XML that is no feed: its items if it has such, else what stands in its root."""
+    """Return the entries of XML that is not a feed: its items if it has any, else the children of
+    its root.
+    """
     return list(root.iter("{*}item", "{*}entry")) or list(root)
 
 
 def _leave_out(element: Any, excluded: frozenset[Any]) -> Any:
-    """Return an element without what is excluded of it: itself if that is nothing, else a copy."""
+    """Return an element without its excluded parts: itself if there are none, else a copy."""
     gone = [place for place, inside in enumerate(element.iter()) if inside in excluded] if excluded else []
     if not gone:
         return element
@@ -172,7 +183,7 @@ def _leave_out(element: Any, excluded: frozenset[Any]) -> Any:
 
 
 def _of_element(element: Any, children: list[Any], document: Document) -> Entry:
-    """Return an element of other XML as an entry, by the names that its children are likely to have."""
+    """Return an element of other XML as an entry, by the likely names of its children."""
     fields = {local_name(child): words_of(child, text_of_fragment) for child in children}
     fixed = " ".join(value for name, value in fields.items() if name not in _MOVING) or (element.text or "")
     return _entry(
@@ -185,7 +196,9 @@ def _of_element(element: Any, children: list[Any], document: Document) -> Entry:
 
 
 def _values(document: Document) -> list[Any]:
-    """Return the members of the array that is meant: the one selected, all that is selected if that is several, else the first of objects."""
+    """Return the elements of the relevant array: the selected one, all selected values if there are
+    several, else the first of objects.
+    """
     part = take(document)
     roots = list(part.roots) if part is not None else []
     if len(roots) != 1:

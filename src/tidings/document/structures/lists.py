@@ -1,4 +1,6 @@
-"""Lists: the items of `ul`, `ol`, `dl` and `menu`, of what a selector finds, or of what repeats (detection §1.4)."""
+"""Lists: the items of `ul`, `ol`, `dl` and `menu`, the matches of a selector, or repeated elements
+(detection §1.4).
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,10 @@ _WITHIN = frozenset({"div"})
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """One item: its text in one line, the id that the page gave it and the address of its first link, each empty if there is none.
+    """One item: its text in one line, its id and the address of its first link, each empty if there
+    is none.
 
-    `is_ranked`: it stands in a list whose order means something (`ol`).
+    `is_ranked`: its list is ordered (`ol`).
     """
 
     text: str
@@ -32,16 +35,16 @@ class ListItem:
 
 
 def has_list(document: Document, ordinal: int) -> bool:
-    """Return whether a page has so many lists, those within others counted where they begin."""
+    """Return whether a page has so many lists, nested ones counted where they begin."""
     part = take(document)
     return part is not None and len(part.lists) >= ordinal
 
 
 def items_of(document: Document, ordinal: int | None = None) -> list[ListItem]:
-    """Return the items of list `ordinal` of a part, the first is 1; with None of all lists.
+    """Return the items of list `ordinal` of a part, from 1; with None of all lists.
 
-    Where a selector finds several parts each of them is an item; where it finds one without a list in it, the elements that repeat in it are.
-    Raises `RefusedError` if the part cannot be taken.
+    If a selector matches several parts, each of them is an item; if it matches one without a list,
+    its repeated elements are. Raises `RefusedError` if the part cannot be extracted.
     """
     asked = ("list", ordinal)
     if asked not in document.readings:
@@ -63,7 +66,7 @@ def _read(document: Document, ordinal: int | None) -> list[ListItem]:
 
 
 def _nodes(part: TakenPart, ordinal: int | None) -> Sequence[tuple[LexborNode, bool]]:
-    """Return the nodes of items, and of each whether its place among the others means something."""
+    """Return the nodes of items, each with whether their order counts."""
     if ordinal is not None:
         return _items(part.lists[ordinal - 1]) if len(part.lists) >= ordinal else []
     if len(part.roots) > 1:
@@ -89,7 +92,7 @@ def _is_within_one(node: LexborNode, known: Collection[int]) -> bool:
 
 
 def _find_repeated(root: LexborNode) -> list[LexborNode]:
-    """Return the children whose tag is the commonest, if there are two of them."""
+    """Return the children with the most common tag, if there are at least two of them."""
     children = list(root.iter(include_text=False))
     tags = Counter(child.tag for child in children)
     if not tags:

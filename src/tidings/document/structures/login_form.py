@@ -1,6 +1,6 @@
-"""The login form of a page, and whether a page shows that somebody is logged in.
+"""The login form of a page, and whether a page shows that the user is logged in.
 
-`read` is a job: it is named by the parent, which parses nothing, and runs where content is read.
+`read` is a job: the parent, which parses nothing, names it, and it runs where content is parsed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _USER_WORDS: Final = ("user", "login", "email", "mail", "name", "account")
 
 @dataclass(frozen=True, slots=True)
 class LoginQuestion:
-    """A page: its bytes, what it is called, its address, and the selector that is looked for."""
+    """A page: its bytes, its Content-Type, its address, and the selector to search for."""
 
     body: bytes
     content_type: str | None
@@ -38,10 +38,10 @@ class LoginQuestion:
 
 @dataclass(frozen=True, slots=True)
 class LoginForm:
-    """A form with one password: where and how it is sent, the names of its fields for user and
+    """A form with one password: its address and method, the names of its fields for user and
     password.
 
-    `fields` are all others with the values that they have, a token against forgery among them.
+    `fields` are all others with their values, including a CSRF token.
     """
 
     action: str
@@ -53,8 +53,8 @@ class LoginForm:
 
 @dataclass(frozen=True, slots=True)
 class LoginPage:
-    """What a page says of logins: its form, None for none; whether the selector finds something;
-    whether it asks for proof that somebody is human; why it could not be read, empty if it could.
+    """The result: the form, None for none; whether the selector matches; whether there is a
+    captcha; why the page could not be read, empty if it could.
     """
 
     form: LoginForm | None = None
@@ -65,7 +65,7 @@ class LoginPage:
 
 
 def read(question: LoginQuestion) -> LoginPage:
-    """Return what a page says of logins."""
+    """Return the login form of a page and the related facts."""
     # the parent imports this module for the job's name, and parses nothing
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
@@ -90,7 +90,7 @@ def read(question: LoginQuestion) -> LoginPage:
 
 
 def _form(tree: LexborHTMLParser, base: str) -> LoginForm | None:
-    """Return the first form with one password field; one with two is for who has no account yet."""
+    """Return the first form with exactly one password field; one with two is for registration."""
     forms = [form for form in tree.css("form") if len(form.css("input[type=password i]")) == 1]
     return next(filter(None, (_read_form(form, base) for form in forms)), None)
 
@@ -115,7 +115,7 @@ def _read_form(form: LexborNode, base: str) -> LoginForm | None:
 def _user_field(inputs: Sequence[LexborNode]) -> str:
     """Return the name of the field for the user.
 
-    The last text before the password, or one called so.
+    The last text field before the password, or one with a typical name.
     """
     found = ""
     for one in inputs:
@@ -130,7 +130,7 @@ def _user_field(inputs: Sequence[LexborNode]) -> str:
 
 
 def _list_sent(inputs: Sequence[LexborNode]) -> Iterator[tuple[str, str]]:
-    """Yield what a browser sends of the other fields, with the first button that has a name."""
+    """Yield the other fields that a browser sends, with the first named button."""
     is_pressed = False
     for one in inputs:
         name, kind = _attribute(one, "name"), _attribute(one, "type").lower()

@@ -1,8 +1,10 @@
-"""Offers: what a page sells a thing for and whether it can be had, from what it tells machines (schema.org, Open Graph).
+"""Offers: price and availability of a page's product, from its structured data (schema.org, Open
+Graph).
 
-JSON-LD is read first, then microdata, then the `meta` elements of Open Graph; price and availability each come from the first of them that
-has one. The thing is the outermost, first one of the page with offers: what is named as related, similar or reviewed, and lists of things, say
-nothing of it. A script that cannot be read, or is too long, is passed over.
+JSON-LD is read first, then microdata, then the `meta` elements of Open Graph; price and
+availability each come from the first source that has one. The product is the outermost, first thing
+of the page with offers: related, similar or reviewed things, and lists of things, are ignored. A
+script that cannot be read, or is too long, is skipped.
 """
 
 from __future__ import annotations
@@ -24,22 +26,22 @@ from tidings.document.select.trees import HtmlTree
 from tidings.document.select.within import text_below
 
 LONGEST_SCRIPT: Final = 2_000_000
-"""Characters of a script of JSON-LD that are read; a longer one is passed over."""
+"""The longest script of JSON-LD that is read, in characters; a longer one is skipped."""
 
 MOST_VALUES: Final = 50_000
-"""Most values of all JSON-LD of a page in which offers are looked for."""
+"""The most values of all JSON-LD of a page that are searched for offers."""
 
 MOST_OFFERS: Final = 1_000
-"""Most offers of a thing, and most members of a property, that are read."""
+"""The most offers of a thing, and the most members of a property, that are read."""
 
 MOST_SCOPES: Final = 100
-"""Most offers of microdata that are read; each is searched for its properties."""
+"""The most offers of microdata that are read; each is searched for its properties."""
 
 _ELSEWHERE = frozenset(
     """itemListElement isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor review reviews aggregateRating breadcrumb
     about mentions significantLink relatedLink subjectOf""".split()
 )
-"""Properties that lead to other things than the one that the page is about."""
+"""Properties that lead to things other than the page's product."""
 _WRAPPED = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>)\s*$"
 )
@@ -55,7 +57,9 @@ _STATES = ("product:availability", "og:availability")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One offer as the page writes it: the price, its currency (ISO 4217, or as written), the availability; each empty if it is not said."""
+    """One offer as the page writes it: the price, its currency (ISO 4217, or as written), the
+    availability; each empty if missing.
+    """
 
     price: str = ""
     currency: str = ""
@@ -63,9 +67,10 @@ class Offer:
 
 
 def offers_of(document: Document) -> tuple[tuple[Offer, ...], tuple[Offer, ...]]:
-    """Return (the offers that say a price, those that say an availability), each of the first source that has any.
+    """Return (the offers with a price, those with an availability), each of the first source that
+    has any.
 
-    Raises `RefusedError` if the part of the page cannot be taken.
+    Raises `RefusedError` if the part of the page cannot be extracted.
     """
     prices: tuple[Offer, ...] = ()
     states: tuple[Offer, ...] = ()
@@ -93,7 +98,7 @@ def _sources(document: Document) -> Iterator[list[Offer]]:
     yield _open_graph(roots, part.excluded)
 
 
-# -- JSON-LD -------------------------------------------------------------------------------------------------------------------------
+# -- JSON-LD --------------------------------------------------------------------------------------
 
 
 def _scripts(roots: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[str]:
@@ -105,7 +110,9 @@ def _scripts(roots: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[
 
 
 def _read(text: str) -> Any:
-    """Return what a script says, None if it cannot be read: wrapped in comments or with commas too many it can."""
+    """Return the value of a script, None if it cannot be read; comments around it and trailing
+    commas are tolerated.
+    """
     if len(text) > LONGEST_SCRIPT:
         return None
     plain = _WRAPPED.sub("", text)
@@ -118,7 +125,9 @@ def _read(text: str) -> Any:
 
 
 def _find_linked(values: list[Any]) -> list[Offer]:
-    """Return the offers of the first thing that has any, breadth first, so that the outermost comes first."""
+    """Return the offers of the first thing that has any, breadth first, so that the outermost comes
+    first.
+    """
     nodes = list(_objects(values))
     named = {node["@id"]: node for node in reversed(nodes) if isinstance(node.get("@id"), str) and len(node) > 1}
     for node in nodes:
@@ -141,7 +150,7 @@ def _objects(values: list[Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _offers_in(node: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> Iterator[Offer]:
-    """Yield what a thing is offered for: its own offers, else those of its variants."""
+    """Yield the offers of a thing: its own, else those of its variants."""
     own = next(_members(node.get("offers"), named), None)
     for value in _members(node.get("offers"), named):
         yield from _offers_of_value(value, named)
@@ -152,7 +161,7 @@ def _offers_in(node: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) 
 
 
 def _members(value: Any, named: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects that a property holds, each once; one that only names another is that one."""
+    """Yield the objects of a property, without duplicates; a reference is resolved."""
     known: set[int] = set()
     for member in islice(value if isinstance(value, list) else [value], MOST_OFFERS):
         meant = member
@@ -185,7 +194,7 @@ def _offers_of_value(offer: Mapping[str, Any], named: Mapping[str, Mapping[str, 
 
 
 def _find_specification(offer: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return what a price is specified by: one that is no list price, if there is one."""
+    """Return the price specification of an offer, preferably not a list price."""
     every = list(_members(offer.get("priceSpecification"), named))
     meant = [one for one in every if not str(one.get("priceType", "")).endswith(_LISTED)]
     return next(iter(meant or every), {})
@@ -202,7 +211,8 @@ def _get_text(value: Any) -> str:
     return " ".join(value.split())[:200] if isinstance(value, str) else ""
 
 
-# -- microdata and Open Graph ----------------------------------------------------------------------------------------------------------
+# -- microdata and Open Graph
+# -----------------------------------------------------------------------
 
 
 def _microdata(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[Offer]:
@@ -271,7 +281,7 @@ def _open_graph(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[O
 
 
 def _drop_excluded(nodes: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[LexborNode]:
-    """Yield the nodes that are not excluded and lie in nothing that is."""
+    """Yield the nodes outside of excluded ones."""
     for node in nodes:
         above: LexborNode | None = node if excluded else None
         while above is not None and above.mem_id not in excluded:
@@ -281,7 +291,7 @@ def _drop_excluded(nodes: Iterable[LexborNode], excluded: frozenset[int]) -> Ite
 
 
 def _find(root: LexborNode, selector: str) -> list[LexborNode]:
-    """Return what a selector finds below a node, and the node itself if it is one."""
+    """Return the matches of a selector at and below a node."""
     if root.parent is None or root.tag == "html":
         return list(root.css(selector))
     inside = root.css(selector)

@@ -1,6 +1,7 @@
-"""The outline of a page: under which heading, in which row and column, behind which term a text stands.
+"""The outline of a page: the heading, row, column or term of a text.
 
-It is read from the marks of the walk, once for all texts that are asked for, and only for a change that people are notified of.
+It is read from the marks of the walk, once for all requested texts, and only for a change that is
+notified.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from operator import itemgetter
 from tidings.document.document import Document
 
 LONGEST = 80
-"""Characters of a heading or a label; a longer one is none."""
+"""The longest heading or label, in characters; a longer one is ignored."""
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _AREAS = ("footer", "nav")
 _CONTENTS = frozenset(("table", "dl", "tr", "td", "th"))
-"""The elements whose beginning says something; that of the others is all that there is to know of them."""
+"""The elements whose start is significant; for the others only the end counts."""
 _BARE = frozenset(("li", "dd", *_AREAS))
-"""The elements whose end says nothing."""
+"""The elements whose end is insignificant."""
 _PLACE = itemgetter(0)
 
 Span = tuple[int, int]
@@ -28,7 +29,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PlaceOnPage:
-    """Where a piece of a page stands; each is empty if it is not known. `is_item`: in an item of a list or a cell of a table."""
+    """The place of a piece; each field is empty if unknown. `is_item`: in an item of a list or a
+    cell of a table.
+    """
 
     heading: str = ""
     label: str = ""
@@ -38,7 +41,7 @@ class PlaceOnPage:
 
 @dataclass(slots=True)
 class _Table:
-    """A table as far as it was read: where its heads of columns and the cells of its newest row begin and end."""
+    """A table as read so far: the ranges of its column heads and of the cells of its newest row."""
 
     caption: Span = (0, 0)
     heads: list[Span] = field(default_factory=list)
@@ -48,7 +51,7 @@ class _Table:
 
 
 def standings(document: Document, pieces: Iterable[int]) -> Mapping[int, PlaceOnPage]:
-    """Return where each of some pieces stands. One pass over the marks."""
+    """Return the place of each of some pieces, in one pass over the marks."""
     return _Reader(document).read(sorted(set(pieces)))
 
 
@@ -59,10 +62,10 @@ class _Reader:
         self._tables: list[_Table] = []
         self._terms: list[Span] = []
         self._headings: list[tuple[str, Span]] = []
-        """the newest heading, behind those of the sections that it lies in"""
+        """the newest heading, after those of its enclosing sections"""
 
     def read(self, pieces: list[int]) -> dict[int, PlaceOnPage]:
-        """Return the standings of pieces, which are in order."""
+        """Return the places of pieces, which are in order."""
         found: dict[int, PlaceOnPage] = {}
         marks, begun = self._document.marks, self._open
         at = 0
@@ -114,14 +117,14 @@ class _Reader:
             table.heads = table.row
 
     def _above(self, name: str) -> list[tuple[str, Span]]:
-        """Return the headings of the sections that a heading of this name lies in, the outermost
+        """Return the headings of the sections that enclose a heading of this name, the outermost
         first.
         """
         return [one for one in self._headings if one[0] < name]
 
     def _heading(self, names: list[str]) -> str:
-        """Return the heading that a piece stands under; of a heading itself, and what begins with
-        it, that of its section.
+        """Return the heading of a piece; of a heading itself, and a piece that begins with it, that
+        of its section.
         """
         own = next((name for name in names if name in _HEADINGS), "")
         above = self._above(own) if own else self._headings

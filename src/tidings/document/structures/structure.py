@@ -1,8 +1,9 @@
-"""The structure of data: what JSON, XML and CSV say and where, in a form that Python compares at once (detection §5).
+"""The structure of data: the content of JSON, XML and CSV with places, in a form that Python
+compares at once (detection §5).
 
-It is a value of `json_tree` or parts of one, a list of nodes of `xml_nodes` or of rows of `csv_rows`; two documents with equal structures are
-the same.
-Where words or patterns are taken out of a text, or it is transformed, there are only lines, and no structure.
+It is a value of `json_tree` or parts of one, a list of nodes of `xml_nodes` or of rows of
+`csv_rows`; two documents with equal structures are equal. If words or patterns are excluded from a
+text, or it is transformed, there are only lines, and no structure.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ Structure = JsonWhole | JsonValues | Sequence[Any]
 
 
 def structure_of(document: Document) -> Structure | None:
-    """Return what a document consists of, None if it has no structure or one that is too deep to be walked.
+    """Return the structure of a document, None if it has none or one that is too deep to be walked.
 
-    Raises `RefusedError` if its part cannot be taken.
+    Raises `RefusedError` if its part cannot be extracted.
     """
     extraction = document.extraction
     if extraction.transform or not all(isinstance(excluded, Selector) for excluded in extraction.exclude):
@@ -56,9 +57,10 @@ def structure_of(document: Document) -> Structure | None:
 
 
 def structure_text(document: Document) -> str:
-    """Return a text that is the same for two documents only if their structures are; empty for a document without one.
+    """Return a text that is equal for two documents only if their structures are; empty for a
+    document without one.
 
-    Of XML that is too large for a tree it is Canonical XML, so that no change of it is taken for none.
+    For XML that is too large for a tree it is Canonical XML, so that no change is missed.
     """
     structure = structure_of(document)
     if structure is None:

@@ -1,4 +1,6 @@
-"""Tables: rows of cells, each where it stands on the screen: what spans several rows or columns is in all of them (detection §1.4)."""
+"""Tables: rows of cells as displayed: a cell that spans several rows or columns is in all of them
+(detection §1.4).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from tidings.document.select.chosen import RefusedError
 from tidings.document.select.within import elements_below, text_below
 
 MOST_CELLS = 200_000
-"""Most cells of the tables of a part."""
+"""The most cells of the tables of a part."""
 
 _WIDEST_SPAN = 1_000
 _ROWS = frozenset({"tr"})
@@ -37,7 +39,9 @@ class Table:
 
 
 def has_table(document: Document, ordinal: int) -> bool:
-    """Return whether a page has so many tables, those within others counted where they begin; CSV is one table."""
+    """Return whether a page has so many tables, nested ones counted where they begin; CSV is one
+    table.
+    """
     if isinstance(document.tree, CsvTree):
         return ordinal == 1
     part = take(document)
@@ -45,7 +49,9 @@ def has_table(document: Document, ordinal: int) -> bool:
 
 
 def tables_of(document: Document, ordinal: int | None = None) -> list[Table]:
-    """Return table `ordinal` of a part, the first is 1; with None all of them. Raises `RefusedError` if there are too many cells."""
+    """Return table `ordinal` of a part, from 1; with None all of them. Raise `RefusedError` if
+    there are too many cells.
+    """
     asked = ("table", ordinal)
     if asked not in document.readings:
         document.readings[asked] = _read(document, ordinal)
@@ -71,7 +77,7 @@ def _read(document: Document, ordinal: int | None) -> list[Table]:
 
 
 def table_of_rows(rows: Sequence[tuple[str, ...]], document: Document) -> Table:
-    """Return the table of the rows of CSV, the first of which may be its header."""
+    """Return the table of CSV rows, the first of which may be its header."""
     width = max(map(len, rows), default=0)
     read = [tuple(clean(cell, document.extraction) for cell in row) + ("",) * (width - len(row)) for row in rows]
     return Table(read[0], tuple(read[1:])) if has_header(rows) else Table((), tuple(read))
@@ -98,7 +104,7 @@ def _table(node: LexborNode, excluded: frozenset[int], document: Document) -> Ta
             columns = texts
         elif any(texts):
             rows.append(texts)
-    width = last + 1  # columns in which no cell begins are only what cells that span the table reach over
+    width = last + 1  # columns in which no cell begins are only spanned
     padded = tuple((*row[:width], *[""] * (width - len(row))) for row in rows)
     return Table((*columns[:width], *[""] * (width - len(columns))) if columns else (), padded)
 
@@ -106,7 +112,10 @@ def _table(node: LexborNode, excluded: frozenset[int], document: Document) -> Ta
 def _place_texts(
     cells: list[LexborNode], spans: dict[int, tuple[int, str]], excluded: frozenset[int], document: Document
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the texts of a row, one a column, each with whether its cell begins there; `spans` are cells of rows above that reach into it: (rows left, text) by column."""
+    """Yield the texts of a row, one per column, each with whether its cell begins there.
+
+    `spans` are cells of rows above that reach into it: (rows left, text) by column.
+    """
     waiting = iter(cells)
     column, reach = 0, max(spans, default=-1)
     while True:

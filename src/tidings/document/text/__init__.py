@@ -1,3 +1,3 @@
-"""Text and the bytes that it comes in: the charset of a body, packed files, words, and the forms in which texts are compared and quoted. Nothing here
-knows markup.
+"""Text and its bytes: the charset of a body, packed files, words, and the forms for comparison and
+quoting. Markup is unknown here.
 """

@@ -1,8 +1,8 @@
-"""The canonical text: the tokens of a document with one space between them, and its digest.
+"""The canonical text: the tokens of a document separated by one space, and its digest.
 
-Two versions with the same canonical text have the same words in the same order; markup, white space and punctuation are no part
-of it. The digest carries the version of the rules, since a better tokenizer must never look like a change of every page
-(detection §2.3 b).
+Two versions with the same canonical text have the same words in the same order; markup, white space
+and punctuation are left out. The digest includes the version of the rules, since a better tokenizer
+must never look like a change of every page (detection §2.3 b).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import xxhash
 from tidings.document.text.words import ASCII_SYMBOLS, tokens_of, tokens_of_chunk
 
 RULES_VERSION = 4
-"""Grows whenever walk, tokens or canonical forms give anything else for some page."""
+"""Raised whenever walk, tokens or canonical forms change their result for some page."""
 
 _IN_NUMBERS = b".,-"
 _HELD = bytes(range(1, 1 + len(_IN_NUMBERS)))
-"""What stands in the place of a sign of a number while the others are taken out."""
+"""Placeholders for the signs of numbers while other signs are removed."""
 _SEPARATED = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte in ASCII_SYMBOLS + _IN_NUMBERS else 32 for byte in range(256)
 )
@@ -33,7 +33,7 @@ _SIGNS = tuple(
         (b"-", rb"-(?<![A-Za-z0-9].)(?=\$?[0-9\x80-\xff])", _HELD[2:3]),
     )
 )
-"""Signs that may belong to a number. What stands beside other than ASCII is for the tokenizer to say, which sees it whole."""
+"""Signs that may belong to a number. Beside non-ASCII characters the tokenizer decides."""
 _LONGEST_REMEMBERED = 64
 _SYMBOLS = tuple((bytes([symbol]), b" %c " % symbol) for symbol in ASCII_SYMBOLS)
 
@@ -41,8 +41,9 @@ _SYMBOLS = tuple((bytes([symbol]), b" %c " % symbol) for symbol in ASCII_SYMBOLS
 def canonical_text(text: str, cut: Callable[[str], tuple[str, ...]] = tokens_of_chunk) -> bytes:
     """Return the tokens of a text, joined by spaces, in UTF-8.
 
-    The same as joining what `cut` makes of each chunk, in a tenth of the time: as bytes, all at once, and only what is not ASCII is
-    looked at by itself. ASCII that separates is never part of a token, so that the text may be cut there first.
+    Equal to joining the results of `cut` for each chunk, in a tenth of the time: as bytes, all at
+    once, with separate handling only of non-ASCII text. ASCII separators are never part of a token,
+    so the text may be cut there first.
     """
     whole = text.encode("utf-8", "replace").translate(_SEPARATED)
     for sign, pattern, held in _SIGNS:
@@ -75,6 +76,6 @@ def text_digest(canonical: bytes, *, seed: int = 0) -> str:
 
 
 def multiset_digest(objects: Iterable[str], *, seed: int = 0) -> str:
-    """Return a digest that depends on which objects there are and how often, not on their order."""
+    """Return a digest of the objects and their counts, independent of their order."""
     joined = "\0".join(sorted(objects))
     return xxhash.xxh3_128_hexdigest(b"%d\n" % RULES_VERSION + joined.encode("utf-8", "replace"), seed=seed)

@@ -1,4 +1,4 @@
-"""Cents that a page writes higher than the amount before them: `$19<sup>99</sup>` is $19.99, and not $1999."""
+"""Superscript cents: `$19<sup>99</sup>` is $19.99, and not $1999."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 POINT: Final = "."
-"""What stands between an amount and its cents, where a page only writes these higher."""
+"""The sign inserted between an amount and its superscript cents."""
 
 CURRENCY_NAMES: Final = (
     "EUR USD GBP CHF JPY CNY RMB SEK NOK DKK PLN CZK HUF RUB UAH INR AUD CAD NZD BRL MXN KRW TRY ZAR RON BGN RSD ILS AED SAR THB IDR MYR SGD HKD TWD "
     "PHP VND Rs kr K\u010d z\u0142 Ft R lei TL \u043b\u0432 \u0440\u0443\u0431 \u0433\u0440\u043d"
 )
-"""Codes of currencies, and what people write for them beside their signs."""
+"""Currency codes, and common names beside their signs."""
 
 _CURRENCY = rf"(?:\p{{Sc}}|\b(?:{'|'.join(CURRENCY_NAMES.split())})\b)"
 _DIGITS = r"(?<![\d.,])\d{1,3}(?:[.,' \u2019\xa0\u202f]?\d{3})*"
@@ -30,16 +30,16 @@ _NEAR = 24
 
 
 def has_cents(node: LexborNode, pieces: Sequence[str], border: str, in_line: AbstractSet[str]) -> bool:
-    """Return whether a `sup` holds the cents of a price: two digits right behind an amount, and its currency before, between or behind them.
+    """Return whether a `sup` holds the cents of a price: two digits right after an amount, and its
+    currency before, between or after them.
 
-    `pieces` is the text before it with `border` between words that do not join, `in_line` are the elements that stand inside a line.
     `10<sup>12</sup>` and a footnote's number have no currency, or not two digits.
 
     Args:
         node: The `sup`.
         pieces: The text before it.
-        border: What stands between words that do not join.
-        in_line: The elements that stand inside a line.
+        border: The separator of words that do not join.
+        in_line: The inline elements.
     """
     cents = _CENTS.fullmatch(node.text())
     if cents is None:

@@ -1,13 +1,15 @@
-"""Which charset a body is in: one documented order, and never an error.
+"""Detect the charset of a body: in one documented order, and never with an error.
 
-1. a byte-order mark; 2. the `charset` of the Content-Type header; 3. a declaration inside the body (`<meta>`, XML declaration);
-4. UTF-8, if the bytes are it and hold no such pattern of NUL bytes as in 6; 5. the charset of the page's last version; 6. statistics: the pattern of NUL bytes that UTF-16 and
-UTF-32 leave, else the letters (`guess`); 7. windows-1252.
+1. a byte-order mark; 2. the `charset` of the Content-Type header; 3. a declaration inside the body
+(`<meta>`, XML declaration); 4. UTF-8, if the bytes are valid and have no pattern of NUL bytes as in
+6; 5. the charset of the page's last version; 6. statistics: the pattern of NUL bytes of UTF-16 and
+UTF-32, else the letters (`guess`); 7. windows-1252.
 
-A declaration that the bytes contradict gives way to the next that fits, and if none does it is used with replacements, the same each
-time. A label `utf-16` without a mark says no order of bytes: the NUL bytes do. A declaration of a one-byte charset cannot be contradicted by bytes: where the last version was in a multi-byte charset and
-the bytes fit that too, the last one holds, since servers that lose their charset setting fall back to such a declaration
-(detection §6 no. 4).
+A declaration that the bytes contradict gives way to the next that fits, and if none does it is used
+with replacements, consistently. A label `utf-16` without a mark leaves the byte order to the NUL
+bytes. Bytes cannot contradict a one-byte charset: if the last version was in a multi-byte charset
+and the bytes fit that too, the last one holds, since servers that lose their charset setting fall
+back to such a declaration (detection §6 no. 4).
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-# What browsers take for what is declared (WHATWG Encoding, "names and labels"), where Python knows a wider charset.
+# Browsers' replacements of declared charsets (WHATWG Encoding, "names and labels"), where Python
+# knows a wider one.
 _WIDER = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -71,7 +74,7 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text, the charset it was read by (Python's name for it) and what said so."""
+    """A text, its charset (Python's name) and what decided it."""
 
     text: str
     charset: str
@@ -80,12 +83,12 @@ class Decoded:
 
     @property
     def utf8(self) -> bytes:
-        """Return the text in UTF-8; for a body that is UTF-8 these are its own bytes."""
+        """Return the text in UTF-8; for a UTF-8 body its own bytes."""
         return self.text.encode("utf-8", "replace") if self.data is None else self.data
 
 
 def decode(data: bytes, content_type: str | None = None, *, last_good: str = "") -> Decoded:
-    """Return the text of a body, by the order above. Any bytes and any label give a text."""
+    """Return the text of a body, by the order above. Never fails."""
     for mark, charset in _MARKS:
         if data.startswith(mark):
             return Decoded(_replace(data[len(mark) :], charset), charset, "bom")
@@ -93,7 +96,7 @@ def decode(data: bytes, content_type: str | None = None, *, last_good: str = "")
     declared: tuple[str, Source] | None = None
     wide = _by_zeros(data)
     for label, source in _list_declared(data, content_type):
-        # These labels leave the order of bytes to a mark, which is not there.
+        # These labels leave the byte order to a mark, which is missing.
         charset = wide or label if label in {"utf-16", "utf-32"} else label
         declared = declared or (charset, source)
         text = strictly(data, charset)
@@ -116,7 +119,7 @@ def decode(data: bytes, content_type: str | None = None, *, last_good: str = "")
 
 
 def find_charset(label: str) -> str:
-    """Return Python's name of the charset that a label means, or "" for a label that means none (`rot13`)."""
+    """Return Python's name of the charset of a label, or "" for an invalid one (`rot13`)."""
     label = label.strip().lower()
     if not _LABEL.fullmatch(label):
         return ""
@@ -131,7 +134,7 @@ def find_charset(label: str) -> str:
 
 
 def strictly(data: bytes, charset: str) -> str | None:
-    """Return the text of the bytes in a known charset, or None if they are not in it."""
+    """Return the text of the bytes in a known charset, or None if they are invalid in it."""
     if charset == _FALLBACK:
         return _replace(data, charset)
     try:
@@ -153,12 +156,13 @@ def _list_declared(data: bytes, content_type: str | None) -> Iterator[tuple[str,
     head = _COMMENT.sub(b"", head)
     inside = _XML.search(head) or _META.search(head)
     if inside and (charset := find_charset(inside[1].decode("ascii"))):
-        # A declaration that could be read as ASCII is not in a wide charset, whatever it says (WHATWG HTML, prescan).
+        # A declaration that is readable as ASCII is not in a wide charset, whatever it says (WHATWG
+        # HTML, prescan).
         yield ("utf-8" if charset.startswith(("utf-16", "utf-32")) else charset), "meta"
 
 
 def _by_zeros(data: bytes) -> str | None:
-    """Return the wide charset whose zero bytes stand where they do here, if they do."""
+    """Return the wide charset that matches the positions of the zero bytes, or None."""
     sample = data[:_LOOKED_AT]
     if sample.count(0) * 5 < len(sample) or len(sample) < 4:
         return None
@@ -171,7 +175,9 @@ def _by_zeros(data: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> tuple[str, str] | None:
-    """Return text and charset of a body by its letters, if they tell and all of it is in that charset."""
+    """Return text and charset of a body by its letters, if they are conclusive and the whole body
+    is valid in it.
+    """
     for guess in guesses(data):
         charset = find_charset(guess)
         if charset and (text := strictly(data, charset)) is not None:
@@ -180,7 +186,9 @@ def _guess(data: bytes) -> tuple[str, str] | None:
 
 
 def _replace(data: bytes, charset: str) -> str:
-    """Decode with U+FFFD for what does not fit; the five holes of windows-1252 are control characters, as in browsers."""
+    """Return the decoded text with U+FFFD for invalid bytes; the five holes of windows-1252 are
+    control characters, as in browsers.
+    """
     if charset != _FALLBACK:
         return data.decode(charset, "replace")
     text = data.decode(charset, "replace")

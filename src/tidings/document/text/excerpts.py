@@ -1,4 +1,4 @@
-"""Excerpts: two long texts, cut around what differs in them."""
+"""Excerpts: two long texts, cut around their differences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ ELLIPSIS = "…"
 
 
 def excerpts(old: str, new: str, most: int) -> tuple[str, str]:
-    """Return two texts, each in at most `most` (3 or more) characters, cut around the first difference; an ellipsis stands where one is cut.
+    """Return two texts, each in at most `most` (3 or more) characters, cut around the first
+    difference, with an ellipsis at each cut.
 
     Texts that fit stay whole. Different texts have different excerpts.
     """
@@ -28,15 +29,16 @@ def _window(text: str, start: int, most: int) -> str:
 
 
 SHORT_LINE = 40
-"""Characters of a line that is shown whole where what changed in it are words."""
+"""The longest line that is shown whole around changed words, in characters."""
 LONGEST_LABEL = 80
-"""Characters of a label that `label_of` knows."""
+"""The longest label that `label_of` accepts, in characters."""
 
 
 def line_of(text: str, after: str, *, beside: str) -> str:
-    """Return a text with the rest of its line, `Out of stock` for `Out of`, where it is words that begin a short line; else empty.
+    """Return a text with the rest of its line, `Out of stock` for `Out of`, if it is words at the
+    start of a short line; else empty.
 
-    `after` is what stands behind it, `beside` what stands or stood in its place.
+    `after` is the text after it, `beside` its counterpart in the other version.
     """
     has_digit = any(character.isdigit() for character in text + beside)
     line = " ".join(f"{text}{after}".split())
@@ -45,13 +47,15 @@ def line_of(text: str, after: str, *, beside: str) -> str:
 
 
 def label_of(old: str, new: str) -> str:
-    """Return what two texts of data say before their values, `service.state` of `service.state: green`; empty if they begin with no label."""
+    """Return the common label of two data texts, `service.state` of `service.state: green`; empty
+    if there is none.
+    """
     label, colon, _ = new[: common_start(old, new)].rpartition(": ")
     return label if colon and len(label) <= LONGEST_LABEL and old != new else ""
 
 
 def common_start(old: str, new: str) -> int:
-    """Return how many characters two texts begin with alike."""
+    """Return the length of the common start, in characters."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2

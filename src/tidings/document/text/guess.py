@@ -1,8 +1,9 @@
-"""What charset a text is in that nobody declares and that is not UTF-8: by its letters (detection §4.1).
+"""Guess the charset of an undeclared text that is not UTF-8, by its letters (detection §4.1).
 
-windows-1252 is what most such pages of the Web are in, so that another charset has to show itself: by text that only East Asian
-charsets make, by words that are letters beyond ASCII throughout, or by a language that windows-1252 cannot write. The rest is ranked
-by charset-normalizer. Only a part of the text is looked at; the same bytes give the same answer.
+Most such pages of the Web are windows-1252, so another charset needs evidence: text that only East
+Asian charsets produce, words entirely of non-ASCII letters, or a language that windows-1252 cannot
+write. charset-normalizer ranks the rest. Only a part of the text is examined; the same bytes give
+the same answer.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import re
 from collections.abc import Iterator
 
 MOST_SEARCHED = 300_000
-"""Bytes of a body in which text is looked for."""
+"""The bytes of a body that are searched for text."""
 
 SAMPLE_BYTES = 6_000
 FEWEST_BYTES = 24
-"""Bytes beyond ASCII that say something together."""
+"""The least number of non-ASCII bytes for a guess."""
 
 _MARKUP = re.compile(
     rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>|&[#A-Za-z0-9]+;", re.DOTALL | re.IGNORECASE
@@ -26,7 +27,9 @@ _HALFWIDTH = re.compile("[\uff61-\uff9f]")
 _WIDE = re.compile("[^\x00-\x7f]")
 _LONG_RUN = 3
 _RUNS_OF_WORDS = 0.5
-"""Share of bytes beyond ASCII in runs of three or more: nearly all in Russian or Greek, few in French or Polish."""
+"""Share of non-ASCII bytes in runs of three or more: nearly all in Russian or Greek, few in French
+or Polish.
+"""
 
 _RUNS_OF_EAST_ASIA = 0.2
 
@@ -46,7 +49,9 @@ _NEARLY_ALL = 0.95
 
 
 def guesses(data: bytes) -> Iterator[str]:
-    """Yield charsets (names that Python knows) that a body may be in, the likeliest first; nothing if windows-1252 will do."""
+    """Yield likely charsets (Python's names), the likeliest first; empty if windows-1252 will
+    do.
+    """
     lines = _sample(data)
     runs = _BEYOND.findall(lines)
     beyond = sum(map(len, runs))
@@ -66,21 +71,25 @@ def guesses(data: bytes) -> Iterator[str]:
 
 
 def _is_in(language: str, text: str) -> bool:
-    """Say whether the letters beyond ASCII are nearly all those of a language."""
+    """Return whether nearly all non-ASCII letters are those of a language."""
     letters = [letter for letter in text.lower() if letter > "\x7f" and letter.isalpha()]
     known = _LETTERS.get(language, "")
     return len(letters) > 0 and sum(letter in known for letter in letters) >= _NEARLY_ALL * len(letters)
 
 
 def _east_asian(data: bytes, lines: bytes) -> list[str]:
-    """Return the East Asian charsets by rank; without rank the one that all fits, if it is only one: chance makes no such long text."""
+    """Return the East Asian charsets by rank; without a ranking, the single one that fits: no long
+    text fits by chance.
+    """
     fitting = [charset for charset in _EAST_ASIAN if _fits(data, charset)]
     ranked = [charset for charset, _ in _rank(lines, fitting)] if fitting else []
     return ranked or (fitting if len(fitting) == 1 else [])
 
 
 def _fits(data: bytes, charset: str) -> bool:
-    """Say whether a body is in a charset, and not just by halfwidth katakana: in Shift_JIS each byte of A1 to DF is one."""
+    """Return whether a body is valid in a charset, and not just as halfwidth katakana: in Shift_JIS
+    each byte of A1 to DF is one.
+    """
     try:
         text = data[:MOST_SEARCHED].decode(charset, "ignore" if len(data) > MOST_SEARCHED else "strict")
     except UnicodeDecodeError:
@@ -89,15 +98,15 @@ def _fits(data: bytes, charset: str) -> bool:
 
 
 def _rank(sample: bytes, charsets: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield (charset, language) of those that make sense of a sample, the best first."""
-    from charset_normalizer import from_bytes  # loaded only where nothing else tells
+    """Yield (charset, language) of plausible readings of a sample, the best first."""
+    from charset_normalizer import from_bytes  # loaded only as a last resort
 
     for match in from_bytes(sample, cp_isolation=charsets, enable_fallback=False):
         yield match.encoding, match.language
 
 
 def _sample(data: bytes) -> bytes:
-    """Return the first lines of text with bytes beyond ASCII, without tags, scripts and styles."""
+    """Return the first lines of text with non-ASCII bytes, without tags, scripts and styles."""
     lines: list[bytes] = []
     left = SAMPLE_BYTES
     for line in _MARKUP.sub(b"\n", data[:MOST_SEARCHED]).splitlines():

@@ -1,6 +1,6 @@
-"""Moves: a run of words that was deleted here and inserted there.
+"""Moves: a run of words that was deleted in one place and inserted in another.
 
-A move stays a delete and an insert (004 §5.3.1); it is shown as one thing because people read it as one.
+A move stays a delete and an insert (004 §5.3.1); it is displayed as one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from tidings.model.observed.change import Edit
 
 SHORTEST = 8
-"""Words of the shortest run that counts as moved."""
+"""The shortest run that counts as moved, in words."""
 
 MOST_TOKENS = 200_000
-"""In edits of more tokens than this no moves are sought: the page was written anew."""
+"""In edits of more tokens moves are not searched: the page was rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Tokens `old_start : old_start + length` stand now at `new_start`."""
+    """Tokens `old_start : old_start + length` are now at `new_start`."""
 
     old_start: int
     new_start: int
@@ -28,9 +28,11 @@ class Move:
 
 
 def moves_of(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> tuple[Move, ...]:
-    """Return runs of at least `SHORTEST` tokens that one edit takes out and another puts in; no token is in two of them.
+    """Return runs of at least `SHORTEST` tokens that one edit deletes and another inserts, without
+    overlaps.
 
-    Linear in the tokens of the edits: only the first place of each window of `SHORTEST` tokens is kept.
+    Linear in the tokens of the edits: only the first place of each window of `SHORTEST` tokens is
+    stored.
     """
     if sum(edit.new_end - edit.new_start + edit.old_end - edit.old_start for edit in edits) > MOST_TOKENS:
         return ()
@@ -67,7 +69,9 @@ def _find(
 
 
 def without(start: int, end: int, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return what is left of start:end when the (start, end) gaps are taken out; they are in order and do not overlap."""
+    """Return the rest of start:end without the (start, end) gaps, which are in order and do not
+    overlap.
+    """
     left = []
     for number in range(max(0, bisect_right(gaps, (start, start)) - 1), len(gaps)):
         gap_start, gap_end = gaps[number]

@@ -1,4 +1,6 @@
-"""Files that are stored packed with gzip and sent as they are, without a Content-Encoding: feeds, sitemaps and other texts, unpacked in bounds."""
+"""Files stored with gzip and sent without a Content-Encoding: feeds, sitemaps and other texts,
+unpacked within bounds.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,12 @@ import zlib
 from typing import Final
 
 MOST_BYTES: Final = 10_000_000
-"""Most bytes of an unpacked text, as of a body that is sent with a Content-Encoding (`max_body_bytes` unless set otherwise)."""
+"""The most bytes of an unpacked text, as of a body with a Content-Encoding (default of
+`max_body_bytes`).
+"""
 
 MOST_RATIO: Final = 200
-"""How many times a file may grow by being unpacked, once it is larger than 1 MB."""
+"""The largest ratio of unpacked to packed size, for results above 1 MB."""
 
 MOST_MEMBERS: Final = 1_000
 _FREE: Final = 1_000_000
@@ -26,9 +30,10 @@ class PackedError(ValueError):
 
 
 def unpack(data: bytes, *, most: int = MOST_BYTES) -> bytes:
-    """Return what a gzip file holds, or the data themselves if they are none.
+    """Return the content of a gzip file, or the data unchanged if it is none.
 
-    `most` is the most bytes that may come of it. Raises `PackedError` for a file that is damaged, ends before its end, or grows too much.
+    `most` is the limit of the result in bytes. Raises `PackedError` for a file that is damaged,
+    truncated, or expands too much.
     """
     if not data.startswith(_GZIP):
         return data
@@ -36,7 +41,8 @@ def unpack(data: bytes, *, most: int = MOST_BYTES) -> bytes:
 
 
 def text_within(data: bytes) -> bytes | None:
-    """Return the text that a gzip file holds, None if it is no gzip file or holds something else (an archive of files).
+    """Return the text in a gzip file, None if it is no gzip file or holds something else (an
+    archive of files).
 
     Raises `PackedError` as `unpack` does.
     """
@@ -52,7 +58,7 @@ def _begins_as_text(data: bytes) -> bool:
 
 
 def _pieces(data: bytes, most: int) -> list[bytes]:
-    """Return what the members of a gzip file hold; what follows them and is none is left out."""
+    """Return the contents of the members of a gzip file; trailing garbage is ignored."""
     pieces: list[bytes] = []
     size, left = 0, data
     for _ in range(MOST_MEMBERS):

@@ -1,18 +1,20 @@
-"""Words: the tokens that every comparison and search speaks of (contracts §8).
+"""Words: the tokens of every comparison and search (contracts §8).
 
-A token is a maximal run of letters, digits and marks. Each Han, Hiragana, Katakana, Thai, Lao and Khmer character, with the marks
-on it, is a token of its own, so that looking for tokens in a row is looking for a text. A symbol (emoji, currency, arrow; categories
-So, Sc, Sm) is a token of one grapheme cluster. Everything else separates.
+A token is a maximal run of letters, digits and marks. Each Han, Hiragana, Katakana, Thai, Lao and
+Khmer character, with its marks, is a token of its own, so that a sequence of tokens finds a text. A
+symbol (emoji, currency, arrow; categories So, Sc, Sm) is a token of one grapheme cluster.
+Everything else separates.
 
-A number is one token with its signs: `.` and `,` between digits belong to it (`19.99`, `1,234.50`, `10.0.0.1`), and so does a minus before
-it that nothing stands before (`-5`, and not `A-5` or `10-20`), since `1,5` → `1.5` and `-5` → `5` are changes people mean. A
-minus before a currency and its digits is a token (`-$5`). Decision 0030; `thesis_words` is the way without.
+A number is one token with its signs: `.` and `,` between digits belong to it (`19.99`, `1,234.50`,
+`10.0.0.1`), and so does a leading minus (`-5`, but not `A-5` or `10-20`), since `1,5` → `1.5` and
+`-5` → `5` are meaningful changes. A minus before a currency and its digits is a token (`-$5`).
+Decision 0030; `thesis_words` is the alternative.
 
-Soft hyphen, zero-width space, word joiner, byte-order mark and the marks of bidirectional text are dropped and join what stands
-around them; ZWJ and ZWNJ inside a word are kept. Tokens are in NFC.
+Soft hyphen, zero-width space, word joiner, byte-order mark and the marks of bidirectional text are
+dropped and join the text around them; ZWJ and ZWNJ inside a word are kept. Tokens are in NFC.
 
-A *chunk* is what stands between white space. No token reaches over white space, so a text can be split into chunks first, and most
-chunks are ASCII and cheap.
+A *chunk* is the text between white space. Tokens do not cross white space, so a text can be split
+into chunks first, and most chunks are ASCII and cheap.
 """
 
 from __future__ import annotations
@@ -37,19 +39,19 @@ _TOKEN = regex.compile(
     rf"(?:{_SIGN}[{_DROPPED}]*+(?=\p{{Nd}}))?+{_WORD}++(?:(?:{_BETWEEN}++|{_POINT}){_WORD}++)*+"
     rf"|{_SIGN}(?=\p{{Sc}}\p{{Nd}})"
     rf"|[{_ALONE}](?:{_BETWEEN}*+\p{{M}}++)*+"
-    rf"|{_FLAG}{{1,2}}+\p{{M}}*+"  # before \X, which looks back over all flags that stand in a row
+    rf"|{_FLAG}{{1,2}}+\p{{M}}*+"  # before \X, which looks back over all adjacent flags
     r"|(?=[\p{So}\p{Sc}\p{Sm}])\X",
     regex.VERSION1,
 )
 _BARE = rf"[[{_ALONE}]--\p{{M}}]"
 _RUN_OR_TOKEN = regex.compile(rf"((?:{_BARE}(?={_BARE}))++)|({_TOKEN.pattern})", regex.VERSION1)
-"""A row of tokens of one character each, but for the last, which may carry marks; or a token."""
+"""A run of one-character tokens, the last of which may carry marks; or a token."""
 _SPECIAL = re.compile(f"[{_DROPPED}{_KEPT}{_MINUS}]")
 _DROP = re.compile(f"[{_DROPPED}]")
 _ALIKE = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201b": "'", "\u2010": "-", "\u2011": "-", _MINUS: "-", "\xa0": " ", "\u202f": " "}
 )
-"""Apostrophes, hyphens and spaces that people write as those of the keyboard."""
+"""Typographic apostrophes, hyphens and spaces, and their keyboard equivalents."""
 _ASCII_TOKEN = re.compile(
     r"(?:-(?<![A-Za-z0-9]-)(?=[0-9]))?[A-Za-z0-9]+(?:[.,](?<=[0-9].)(?=[0-9])[A-Za-z0-9]+)*"
     r"|-(?<![A-Za-z0-9]-)(?=\$[0-9])"
@@ -59,13 +61,13 @@ _SIGNS = re.compile(f"[{_POINTS}-]+")
 
 _CLUSTER = regex.compile(r"\X")
 _ONE_I = re.compile("i\u0307|\u0131")
-"""What the capital İ is folded to is an i and a dot above (U+0307); ı is folded to itself."""
+"""The capital İ is folded to an i and a dot above (U+0307); ı is folded to itself."""
 
 ASCII_SYMBOLS = b"$+<=>|~"
 """The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
 
 SHORT_CHUNK = 48
-"""Characters of a chunk whose tokens are remembered."""
+"""The longest chunk whose tokens are cached, in characters."""
 _MANY = 1_000
 
 
@@ -83,33 +85,38 @@ def tokens_of_chunk(chunk: str) -> tuple[str, ...]:
 
 
 def spans_of_chunk(chunk: str) -> list[tuple[int, int]]:
-    """Return where each token of a chunk stands in it: (start, end) in characters."""
+    """Return the span of each token of a chunk: (start, end) in characters."""
     pattern = _ASCII_TOKEN if chunk.isascii() else _TOKEN
     return [match.span() for match in pattern.finditer(chunk)]
 
 
 def fold(token: str) -> str:
-    """Return a token as it is compared where case means nothing: case folded, in NFC (`STRASSE` and `straße` are equal).
+    """Return a token for comparison without case: case folded, in NFC (`STRASSE` and `straße` are
+    equal).
 
-    The dotted and the dotless i of Turkish are one letter: no text says in which language its capitals are.
+    The dotted and the dotless i of Turkish are one letter: the language of capitals is unknown.
     """
     return token.lower() if token.isascii() else unicodedata.normalize("NFC", _ONE_I.sub("i", token.casefold()))
 
 
 def plain(text: str) -> str:
-    """Return a text as conditions and patterns see it: in NFC, without what is not seen, with the apostrophe, hyphen and space of the keyboard."""
+    """Return a text for conditions and patterns: in NFC, without invisible characters, with the
+    keyboard's apostrophe, hyphen and space.
+    """
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", _DROP.sub("", text)).translate(_ALIKE)
 
 
 def show(text: str) -> str:
-    """Return a text of a page as people read it: in NFC, without what is not seen; joiners stay."""
+    """Return a text of a page for display: in NFC, without invisible characters except joiners."""
     return text if text.isascii() else unicodedata.normalize("NFC", _DROP.sub("", text))
 
 
 def places_of_plain(text: str) -> tuple[str, list[int]]:
-    """Return the plain text, and for each of its characters, and its end, where in `text` what became it begins."""
+    """Return the plain text, and the position in `text` of each of its characters and of its
+    end.
+    """
     kept = [place for place, character in enumerate(text) if not _DROP.match(character)]
     parts: list[str] = []
     places: list[int] = []
@@ -121,7 +128,9 @@ def places_of_plain(text: str) -> tuple[str, list[int]]:
 
 
 def thesis_words(token: str) -> list[str]:
-    """Return the words of a token as the thesis has them: symbols are none, and the signs of a number separate (004 §5.3.1)."""
+    """Return the words of a token as in the thesis: symbols are not words, and the signs of a
+    number separate (004 §5.3.1).
+    """
     if token.isalnum():
         return [token]
     if unicodedata.category(token[0]).startswith("S"):
@@ -142,7 +151,9 @@ def _tokens(chunk: str) -> tuple[str, ...]:
 
 
 def _find_in_rows(chunk: str) -> list[str]:
-    """Return what `_TOKEN` finds; what is written without spaces is taken row by row, which is quicker."""
+    """Return the matches of `_TOKEN`; text without spaces is handled run by run, which is
+    faster.
+    """
     found: list[str] = []
     for row, token in _RUN_OR_TOKEN.findall(chunk):
         if row:
@@ -153,7 +164,7 @@ def _find_in_rows(chunk: str) -> list[str]:
 
 
 tokens_of_short_chunk = lru_cache(maxsize=32_768)(_tokens)
-"""The same for chunks of at most `SHORT_CHUNK` characters, remembered."""
+"""The same for chunks of at most `SHORT_CHUNK` characters, cached."""
 
 
 def _clean(token: str) -> str:
