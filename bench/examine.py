@@ -180,9 +180,9 @@ class Meters:
         self._inner: list[float] = []
         for stage, names in STAGES.items():
             for name in names:
-                self._meter(stage, *name.split(":"))
+                self._replace(stage, *name.split(":"))
 
-    def _meter(self, stage: str, module: str, name: str) -> None:
+    def _replace(self, stage: str, module: str, name: str) -> None:
         holder: Any = importlib.import_module(f"tidings.{module}")
         *owners, last = name.split(".")
         for owner in owners:
