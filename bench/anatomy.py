@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import dataclasses
 import functools
 import json
 import multiprocessing
@@ -37,6 +36,7 @@ if __name__ != "__mp_main__":  # as which the workers and the server import this
     from bench.measured import descendants
 
     import tidings
+    from tidings import record
     from tidings.isolation.worker import Worker
     from tidings.service.run import check as checking
     from tidings.service.run.assembly import poller
@@ -125,10 +125,10 @@ def counting(counts: Counter[str]) -> Iterator[None]:
     for name in ("many", "batch"):
         wrap(Connection, name, count_rows)
     wrap(Worker, "run", count_job)
-    former = dataclasses.replace
+    former = record.replace
 
     def count_and_replace(value: Any, /, **changes: Any) -> Any:
-        counts.update({"dataclasses.replace": 1, f"  replace {type(value).__name__}": 1})
+        counts.update({"replace": 1, f"  replace {type(value).__name__}": 1})
         return former(value, **changes)
 
     for module in list(sys.modules.values()):

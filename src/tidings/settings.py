@@ -16,11 +16,12 @@ import stat
 import tomllib
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from tidings.errors import SettingError
+from tidings.record import dataclass
 
 ALLOW_COMMANDS = "allow_commands"
 """The key, of two sections, that lets Tidings run commands.

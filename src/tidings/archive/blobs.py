@@ -14,11 +14,11 @@ when pages share them:
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.archive import frames, names
 from tidings.model.observed.version import Blob
+from tidings.record import dataclass
 
 # A restore decodes the chain's bodies one after the other, about 0.2 ms a megabyte: 24 MB keep it near 5 ms, whatever
 # `chain_length` allows, except for pages over 1.5 MB, whose chains are not cut below 16.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol, cast
+
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from tidings.settings import Settings

@@ -14,7 +14,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -29,6 +28,7 @@ from tidings.errors import ServiceError
 from tidings.model.interval import Instant
 from tidings.model.observed.page import PageState
 from tidings.notification.webhook import make_secret, read_secrets, signature
+from tidings.record import dataclass
 from tidings.service.sentinels.register import register
 from tidings.service.show.records import rfc3339
 from tidings.settings import load

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import count, cycle
 from typing import Final, Literal
+
+from tidings.record import dataclass
 
 Beat = tuple[float, str, str]
 Story = Callable[[random.Random], Iterator[Beat]]

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from http import HTTPStatus
@@ -22,6 +22,7 @@ from tidings.clock import SECOND, Clock
 from tidings.demo.score import Logged
 from tidings.demo.script import ADVERT, CLOCK, DemoPage, ServerTrouble, TownEdit
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 
 MOST_HEAD: Final = 64 * 1024
 MOST_BODY: Final = 1_000_000

@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain
 from operator import add
@@ -24,6 +24,7 @@ from tidings.document.text.words import SHORT_CHUNK, fold, spans_of_chunk, token
 from tidings.model.interval import Instant
 from tidings.model.observed.hub import Hub
 from tidings.model.watch.interest import Selector
+from tidings.record import dataclass
 
 _SHORT = 48
 """The longest chunk whose tokens are quickly located, in characters."""

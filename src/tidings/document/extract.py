@@ -7,14 +7,13 @@ cannot be extracted has a `problem`; one whose selector matches nothing names it
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tidings.document.document import Document
 from tidings.document.html.lines import lines_of, pieces_of, transform, without
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import Extraction
 from tidings.document.select.trees import TakenPart
 from tidings.model.watch.interest import Selector
+from tidings.record import replace
 
 
 def extract(document: Document, extraction: Extraction) -> Document:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -34,11 +33,12 @@ from tidings.document.html.links import base_of
 from tidings.document.html.prescan import too_hard
 from tidings.document.html.walk import BREAK, Walked, walk
 from tidings.document.select.trees import HtmlTree, Tree
+from tidings.document.text.canonical import ASCII_SYMBOLS
 from tidings.document.text.charset import Decoded, decode, find_charset, strictly
 from tidings.document.text.packed import PackedError, text_within
-from tidings.document.text.words import ASCII_SYMBOLS
 from tidings.model.interval import Instant
 from tidings.model.observed.hub import Hub
+from tidings.record import replace
 
 MOST_WORDS = 700_000
 """The most tokens of a document; more cannot be compared within a second and 200 MB. The longest

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from tidings.record import dataclass, replace
 
 TRUSTED = 0.02
 """Dates are exact evidence if both their error rates are below this."""

@@ -10,11 +10,12 @@ of the pages, 64 bits.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from tidings.record import dataclass, replace
 
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]

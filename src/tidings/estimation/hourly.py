@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from tidings.estimation.gamma import Floats, Mask
 from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Instants, KnownRates, Rows, Spent
 from tidings.model.interval import DAY, HOUR, WEEK
+from tidings.record import dataclass, replace
 
 HOURS = 168
 

@@ -4,8 +4,9 @@ reports few of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from tidings.record import dataclass
 
 LEAST: Final = 0.2
 """The lowest assumed share: a sentinel that has reported nothing yet may be waiting for just

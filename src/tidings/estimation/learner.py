@@ -9,7 +9,6 @@ matter. A page's rate is the mean plus one deviation: an uncertain page is polle
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tidings.estimation.gamma import Floats, Gamma, Mask
 from tidings.model.interval import DAY, HOUR, NEVER, Duration
+from tidings.record import dataclass, replace
 
 Which = NDArray[np.int32]
 """the index of each page's prior"""

@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import median
 from typing import Final, NamedTuple
@@ -20,6 +19,7 @@ from typing import Final, NamedTuple
 from tidings.model.interval import SECOND, Duration, Instant
 from tidings.model.observed.change import Edit
 from tidings.model.watch.weight import ChangeLife
+from tidings.record import dataclass, replace
 
 BLOCKS_A_CHANGE: Final = 3
 """How many blocks of a change are followed, the longest: they come and go together, so more add

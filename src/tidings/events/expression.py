@@ -19,10 +19,11 @@ Which occurrences are taken where several would do is the context's matter (`nod
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar, Final
 
 from tidings.model.interval import Duration
+from tidings.record import dataclass
 
 TERMINATOR: Final = 0
 MIDDLE: Final = 1

@@ -9,7 +9,7 @@ host, in the outcome.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +17,7 @@ from tidings.events.expression import Expression, from_json, to_json
 from tidings.events.occurrence import NO_PARAMS, Occurrence
 from tidings.events.operators.node import Bounds, Context
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass
 
 
 class Coupling(StrEnum):

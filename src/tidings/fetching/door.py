@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import ssl
-from dataclasses import dataclass
 
 from tidings.fetching.guard import Guard
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

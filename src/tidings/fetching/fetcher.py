@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 from tidings.model.interval import Duration
 from tidings.model.observed.outcome import FetchRequest, Outcome
+from tidings.record import dataclass
 
 
 class Permit(Protocol):

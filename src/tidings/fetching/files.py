@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from email.utils import formatdate
 from mimetypes import guess_type
 from pathlib import PurePosixPath
@@ -21,6 +20,7 @@ from urllib.parse import quote, unquote
 from tidings.errors import AddressError
 from tidings.fetching.failure import FetchError
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged, Validators
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from tidings.clock import Clock

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -19,6 +18,7 @@ from tidings.clock import DAY, SECOND, Clock, Instant
 from tidings.errors import BudgetError
 from tidings.model.interval import Duration
 from tidings.model.observed.page import HostState
+from tidings.record import dataclass
 
 NEVER: Instant = 2**62
 """What `ready_at` says while all places of a host are taken: ready when one of them is given back."""

@@ -11,7 +11,6 @@ import dataclasses
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from protego import Protego
@@ -22,6 +21,7 @@ from tidings.fetching import address
 from tidings.fetching.failure import FetchError
 from tidings.model.interval import Duration
 from tidings.model.observed.page import HostState
+from tidings.record import dataclass
 
 MAX_ROBOTS_BYTES = 500 * 1024
 MAX_REDIRECTS = 5

@@ -14,11 +14,12 @@ import resource
 import signal
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from tidings.isolation.runner import Died
+from tidings.record import dataclass
 
 ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/"}
 """All that a command finds in its environment, beside the mark of its run."""

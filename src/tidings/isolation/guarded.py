@@ -11,10 +11,10 @@ import errno
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, Generic
 
 from tidings.isolation.runner import A, R
+from tidings.record import dataclass
 
 Fault = Callable[[str], str]
 """Says why an address may not be dialled; an empty text if it may."""

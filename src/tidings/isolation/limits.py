@@ -10,7 +10,8 @@ import ctypes
 import resource
 import signal
 import time
-from dataclasses import dataclass
+
+from tidings.record import dataclass
 
 M_TRIM_THRESHOLD = -1
 M_MMAP_THRESHOLD = -3

@@ -6,10 +6,10 @@ A runner never raises because of the job: a job that loops, eats memory, crashes
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
 from tidings.isolation.limits import JobLimits
+from tidings.record import dataclass
 
 A = TypeVar("A")
 R = TypeVar("R")

@@ -6,13 +6,13 @@ import asyncio
 import os
 import signal
 from collections import deque
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from typing import Final
 
 from tidings.isolation import child, fork_server
 from tidings.isolation.runner import Died
+from tidings.record import dataclass
 
 FIRST_READ: Final = 16 * 1024  # a larger buffer would cost more than it reads: most answers are small
 READ: Final = 1024 * 1024

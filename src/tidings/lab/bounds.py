@@ -7,7 +7,6 @@ x[r, T] is 1 if resource r is probed at T, z[η] if CEI η is captured: max Σ w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -15,6 +14,7 @@ from scipy.sparse import csr_array
 
 from tidings.lab.profiles.cei import Cei
 from tidings.lab.profiles.online import Budget, by_instant
+from tidings.record import dataclass
 
 
 class UnsolvedError(RuntimeError):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.estimation.gamma import Floats, Gamma
+from tidings.record import dataclass
 
 SHARE = 0.01
 """What each memory keeps at least of the weight, so that the one that was wrong can come back."""

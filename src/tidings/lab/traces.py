@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidings.model.interval import DAY, WEEK, Duration, Instant
+from tidings.record import dataclass
 from tidings.scheduling.policy import (
     NEVER,
     PRESENT,

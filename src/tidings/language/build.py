@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, cast
 
 from tidings.errors import SentinelError
@@ -47,6 +46,7 @@ from tidings.model.watch.sentinel import Lasting, Sentinel, Then, Watched
 from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.watch.timing import DAILY, Clock, Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.model.watch.wording import Wording
+from tidings.record import dataclass, replace
 
 Made = TypeVar("Made", Sentinel, CreateEvent)
 _RELATION = re.compile(r"(<=|>=|!=|<|>|=|between)\s*(-?\d+(?:\.\d+)?)(?:\s+and\s+(-?\d+(?:\.\d+)?))?(%?)")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from difflib import get_close_matches
@@ -20,6 +19,7 @@ from tidings.model.interval import UNITS, Duration, Instant, spell_duration
 from tidings.model.wall import instant_of as instant_of_local
 from tidings.model.wall import local_of
 from tidings.model.watch.sentinel import Point, Sentinel
+from tidings.record import dataclass
 
 SECOND: Duration = 1_000_000
 DAY: Duration = 86_400 * SECOND

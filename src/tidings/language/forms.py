@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from tidings.language import parser
 from tidings.language.parser import Parsed
 from tidings.language.problems import Problem
+from tidings.record import replace
 
 YAML = (".yaml", ".yml")
 

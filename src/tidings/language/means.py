@@ -6,13 +6,13 @@ The language gives both their meaning whatever the installation is; the verbs th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
 from tidings.language.parser import Parsed
 from tidings.language.problems import MOST, Problem
 from tidings.language.words import did_you_mean, either
 from tidings.model.watch.sentinel import Alter, Defaults, Sentinel, Statement
 from tidings.model.watch.weight import WHOLE
+from tidings.record import dataclass, replace
 
 _WORDS = {"urgency": "Urgency", "life": "Life", "watch": "Watch as"}
 _ALL = frozenset({"urgency", "life"})

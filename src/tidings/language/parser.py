@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from datetime import UTC
 from functools import lru_cache
 from typing import Any
@@ -21,6 +21,7 @@ from tidings.language.statements import Reader, Surroundings
 from tidings.language.verify import KnownSentinel, Names
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.sentinel import Clauses, Sentinel, Statement, Watched
+from tidings.record import dataclass, replace
 
 __all__ = ["KnownSentinel", "Parsed", "Problem", "parse", "read", "recall"]
 

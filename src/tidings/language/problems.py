@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+
+from tidings.record import dataclass
 
 MOST = 10
 """Problems told at once (sentinels §1.6)."""

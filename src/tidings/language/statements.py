@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from datetime import tzinfo
 from typing import Any, cast
 
@@ -58,6 +58,7 @@ from tidings.model.watch.sentinel import (
     Statement,
     Watched,
 )
+from tidings.record import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ The verification module of the thesis: names, addresses, the order of dates, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from datetime import tzinfo
 from urllib.parse import unquote, urlsplit
 
@@ -16,6 +16,7 @@ from tidings.language.words import did_you_mean
 from tidings.model.interval import Duration, Instant, spell_duration
 from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
+from tidings.record import dataclass, replace
 
 DEEPEST_BASE = 8
 """A sentinel may be made from one that was made from one …, this many times (sentinels §1.3)."""

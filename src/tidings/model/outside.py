@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.model.interval import Duration
+from tidings.record import dataclass
 
 Origin = Literal["webhook", "file", "command"]
 

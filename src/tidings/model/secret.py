@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 
 SecretKind = Literal["text", "cookies", "signing", "hook", "address", "naming", "session"]
 """`text` is sent as it is, `cookies` is a jar of which only what fits is sent; `address` is where news go, written out in a statement;

@@ -8,12 +8,12 @@ import functools
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
 from tidings.errors import AddressError
 from tidings.model.watch.telling import secret_of
+from tidings.record import dataclass
 
 LONGEST: Final = 2_000
 SHORTEST_SECRET: Final = 3

@@ -11,13 +11,14 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import Final
 
 from tidings.errors import AddressError
 from tidings.notification.addresses import limit_of, redact
 from tidings.notification.channel import MARGIN_SECONDS, Errands, Message, Refused, Sent
 from tidings.presentation.writing import cut_text, one_line, subject_line
+from tidings.record import dataclass, replace
 
 LONGEST_REASON: Final = 300
 MOST_FORMS: Final = 2

@@ -7,10 +7,11 @@ It sends once; when to try again is `retry`'s to say, and the outbox remembers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol, TypeVar
 
 from tidings.clock import Duration, Instant
+from tidings.record import dataclass
 
 PULLED: Final = frozenset({"feed", "stream"})
 """The kinds whose messages nobody is sent: they are laid out, and whoever wants them comes for them."""

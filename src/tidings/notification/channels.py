@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
 from tidings.notification import mail
@@ -14,6 +13,7 @@ from tidings.notification.apprise_channel import AppriseService
 from tidings.notification.channel import KINDS, A, Answer, Errands, Message, MessagePoster, Refused, Sender, Sent
 from tidings.notification.console import Console
 from tidings.notification.webhook import Webhook
+from tidings.record import dataclass
 from tidings.registry import Registry
 from tidings.settings import NotifySettings
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TextIO
 
 from tidings.notification.channel import Message, Refused, Sent
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -22,6 +21,7 @@ from tidings.notification import smtp
 from tidings.notification.addresses import ascii_address
 from tidings.notification.channel import MARGIN_SECONDS, Errands, Message, Refused, Sent
 from tidings.presentation.writing import subject_line
+from tidings.record import dataclass
 
 PORTS: Final = {"tls": 465, "starttls": 587, "none": 25}
 NO_SUBJECT: Final = "Tidings"

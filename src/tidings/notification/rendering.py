@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from html import escape
 from typing import Any, Final
@@ -20,6 +19,7 @@ from tidings.presentation.net import newest_first
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
 from tidings.presentation.writing import cut_text, headline_in, length, one_line, subject_line, unmentioning
+from tidings.record import dataclass, replace
 from tidings.registry import Registry
 
 FRAME: Final = 16

@@ -6,12 +6,12 @@ is tried every half hour with its first message, and such attempts are not count
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant
 from tidings.model.observed.unit import EndpointMove
 from tidings.notification.channel import Refused, Sent
+from tidings.record import replace
 
 SCHEDULE: Final[tuple[Duration, ...]] = (
     5 * SECOND,

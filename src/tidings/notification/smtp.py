@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.notification.channel import Refused, Sent
 from tidings.presentation.writing import cut_text, one_line
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from smtplib import SMTP

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import Final
 
 from tidings.model.watch.wording import Wording, fill
 from tidings.presentation.writing import cut_text, length, subject_line, tame
+from tidings.record import dataclass
 
 MOST_BYTES: Final = 64_000
 """Bytes of a message in one's own words, and characters of it."""

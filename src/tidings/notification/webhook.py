@@ -13,7 +13,6 @@ import hashlib
 import hmac
 import secrets as chance
 from collections.abc import Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
@@ -21,6 +20,7 @@ from tidings.clock import MINUTE, SECOND, Instant
 from tidings.errors import SettingError
 from tidings.notification.addresses import redact
 from tidings.notification.channel import Message, MessagePoster, Refused, Sent
+from tidings.record import dataclass
 
 PREFIX: Final = "whsec_"
 LEAST_BYTES: Final = 24

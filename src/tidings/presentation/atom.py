@@ -10,12 +10,12 @@ import hashlib
 import html
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.presentation.edits import Record, page_line, summary
 from tidings.presentation.presenters import presenter, view_of
 from tidings.presentation.writing import cut_text, one_line, subject_line
+from tidings.record import dataclass
 
 NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 MOST_ENTRIES: Final = 100
@@ -26,7 +26,7 @@ LONGEST_WORDS: Final = 4_000
 """Characters of a notice, and of an address that is linked."""
 LONGEST_CATEGORY: Final = 200
 _WEB: Final = ("http://", "https://")
-_FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """What XML 1.0 takes in no form, not even as a reference."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from datetime import UTC, datetime, tzinfo
 from itertools import chain, islice
 from typing import Any, Final, Literal
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from tidings.document.text.excerpts import excerpts, label_of, line_of
 from tidings.model.observed.change import EditContext
 from tidings.presentation.writing import ELLIPSIS, one_line
+from tidings.record import dataclass, replace
 
 Record = Mapping[str, Any]
 EditKind = Literal["updated", "deleted", "inserted", "moved", "counted", "said", "hunk"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.presentation.edits import (
@@ -25,6 +24,7 @@ from tidings.presentation.edits import (
 from tidings.presentation.marks import LIST, EditShape, address, escape
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.writing import cut_text, most_that_fit, one_line
+from tidings.record import dataclass
 
 STYLE: Final = r"""
 :root{color-scheme:light dark}

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.presentation.edits import EditLine, EntryText, Piece
 from tidings.presentation.writing import cut_text, length
+from tidings.record import dataclass
 
 LONG: Final = 120
 """Characters of an update from which on old and new stand one above the other."""

@@ -7,10 +7,10 @@ say, they are shown as text and nothing in them acts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tidings.presentation.edits import Record
+from tidings.record import dataclass
 
 View = Literal["changes", "single", "dual", "table"]
 Form = Literal["text", "html"]

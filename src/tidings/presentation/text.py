@@ -6,7 +6,6 @@ What went stands in `[-…-]`, what came in `{+…+}`, as `git diff --word-diff`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.presentation.edits import (
@@ -24,6 +23,7 @@ from tidings.presentation.edits import (
 from tidings.presentation.lines import Line, edit_line
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.writing import cut_text, length, most_that_fit, one_line
+from tidings.record import dataclass
 
 LEAST_LINE: Final = 6
 TAIL: Final = 0.4

@@ -5,11 +5,12 @@ dataclass.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
 
+from tidings.record import dataclass, replace
 from tidings.scheduling.policy import Population
 
 

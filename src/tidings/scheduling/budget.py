@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from tidings.model.interval import SECOND, Instant
+from tidings.record import dataclass, replace
 
 TOLERANCE: Final = 1e-9
 """The share of a cost that rounding may lack: ten times a tenth is one."""

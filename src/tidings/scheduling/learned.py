@@ -7,7 +7,6 @@ The learner is passed in: this room knows arrays, not statistics.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass, replace
 from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,

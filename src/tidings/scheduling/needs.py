@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
 from tidings.model.interval import ExecutionInterval, Instant
+from tidings.record import dataclass, replace
 from tidings.registry import Registry
 
 

@@ -9,13 +9,13 @@ simulator and the laboratory.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass
 from tidings.scheduling.population import (
     NEVER,
     PRESENT,

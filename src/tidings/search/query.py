@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from tidings.errors import UsageError
+from tidings.record import dataclass
 from tidings.search.terms import terms_of
 
 LONGEST: Final = 1_000

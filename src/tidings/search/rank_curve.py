@@ -7,10 +7,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import neg
 from typing import Final
+
+from tidings.record import dataclass
 
 EXACT: Final = 256
 """Best results whose scores are kept as they are: 1 KB a query."""

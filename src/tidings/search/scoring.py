@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from tidings.record import dataclass
 
 K1: Final = 1.2
 B: Final = 0.75

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidings.document.text.words import fold
+from tidings.record import dataclass
 from tidings.search.terms import places_of_terms
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ that no sentinel's rules wait for another's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tidings.events.expression import Primitive
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing, Raised, Rule

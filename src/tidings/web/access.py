@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
+from tidings.record import dataclass, replace
 from tidings.service.people import tokens
 from tidings.storage.people import accounts, sessions
 from tidings.storage.people import tokens as token_rows

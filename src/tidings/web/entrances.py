@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from tidings.record import dataclass
 from tidings.web.access import LOCAL, Asker, Who, asker_of, check_objects, check_role
 from tidings.web.api import feeds, health, hooks, metrics, signals, stream, websub
 from tidings.web.guard import READING, RequestGuard

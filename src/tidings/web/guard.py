@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import ipaddress
-from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.datastructures import Headers
 
 from tidings.clock import SECOND
+from tidings.record import dataclass
 from tidings.web.problems import ProblemError, answer
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Final
 
+from tidings.record import dataclass
 from tidings.settings import Supervised, read_supervisor
 
 SHARE: Final = 3

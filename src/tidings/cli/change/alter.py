@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.arguments import read_text
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import SentinelError
+from tidings.record import replace
 from tidings.service.sentinels import register
 from tidings.service.show.records import sentinel_record
 from tidings.storage.db.database import open_database

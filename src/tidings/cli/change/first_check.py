@@ -7,7 +7,6 @@ import asyncio
 import getpass
 import re
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -23,6 +22,7 @@ from tidings.model.secret import Secret
 from tidings.model.watch.interest import keep_inserted
 from tidings.model.watch.sentinel import Sentinel
 from tidings.notification.channels import sendable
+from tidings.record import dataclass
 from tidings.service.notify.rehearse import channels_of, rehearse
 from tidings.service.on_demand import add_answer
 from tidings.service.on_demand.seen_now import lines_of, read_stored, record_of

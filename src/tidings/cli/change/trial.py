@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.cli.show.mask import lines_of
 from tidings.errors import StoreMissingError
 from tidings.language.write.texts import compare_text
+from tidings.record import replace
 from tidings.service.on_demand import trial
 from tidings.service.on_demand.add_answer import describe_page
 from tidings.service.on_demand.seen_now import lines_of as lines_of_readings

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 
 from tidings.cli.verbs import VERBS, common, parser_of
+from tidings.record import dataclass
 
 FILES = frozenset({"FILE", "DIR", "FILE|-", "DIR|FILE"})
 """Metavars of arguments that name files."""

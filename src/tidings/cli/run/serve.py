@@ -10,13 +10,13 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.cli.run.logs import announce, set_up
 from tidings.clock import SECOND
 from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
+from tidings.record import replace
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_poller
 from tidings.service.run.indexer import indexing

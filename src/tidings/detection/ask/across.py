@@ -9,11 +9,11 @@ leaves of a `Meeting` must change within a window, and none of its negative ones
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tidings.detection.kinds.interests import Subject, interests_of, is_across, on_page, subjects_of
 from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
+from tidings.record import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ inserted, and the longer run is what changed; an updated thing changed and was n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from tidings.detection.ask import unseen
@@ -24,6 +23,7 @@ from tidings.document.html.lines import is_found
 from tidings.document.text.words import fold, plain
 from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.interest import Condition, Direction, Interest
+from tidings.record import dataclass
 
 _WHOLE_TEXT = 1 << 62
 _TEXTS = frozenset({"words", "phrases", "number"})

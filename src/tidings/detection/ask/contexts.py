@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from tidings.detection.ask.entry_notes import notes_of_entries
@@ -21,6 +20,7 @@ from tidings.document.select.extraction import Extraction
 from tidings.document.structures.outline import LONGEST, PlaceOnPage, standings
 from tidings.document.text.words import tokens_of
 from tidings.model.observed.change import ChangeSet, Edit, EditContext
+from tidings.record import dataclass, replace
 
 FEW = 6
 """Up to this number of texts, each is located separately."""

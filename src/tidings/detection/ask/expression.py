@@ -14,7 +14,6 @@ in the order of `scopes_of`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 from tidings.detection.ask.conditions import Seen, choose, hold, of_the_whole
@@ -27,6 +26,7 @@ from tidings.detection.kinds.registry import KINDS, size_of, terms_of
 from tidings.document.select.extraction import WHOLE, Extraction
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace
 from tidings.model.watch.sentinel import Direction, Expression, Interest
+from tidings.record import dataclass, replace
 
 DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tidings.detection.find.amounts import holds_of_numbers
-from tidings.detection.find.numerals import number_in, values
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.kinds.states import evaluate_answers, says
 from tidings.model.observed.change import ChangeSet, ObjectCount
@@ -75,5 +73,8 @@ _OF_TEXTS = frozenset({"contains", "matches"})
 def _holds(condition: Condition, was: str, now: str, meant: str) -> bool:
     if condition.measure in _OF_TEXTS:
         return says(condition, meant)
+    from tidings.detection.find.amounts import holds_of_numbers
+    from tidings.detection.find.numerals import number_in, values
+
     before, after = values(number_in(was), number_in(now))
     return holds_of_numbers(condition, before, after)

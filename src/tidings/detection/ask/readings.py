@@ -7,7 +7,6 @@ Parts under NOT are not read. Of a page with frames the first member with a valu
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from tidings.detection.data.offers import availability_of, price_of
@@ -29,6 +28,7 @@ from tidings.document.structures.tables import tables_of
 from tidings.model.observed.reading import Reading
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import Expression
+from tidings.record import replace
 
 SHOWN: Final = 3
 """The number of things shown per sort."""

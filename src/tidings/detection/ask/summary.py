@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from tidings.document.text.excerpts import common_start, excerpts, label_of, line_of
-from tidings.document.text.words import show as as_read
 from tidings.model.observed.change import ChangeSet, EditContext, EntryNote
+from tidings.record import replace
 
 _NOUNS = {
     "words": ("text", "texts"),
@@ -252,6 +251,8 @@ def _put_space_before(text: str) -> str:
 
 
 def _printable(text: str) -> str:
+    from tidings.document.text.words import show as as_read
+
     kept = (character if character.isprintable() or character in _JOINERS else " " for character in as_read(text))
     return " ".join("".join(kept).split())
 

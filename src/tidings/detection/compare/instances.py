@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rapidfuzz.distance import LCSseq
 
 from tidings.detection.compare.signatures import Span
+from tidings.record import dataclass
 
 BOX = 10
 """Words on each side that identify an occurrence, as of a phrase."""

@@ -11,9 +11,9 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
 from tidings.detection.compare.sequence import compare_sequences
+from tidings.record import dataclass
 
 LEAST_SHARED = 0.5
 """Share of the features of the richer of two things that both must have."""

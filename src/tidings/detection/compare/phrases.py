@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rapidfuzz.distance import LCSseq
 
@@ -30,6 +30,7 @@ from tidings.detection.compare.signatures import (
     is_update,
 )
 from tidings.detection.compare.thesis import strict_edits
+from tidings.record import dataclass
 
 MOST_INSTANCES = 10_000
 """Of a phrase that occurs more often on a page, only the count is compared."""

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
 from tidings.detection.compare.occurrences import occurrences
+from tidings.record import dataclass
 
 Span = tuple[int, int]
 """Words start:end; an empty span marks the place where a missing side would be."""

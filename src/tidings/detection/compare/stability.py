@@ -16,11 +16,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from tidings.detection.compare.signatures import Rules
 from tidings.model.observed.version import Digest
+from tidings.record import replace
 
 SHORTEST: Final = 3
 """The shortest signature, in words."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from tidings.document.document import Document
 from tidings.document.text.canonical import canonical_text
 from tidings.model.observed.change import ChangeSet, Edit
+from tidings.record import dataclass
 
 MOST_DIFFERENCES = 20_000
 """With more differences the whole is reported as one: nobody reads them one by one."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import LCSseq
 
@@ -17,6 +16,7 @@ from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
 from tidings.document.structures.lists import ListItem, has_list, items_of
 from tidings.model.observed.change import ChangeSet
+from tidings.record import dataclass, replace
 
 ALIKE = 0.6
 """An item is reworded if more than this share of both texts is left in order."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 
 import xxhash
 
@@ -25,6 +25,7 @@ from tidings.document.structures.entries import Entry, entries_of, is_window
 from tidings.document.text.words import tokens_of
 from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.sentinel import Direction
+from tidings.record import dataclass, replace
 
 _EXCERPT = 400
 _RESOLVED = ("items, resolved", None)

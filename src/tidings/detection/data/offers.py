@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Final
@@ -22,6 +21,7 @@ from tidings.document.document import Document
 from tidings.document.structures.offers import Offer, offers_of
 from tidings.document.text.words import fold
 from tidings.model.observed.change import ChangeSet
+from tidings.record import dataclass
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,10})?")
 _BEYOND = re.compile(r"[eE]\d")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
@@ -21,6 +20,7 @@ from tidings.detection.find.keyed import KeyedUpdate, finding_of_things
 from tidings.document.document import Document
 from tidings.document.structures.tables import Table, has_table, tables_of
 from tidings.model.observed.change import ChangeSet
+from tidings.record import dataclass, replace
 
 Row = tuple[str, ...]
 

@@ -14,7 +14,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidings.detection.compare.pairing import (
@@ -36,6 +35,7 @@ from tidings.detection.data.differences import (
     TooManyError,
 )
 from tidings.document.data.json_tree import JsonValues, Value, number_of, parts_of_json, quote, scalar_text, scalars_of
+from tidings.record import dataclass
 
 ID_FIELDS = (
     "id",

@@ -11,12 +11,12 @@ import itertools
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from tidings.detection.doubt.walls import FAR_BELOW, HEAD_BYTES, RuleInput, redirects, size_of, wall
 from tidings.document.document import Document
+from tidings.record import dataclass
 
 Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login", "other_type"]
 """What an answer may be instead of the page."""

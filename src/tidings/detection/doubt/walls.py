@@ -11,11 +11,12 @@ import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
 import re2
+
+from tidings.record import dataclass
 
 Wall = Literal["blocked", "soft_error", "login"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ from tidings.document.document import Document
 from tidings.document.text.moves import moves_of, without
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op
 from tidings.model.watch.sentinel import Direction
+from tidings.record import replace
 
 LONGEST_UPDATE = 64
 """A run of at most so many tokens replaced by another such run is an update, a longer one a delete

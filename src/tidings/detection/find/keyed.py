@@ -5,11 +5,11 @@ with another content is updated.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from tidings.detection.compare.objects import compare_objects
 from tidings.model.observed.change import ChangeSet, ObjectCount
 from tidings.model.watch.interest import Direction
+from tidings.record import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

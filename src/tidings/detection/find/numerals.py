@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Literal
 
 from tidings.document.text.cents import CURRENCY_NAMES
+from tidings.record import dataclass
 
 Sense = Literal["decimal", "group", "doubt", ""]
 

@@ -8,11 +8,11 @@ Case is folded; in thesis mode (`exact`) it matters, and symbols are not words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tidings.document.document import Document
 from tidings.document.text.words import fold, thesis_words, tokens_of
+from tidings.record import dataclass
 
 _REMEMBERED = 4_096
 

@@ -7,9 +7,8 @@ found it and whatever came between. It retains exactly the versions needed for f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidings.model.watch.sentinel import Compare
+from tidings.record import dataclass
 
 TO_BEGIN = -1
 """The number of a window that begins with the newest taken version at that time."""

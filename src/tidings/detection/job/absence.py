@@ -8,7 +8,6 @@ appears is a change from nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tidings.detection.kinds.aims import Aim, aim_expression, positive_of
 from tidings.detection.kinds.registry import can_lack, describe_lack
@@ -17,6 +16,7 @@ from tidings.document.extract import extract
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import Extraction
 from tidings.model.watch.interest import Expression
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ and short texts come back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tidings.detection.noise.memory import Memory
@@ -21,6 +21,7 @@ from tidings.model.observed.reading import Reading
 from tidings.model.observed.version import Digest
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Expression
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from tidings.detection.doubt.plausibility import Suspicion

@@ -7,7 +7,6 @@ decide.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from tidings.detection.ask.already import already
 from tidings.detection.ask.contexts import with_contexts
@@ -54,6 +53,7 @@ from tidings.document.text.canonical import RULES_VERSION
 from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.version import Digest
 from tidings.model.watch.sentinel import Expression
+from tidings.record import replace
 
 _FEW_WORDS = 10
 _WORDS_OF_A_LOGIN = 200

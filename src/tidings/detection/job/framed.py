@@ -9,7 +9,6 @@ address. The plausibility of each body was judged before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 from urllib.parse import quote
@@ -49,6 +48,7 @@ from tidings.model.observed.change import ChangeSet, Edit, EditContext, EntryNot
 from tidings.model.observed.version import Digest
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import Expression
+from tidings.record import dataclass, replace
 
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 

@@ -11,7 +11,6 @@ lost, and that is notified (`document.asked`). A replacement ends once that is a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from tidings.detection.job.contract import Mended, Target
 from tidings.detection.kinds.aims import scopes_of
@@ -22,6 +21,7 @@ from tidings.document.select.extraction import Extraction
 from tidings.document.select.targets import Bundle, bundle_of, heal
 from tidings.document.select.trees import HtmlTree
 from tidings.model.watch.interest import Expression, Selector
+from tidings.record import replace
 
 
 def use(document: Document, targets: Iterable[Target]) -> None:

@@ -10,7 +10,6 @@ lies between, never hidden by accumulated noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tidings.detection.ask.expression import evaluate
@@ -26,6 +25,7 @@ from tidings.document.document import Document
 from tidings.document.select.chosen import RefusedError
 from tidings.model.observed.change import ChangeSet, Edit, Masked
 from tidings.model.watch.interest import Interest
+from tidings.record import dataclass, replace
 
 _ANY, _WORDS = Interest("any"), Interest("words")
 _CONTENT = frozenset({"words", "body"})

@@ -9,12 +9,12 @@ any change of the page without its clock.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tidings.detection.kinds.registry import KINDS, STRUCTURED, row_of, terms_of
 from tidings.document.select.extraction import Extraction
 from tidings.model.watch.interest import AllOf, AnyOf, Expression, Interest, Not
+from tidings.record import dataclass
 
 MOST_TERMS = 16
 """The most keywords of one interest with digests of their own; beyond that, the text's digest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -16,6 +15,7 @@ from tidings.detection.find.terms import words_of, words_of_term
 from tidings.document.document import Document
 from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.sentinel import Direction
+from tidings.record import dataclass, replace
 
 MANY = 32
 """Fewer terms are searched one by one; from then on one pass over the page finds all words."""

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidings.detection.compare.objects import compare_objects
 from tidings.detection.find.findings import finding_of_body, finding_of_objects
 from tidings.document.document import Document
@@ -13,6 +11,7 @@ from tidings.document.html.lines import matches_of
 from tidings.document.select.chosen import RefusedError
 from tidings.document.text.words import plain, show
 from tidings.model.observed.change import ChangeSet
+from tidings.record import dataclass
 
 MOST_MATCHES = 100_000
 """The most matches in one version."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.numerals import WrittenNumber, number_in, values
 from tidings.document.document import Document
 from tidings.model.observed.change import ChangeSet, Edit
+from tidings.record import dataclass
 
 
 def first_number(document: Document) -> WrittenNumber | None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tidings.detection.compare.occurrences import occurrences
@@ -17,6 +16,7 @@ from tidings.detection.find.terms import TermWords, words_of, words_of_term
 from tidings.document.document import Document
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount, Op
 from tidings.model.watch.sentinel import Direction
+from tidings.record import dataclass, replace
 
 _OPS: dict[str, Op] = {"i": "insert", "i+": "insert", "d": "delete", "d-": "delete", "u": "replace"}
 _DIRECTIONS: dict[str, Direction] = {"insert": "inserted", "delete": "deleted", "replace": "updated"}

@@ -6,7 +6,6 @@ availability of its product.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.detection.compare.objects import compare_objects
@@ -33,6 +32,7 @@ from tidings.document.html.links import Identity, Resolver
 from tidings.document.html.walk import Place
 from tidings.model.observed.change import ChangeSet, Edit, ObjectCount
 from tidings.model.watch.interest import Interest
+from tidings.record import dataclass
 from tidings.registry import Registry
 
 _EACH: Final[dict[str, Callable[[Resolver, Document], Sequence[str | None]]]] = {

@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidings.document.document import Document
 from tidings.model.observed.change import ChangeSet
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

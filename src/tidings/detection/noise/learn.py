@@ -11,7 +11,6 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from itertools import accumulate, chain
 
 from tidings.detection.noise.addresses import (
@@ -38,6 +37,7 @@ from tidings.detection.noise.places import (
 from tidings.detection.noise.template import Beside, draw, stands_still
 from tidings.document.document import Document
 from tidings.model.observed.change import Edit
+from tidings.record import replace
 
 MOST_NEW = 32
 """The most things that one poll adds of each sort."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from tidings.detection.noise.values import LONGEST_LINE, ValueStretch, are_paired, values_of
 from tidings.document.document import Document
 from tidings.document.text.words import spans_of_chunk
 from tidings.model.interval import Instant
 from tidings.model.observed.change import Edit
+from tidings.record import dataclass
 
 MOST_EDITS = 200
 """With more edits the page was rewritten, and values are not searched."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from tidings.detection.noise.memory import SOON, Memory
 from tidings.model.interval import Instant
+from tidings.record import dataclass, replace
 
 AT_FIRST = 8
 POLLS_A_SECOND_LOOK = 50

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from itertools import zip_longest
 
 from tidings.detection.data.structured import finding_of_content
@@ -24,6 +24,7 @@ from tidings.document.html.links import Resolver
 from tidings.model.interval import Instant
 from tidings.model.observed.change import ChangeSet, Edit, Masked, ObjectCount
 from tidings.model.watch.interest import Interest
+from tidings.record import dataclass, replace
 
 SEVERAL = 2
 """Places at which words must stand beside noise, so that what stands beside them elsewhere is noise

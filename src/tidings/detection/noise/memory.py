@@ -15,13 +15,14 @@ once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from math import ceil, log
 from typing import Any, Literal
 
 import xxhash
 
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass, replace
 
 SOON: Duration = 2 * 60 * 1_000_000
 """A later second poll proves nothing about noise."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 
@@ -21,6 +20,7 @@ from tidings.detection.noise.memory import MOST_WORDS, Place, Thing
 from tidings.detection.noise.template import BORDER, LONG_LINE, Beside, beside, beside_holes
 from tidings.document.document import Document
 from tidings.model.observed.change import Edit
+from tidings.record import replace
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Numbers of words that name a place: before it as many as make it unique on the page, after it as

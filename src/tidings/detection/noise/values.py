@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Literal
@@ -18,6 +17,7 @@ from typing import Any, Literal
 import re2
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 
 Label = Literal["time", "count", "took", "date", "clock"]
 

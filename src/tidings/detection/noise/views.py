@@ -9,7 +9,6 @@ entries are compared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tidings.detection.kinds.aims import aim_expression, aims_of
@@ -23,6 +22,7 @@ from tidings.document.structures.lists import ListItem, items_of
 from tidings.document.structures.tables import Table, tables_of
 from tidings.document.text.words import spans_of_chunk
 from tidings.model.watch.interest import Expression, Interest
+from tidings.record import dataclass, replace
 
 THINGS = frozenset({"list", "table", "items"})
 """The change types on texts of things."""

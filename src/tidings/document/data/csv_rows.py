@@ -12,12 +12,12 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from tidings.document.html.walk import BREAK
 from tidings.document.select.extraction import Extraction
 from tidings.document.select.trees import TakenPart
+from tidings.record import dataclass
 
 MOST_CELLS = 200_000
 """The most cells of a text that is compared cell by cell; a larger one is compared as words."""

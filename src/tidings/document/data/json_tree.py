@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from tidings.document.select.chosen import RefusedError, check_jsonpath, check_m
 from tidings.document.select.extraction import Extraction, Nodes
 from tidings.document.select.trees import TakenPart
 from tidings.model.watch.interest import Selector
+from tidings.record import dataclass
 
 Path = tuple[str | int, ...]
 

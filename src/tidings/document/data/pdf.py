@@ -11,8 +11,9 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from tidings.record import dataclass
 
 MOST_PAGES = 2_000
 """The most pages of a PDF that is read."""

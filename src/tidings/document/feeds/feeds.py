@@ -13,13 +13,13 @@ import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from html.entities import html5
 from typing import Any, Final
 
 from lxml import etree
 
 from tidings.document.data.structured import address_in, local_name, namespace_of
+from tidings.record import dataclass
 
 _PLACES: Final = {"item": frozenset({"channel", "rdf", "rss", "feed"}), "entry": frozenset({"feed", "channel"})}
 """Parents of entries."""

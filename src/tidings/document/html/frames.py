@@ -8,10 +8,9 @@ advertisement and followed only on request. Inline documents (`srcdoc`) belong t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from tidings.document.html.links import Resolver
+from tidings.record import dataclass
 
 ALONE: Final = 1
 """The depth of a page without its frames."""
@@ -46,5 +45,7 @@ def addresses_of(frames: Sequence[FrameElement], base: str, *, depth: int) -> tu
     if not frames or depth == ALONE:
         return ()
     raw = [f.address for f in frames if f.address.strip() and f.source is None and (depth == ALL or not f.is_inline)]
+    from tidings.document.html.links import Resolver
+
     resolved = Resolver(base).links(raw)
     return tuple(dict.fromkeys(a for a in resolved if a.startswith(("http://", "https://"))))[:MOST_NAMED]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +19,7 @@ import re2
 from tidings.document.html.walk import BREAK
 from tidings.document.text.words import fold, places_of_plain, plain, spans_of_chunk, tokens_of
 from tidings.model.watch.extract import Pattern, StopWords, Transform
+from tidings.record import dataclass
 
 _GROUP = re.compile(r"\\(?:(\d{1,2})|(\\))")
 _CHUNK = re.compile(r"\S+")

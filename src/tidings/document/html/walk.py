@@ -7,13 +7,14 @@ and its own stack: its depth is bounded by memory only, and end tags are where t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tidings.document.html.frames import FrameElement
 from tidings.document.html.images import image_of
 from tidings.document.text.cents import POINT, has_cents
+from tidings.record import dataclass
 
 BREAK = "\n\n"
 """A word border. Two characters, since equal text nodes of one character may be the same object."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
@@ -17,6 +16,7 @@ from tidings.document.select.chosen import RefusedError
 from tidings.document.select.targets import NAMING, Bundle, Healed
 from tidings.document.select.trees import HtmlTree
 from tidings.model.watch.interest import Selector
+from tidings.record import dataclass, replace
 
 _MOST_CLASSES: Final = 5
 """In selectors with more classes, they are removed only one at a time."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import comb, prod
 from typing import Any
 
 from tidings.model.watch.interest import Selector
+from tidings.record import dataclass
 
 MOST_NODES = 300_000
 """The most elements of a page, or values of a JSON text, that XPath or JSONPath searches."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple
 from typing import Final
 
 from tidings.model.watch.extract import Exclusion, Transform
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Sentinel
+from tidings.record import dataclass, replace
 
 _TAKEN_BY: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "html": ("a page of HTML", {"css": ".price", "xpath": "//h1", "jsonpath": "$.offers.price"}),

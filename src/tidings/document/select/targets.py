@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -27,6 +26,7 @@ from tidings.document.html.walk import WITHOUT_TEXT
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.trees import HtmlTree
 from tidings.model.watch.interest import Selector
+from tidings.record import dataclass, replace
 
 ACCEPTED: Final = 0.75
 """The least similarity of an accepted element,"""

@@ -6,7 +6,6 @@ One parse serves every extraction of a job; extractions are cached.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -18,6 +17,7 @@ from tidings.document.select.css import for_lexbor
 from tidings.document.select.extraction import Extraction, Nodes
 from tidings.document.select.within import Walk, WalkedPart, shape_of
 from tidings.model.watch.interest import Selector
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

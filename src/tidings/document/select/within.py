@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from selectolax.lexbor import LexborNode
 
@@ -16,6 +16,7 @@ from tidings.document.html.images import image_of
 from tidings.document.html.walk import BREAK, IN_LINE, WITHOUT_TEXT, Place
 from tidings.document.select.chosen import Chosen, Shape
 from tidings.document.text.cents import POINT, has_cents
+from tidings.record import dataclass
 
 _LISTS = frozenset(("ul", "ol", "dl", "menu"))
 _KEEPS_LINES = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))

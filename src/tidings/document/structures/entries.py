@@ -13,7 +13,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,6 +32,7 @@ from tidings.document.parse import text_of_fragment
 from tidings.document.select.chosen import RefusedError
 from tidings.document.structures.lists import items_of
 from tidings.model.interval import Instant
+from tidings.record import dataclass, replace
 
 MOST_ENTRIES = 50_000
 """The most entries of one document: the limit of a sitemap."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
@@ -14,6 +13,7 @@ from tidings.document.document import Document
 from tidings.document.extract import clean, take
 from tidings.document.select.trees import TakenPart
 from tidings.document.select.within import elements_below, text_below
+from tidings.record import dataclass
 
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _ITEMS = frozenset({"li", "dt", "dd"})

@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
-from tidings.document.html.prescan import too_hard
-from tidings.document.text.charset import decode
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -69,7 +67,9 @@ def read(question: LoginQuestion) -> LoginPage:
     # the parent imports this module for the job's name, and parses nothing
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+    from tidings.document.html.prescan import too_hard
     from tidings.document.select.css import for_lexbor
+    from tidings.document.text.charset import decode
 
     source = decode(question.body, question.content_type).text.encode("utf-8", "replace")
     if problem := too_hard(source):

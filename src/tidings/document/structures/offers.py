@@ -13,7 +13,6 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from tidings.document.document import Document
 from tidings.document.extract import take
 from tidings.document.select.trees import HtmlTree
 from tidings.document.select.within import text_below
+from tidings.record import dataclass
 
 LONGEST_SCRIPT: Final = 2_000_000
 """The longest script of JSON-LD that is read, in characters; a longer one is skipped."""

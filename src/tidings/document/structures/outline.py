@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from operator import itemgetter
 
 from tidings.document.document import Document
+from tidings.record import dataclass
 
 LONGEST = 80
 """The longest heading or label, in characters; a longer one is ignored."""

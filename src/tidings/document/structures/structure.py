@@ -9,7 +9,6 @@ text, or it is transformed, there are only lines, and no structure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidings.document.data.csv_rows import CsvTree
@@ -17,6 +16,7 @@ from tidings.document.data.json_tree import JsonTree, JsonValues, Value
 from tidings.document.data.xml_tree import XmlTree
 from tidings.document.document import Document
 from tidings.model.watch.interest import Selector
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from selectolax.lexbor import LexborNode
@@ -15,6 +14,7 @@ from tidings.document.document import Document
 from tidings.document.extract import clean, take
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.within import elements_below, text_below
+from tidings.record import dataclass
 
 MOST_CELLS = 200_000
 """The most cells of the tables of a part."""

@@ -17,10 +17,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.document.text.guess import guesses
+from tidings.record import dataclass
 
 Source = Literal["bom", "header", "meta", "utf-8", "last good", "statistics", "fallback"]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tidings.model.observed.change import Edit
+from tidings.record import dataclass
 
 SHORTEST = 8
 """The shortest run that counts as moved, in words."""

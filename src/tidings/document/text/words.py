@@ -63,9 +63,6 @@ _CLUSTER = regex.compile(r"\X")
 _ONE_I = re.compile("i\u0307|\u0131")
 """The capital İ is folded to an i and a dot above (U+0307); ı is folded to itself."""
 
-ASCII_SYMBOLS = b"$+<=>|~"
-"""The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
-
 SHORT_CHUNK = 48
 """The longest chunk whose tokens are cached, in characters."""
 _MANY = 1_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
@@ -17,6 +16,7 @@ from tidings.events.expression import Expression, spell
 from tidings.events.occurrence import NO_PARAMS, Occurrence
 from tidings.events.timers import Timers
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass
 
 NONE: Final[tuple[Occurrence, ...]] = ()
 

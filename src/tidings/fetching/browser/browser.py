@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import time
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import SECOND
@@ -24,6 +23,7 @@ from tidings.fetching.http import answers
 from tidings.fetching.http.client import Client
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome, Validators
 from tidings.model.secret import reveal
+from tidings.record import replace
 
 if TYPE_CHECKING:
     from aiohttp.abc import AbstractResolver

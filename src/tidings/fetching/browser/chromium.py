@@ -14,11 +14,11 @@ import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from tidings.fetching.failure import FetchError
+from tidings.record import dataclass
 from tidings.settings import FetchSettings
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from tidings.errors import AddressError, UsageError
@@ -24,6 +24,7 @@ from tidings.fetching.http.routes import DIRECT, Route
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.model.observed.outcome import FetchRequest, Validators
 from tidings.model.secret import Cookie
+from tidings.record import dataclass, replace
 from tidings.settings import FetchSettings
 
 if TYPE_CHECKING:

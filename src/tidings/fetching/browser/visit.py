@@ -13,7 +13,6 @@ import importlib.resources
 import json
 import logging
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from playwright.async_api import Error as BrowserError
@@ -26,6 +25,7 @@ from tidings.fetching.browser.steps import Typed, play
 from tidings.fetching.failure import FetchError
 from tidings.fetching.http import answers
 from tidings.model.secret import Secret
+from tidings.record import dataclass
 
 log = logging.getLogger("tidings.fetching.browser.browser")
 

@@ -10,12 +10,12 @@ import functools
 import socket
 import ssl
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from tidings.fetching.guard import Guard
 from tidings.fetching.http.heads import Head
 from tidings.fetching.http.library import aiohttp
+from tidings.record import dataclass
 
 MAX_INFORMATIONAL = 20
 MAX_HEADERS = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from yarl import URL
@@ -20,6 +20,7 @@ from tidings.fetching.http.redirects import RequestHeaders
 from tidings.fetching.http.routes import DIRECT, Route
 from tidings.model.observed.outcome import Validators
 from tidings.model.secret import Cookie, Secret, reveal
+from tidings.record import dataclass
 
 REPEATABLE: Final = frozenset({"GET", "HEAD"})
 

@@ -7,12 +7,12 @@ scheduling §4).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from tidings.lab.gardener.garden import Costs, Days, Garden
+from tidings.record import dataclass
 
 MOST: Final = 500_000
 """Falls due that are polled, the first ones: what comes after is left to later."""

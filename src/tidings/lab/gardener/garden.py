@@ -6,11 +6,12 @@ A *day* is a time slot of any length. Day 0 is yesterday, when every plant was m
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from tidings.record import dataclass
 
 Costs: TypeAlias = NDArray[np.float64]
 Days: TypeAlias = NDArray[np.int64]

@@ -8,13 +8,13 @@ cost, then the longer window, then the lower number.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from tidings.lab.gardener.demand import Capacity, overload
 from tidings.lab.gardener.garden import Costs, Days, Garden, Measures, measure
+from tidings.record import dataclass
 
 _EVEN = 1e-9
 

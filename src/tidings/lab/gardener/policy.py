@@ -7,7 +7,6 @@ So a page's turn hangs on its own columns and one number, and is found anew with
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from tidings.lab.gardener.demand import excess
 from tidings.lab.gardener.garden import Days, Garden
 from tidings.lab.gardener.medd import maintain, wasteness
 from tidings.model.interval import HOUR, MINUTE, Duration, Instant
+from tidings.record import dataclass, replace
 from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import (
     UNPOLLED,

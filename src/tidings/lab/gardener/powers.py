@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from tidings.lab.gardener.garden import Cycle, Garden
+from tidings.record import dataclass
 
 _EVEN = 1e-9  # sums of costs may be this much over a bin
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
 
 from tidings.lab.policies.index_and_rates import STALENESS
 from tidings.model.interval import DAY, HOUR
+from tidings.record import dataclass
 from tidings.scheduling.paced.lateness import phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Ids, Instants, Market, Rows
 from tidings.scheduling.price.hours import HOURS, HoursState, PriceHours

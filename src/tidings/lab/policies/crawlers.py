@@ -7,13 +7,13 @@ StormCrawler's AdaptiveScheduler.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import DAY, SECOND, Duration, Instant
+from tidings.record import dataclass, replace
 from tidings.scheduling.beside import Beside, carry_over, freeze, recall
 from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Observation, Population, Rows, Signal

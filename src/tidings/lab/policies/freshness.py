@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
@@ -12,6 +11,7 @@ from tidings.lab.policies.index_and_rates import STALENESS
 from tidings.lab.refresh.rates import memoryless
 from tidings.lab.refresh.whole import ebr_looks, staleness
 from tidings.model.interval import DAY
+from tidings.record import dataclass
 from tidings.scheduling.effective import HINTS
 from tidings.scheduling.paced.lateness import phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Rows

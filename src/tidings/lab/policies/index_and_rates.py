@@ -7,12 +7,12 @@ are in `lab.refresh`; at the price of the budget these waits are their rates.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
 
 from tidings.lab.refresh.rates import divergence, fresh_wait, harmonic
+from tidings.record import dataclass
 from tidings.scheduling.effective import HINTS
 from tidings.scheduling.index import wait
 from tidings.scheduling.index import worth as index

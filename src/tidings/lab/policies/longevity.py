@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.lab.policies.index_and_rates import Sbr
+from tidings.record import dataclass
 from tidings.scheduling.beside import recall, widen
 from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows
 from tidings.scheduling.price.policy import Price, PriceState

@@ -7,13 +7,13 @@ poll, so that nothing depends on who is asked first, nor on what was remembered 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import HOUR, Duration, Instant
+from tidings.record import dataclass, replace
 from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import Columns, Floats, Instants, Market, Observation, Population, Rows, Signal
 from tidings.scheduling.price.market import clear

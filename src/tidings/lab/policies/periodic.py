@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tidings.record import dataclass
 from tidings.scheduling.paced.lateness import phases, wait_in_phase
 from tidings.scheduling.paced.round_robin import RoundRobin
 from tidings.scheduling.policy import Instants, Rows

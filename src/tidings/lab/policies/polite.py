@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from tidings.lab.policies.index_and_rates import STALENESS, LambdaCrawl
 from tidings.lab.refresh.rates import host_prices
 from tidings.model.interval import Duration
+from tidings.record import dataclass, replace
 from tidings.scheduling.beside import widen
 from tidings.scheduling.effective import HINTS
 from tidings.scheduling.policy import Columns, Floats, Observation, Population, Rows

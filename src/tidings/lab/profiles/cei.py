@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from tidings.record import dataclass
 
 
 class Interval(NamedTuple):

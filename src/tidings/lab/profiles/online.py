@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tidings.lab.profiles.cei import Cei, Interval
 from tidings.lab.profiles.ranking import Aggregate, Ranking, Standing, by_resource, urgency_at
+from tidings.record import dataclass, replace
 
 Budget: TypeAlias = int | Sequence[int]
 """Probes an instant: one number, or one for each instant from 1 on (C_1 … C_K)."""

@@ -7,10 +7,10 @@ CEI that was named first: without the deadlines Proposition 2 is false (scheduli
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 from tidings.lab.profiles.cei import Cei, Interval
+from tidings.record import dataclass
 
 
 @dataclass(slots=True)

@@ -7,11 +7,11 @@ more poll is the same everywhere, the *price*; it is found by bisection. Rates s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tidings.record import dataclass
 from tidings.scheduling.index import wait, worth
 from tidings.scheduling.population import Floats, Ids
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import Any
 
@@ -21,6 +20,7 @@ from tidings.language.write.table import FIELDS, GATHERED, JOINED, NOTHING, ORDE
 from tidings.model.interval import Instant
 from tidings.model.watch.asking import PLAIN
 from tidings.model.watch.sentinel import Clauses, Point, Sentinel, Watched
+from tidings.record import replace
 
 Values = dict[str, Any]
 """What clauses mean, by their word in small letters (`history` for ChangeHistory)."""

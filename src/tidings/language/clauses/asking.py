@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -37,6 +36,7 @@ from tidings.model.watch.asking import (
     StepVerb,
     Value,
 )
+from tidings.record import replace
 
 Node = Tree[Token]
 

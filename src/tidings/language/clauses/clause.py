@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import tzinfo
 from typing import cast
 
@@ -16,6 +16,7 @@ from tidings.language.grammar.faults import write_reserved_message
 from tidings.language.problems import ProblemReport
 from tidings.language.words import is_reserved
 from tidings.model.interval import Duration
+from tidings.record import dataclass
 
 Node = Tree[Token]
 

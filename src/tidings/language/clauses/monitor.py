@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from lark import Token, Tree
 
-from tidings.document.text.words import tokens_of
 from tidings.language.clauses.asking import check_header_name
 from tidings.language.clauses.clause import (
     Clause,
@@ -185,6 +184,8 @@ def _terms(node: Node, clause: Clause) -> Mapping[str, Any]:
 
 
 def _doubt(term: str, offset: int | None, clause: Clause) -> None:
+    from tidings.document.text.words import tokens_of
+
     words = tokens_of(term)
     if not words:
         message = f'"{term}" has no letter or digit and will never be found'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import cast
 
 from lark import Token, Tree
@@ -41,6 +40,7 @@ from tidings.model.watch.timing import (
     Opening,
     Point,
 )
+from tidings.record import replace
 
 MIDNIGHT = "24:00"
 """The end of a day; as the end of a span of time it is written so."""

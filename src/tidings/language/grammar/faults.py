@@ -6,11 +6,11 @@ A fault is an offset and what the grammar would have taken there; the rules belo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tidings.language.grammar.pieces import Lexeme, Piece, lexemes
 from tidings.language.problems import ProblemReport
 from tidings.language.words import CLAUSES, STATEMENTS, TYPES, UNITS, closest, did_you_mean, either, is_reserved
+from tidings.record import dataclass
 
 UNITS_EXPECTED = "s, min, hour, day or week"
 STRAIGHT_QUOTES = 'texts use straight double quotes: "oil"'

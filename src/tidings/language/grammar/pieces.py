@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tidings.language.words import CLAUSES, STATEMENTS, SYNONYMS
+from tidings.record import dataclass
 
 _LEXEME = re.compile(
     r"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
 from typing import Any, cast
@@ -19,6 +18,7 @@ from tidings.language.grammar.tables import grammar
 from tidings.language.grammar.wishes import statements_for
 from tidings.language.problems import MOST, ProblemReport
 from tidings.language.words import STATEMENTS, closest, either
+from tidings.record import dataclass
 
 FEWEST = 8
 """So many statements are worth the while."""

@@ -7,10 +7,11 @@ are what people read, kept because a body may be gone one day (contracts §4).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import Literal, TypeVar
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass, replace
 
 Op = Literal["insert", "delete", "replace", "move"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.model.interval import Instant
 from tidings.model.observed.change import ChangeSet
+from tidings.record import dataclass
 
 Verdict = Literal["complete", "partial", "missed", "undecided"]
 

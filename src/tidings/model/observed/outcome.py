@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
 from tidings.model.interval import Duration, Instant
 from tidings.model.secret import Cookie, Secret
 from tidings.model.watch.asking import StepVerb
+from tidings.record import dataclass
 
 ErrorKind = Literal[
     "net",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from tidings.model.interval import Instant
 from tidings.model.observed.outcome import Validators
 from tidings.model.watch.asking import BrowserStep, Header, Login, Value
+from tidings.record import dataclass
 
 Health = Literal["ok", "shaky", "error"]
 MOVED_SIGHTS: Final = 3

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 
 ReadingKind = Literal[
     "price", "availability", "number", "regex", "table", "list", "items", "links", "images", "terms", "text", "cell"

@@ -7,7 +7,7 @@ that commit order is sequence order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from tidings.model.event_type import EventType
@@ -20,6 +20,7 @@ from tidings.model.observed.reading import ValueRow
 from tidings.model.observed.version import Blob, Digest, Member, NewBody, Version
 from tidings.model.watch.sentinel import State
 from tidings.model.watch.weight import WHOLE
+from tidings.record import dataclass
 
 PollOutcome = Literal["new", "unchanged", "changed", "error", "quarantined"]
 

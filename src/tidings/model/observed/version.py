@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 
 
 def version_id(page_id: int, seq: int) -> str:

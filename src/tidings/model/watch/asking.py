@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tidings.model.interval import Duration
+from tidings.record import dataclass
 
 LONGEST_TIMEOUT: Duration = 600_000_000
 """The longest `Timeout` (µs) that a sentinel may give a request."""

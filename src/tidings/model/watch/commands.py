@@ -7,7 +7,6 @@ ever one.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote, unquote
@@ -25,11 +24,15 @@ def is_command(url: str) -> bool:
 
 def url_of(argv: Sequence[str]) -> str:
     """Return the address of a command, the same for the same words."""
+    import shlex
+
     return SCHEME + quote(shlex.join(argv), safe=_PLAIN)
 
 
 def argv_of(url: str) -> tuple[str, ...]:
     """Return the words of the command at an address; raises `ValueError` if it has none."""
+    import shlex
+
     argv = tuple(shlex.split(unquote(url[len(SCHEME) :], errors="strict")))
     if not argv or not argv[0]:
         message = "it names no program"

@@ -5,10 +5,10 @@ In this order: the selected part, without what is excluded, through the transfor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.model.watch.interest import Selector
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

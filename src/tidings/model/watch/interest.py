@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from tidings.model.interval import Duration
+from tidings.record import dataclass, replace
 
 Direction = Literal["inserted", "deleted", "updated"]
 Relation = Literal["<", "<=", "=", "!=", ">=", ">", "between"]

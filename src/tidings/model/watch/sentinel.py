@@ -7,7 +7,6 @@ durations are µs. The parts of a clause are in `interest` (what), `extract` (of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from tidings.model.interval import Duration
@@ -41,6 +40,7 @@ from tidings.model.watch.timing import (
     Point,
 )
 from tidings.model.watch.weight import WHOLE, ChangeLife, Urgency
+from tidings.record import dataclass
 
 __all__ = [
     "DAILY",

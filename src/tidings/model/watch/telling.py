@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from tidings.model.interval import Duration
 from tidings.model.watch.timing import DAILY, Clock, Days
 from tidings.model.watch.wording import Wording
+from tidings.record import dataclass
 
 REFERENCE: Final = "secret:"
 """What the stored address of an endpoint begins with whose address is a secret; its name follows. No address begins so: they have `://` or `@`."""

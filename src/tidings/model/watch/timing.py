@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass
 
 Clock = int
 """Minutes after midnight, 0 to 1439."""

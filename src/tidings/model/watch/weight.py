@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from tidings.model.interval import Duration
+from tidings.record import dataclass
 
 WHOLE: Final = "default"
 """The budget that all polls take from, and the class of those that name none: nothing else limits them."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from tidings.record import dataclass
 
 PLACEHOLDERS: Final[Mapping[str, str]] = {
     "watch_title": "the name of the sentinel",

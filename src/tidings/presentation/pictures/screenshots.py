@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidings.presentation.writing import cut_text, one_line
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.document.document import Document
@@ -19,6 +18,7 @@ from tidings.presentation.views.rows import Row, TextPiece, rows_of
 from tidings.presentation.views.script import MOST_EDITS, script_of
 from tidings.presentation.views.table import TableLine, lines_of
 from tidings.presentation.writing import cut_text, one_line, places
+from tidings.record import dataclass
 
 WIDE: Final = 760
 """Width of the picture in pixels."""

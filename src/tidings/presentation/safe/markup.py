@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import nh3
@@ -23,6 +23,7 @@ from tidings.document.html.walk import BREAK, IN_LINE, WITHOUT_TEXT
 from tidings.document.text.cents import POINT, has_cents
 from tidings.presentation.safe.css import MOST_CSS, safe_sheet, safe_style
 from tidings.presentation.writing import cut_text, tame
+from tidings.record import dataclass
 
 KEPT: Final = frozenset(
     """abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd details dfn dir div dl dt em

@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
@@ -18,6 +17,7 @@ from tidings.model.observed.change import Edit
 from tidings.presentation.safe.frame import page, rewrite
 from tidings.presentation.safe.markup import clean, escape
 from tidings.presentation.views.script import Mark, script_of
+from tidings.record import dataclass
 
 _OPEN: Final = {
     "inserted": '<ins class="tidings" title="added">',

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidings.document.select.trees import HtmlTree
 from tidings.presentation.safe.frame import page
 from tidings.presentation.safe.markup import escape, write_page
 from tidings.presentation.writing import cut_text, one_line
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

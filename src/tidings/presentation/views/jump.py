@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.presentation.marks import escape
 from tidings.presentation.writing import cut_text
+from tidings.record import dataclass
 
 TALL: Final = 600
 """Height of the bar in its own units."""

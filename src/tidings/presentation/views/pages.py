@@ -7,7 +7,6 @@ edit it is. No colour is needed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
@@ -16,6 +15,7 @@ from tidings.presentation.marks import escape
 from tidings.presentation.views.jump import JumpCell, cell
 from tidings.presentation.views.rows import Row, TextPiece
 from tidings.presentation.writing import cut_text
+from tidings.record import dataclass
 
 AROUND: Final = 12
 """Words beside a change that are shown where only the changes are."""

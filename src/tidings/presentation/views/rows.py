@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from tidings.document.document import Document
 from tidings.document.html.walk import BREAK
 from tidings.presentation.views.script import Mark, Script
 from tidings.presentation.writing import tame
+from tidings.record import dataclass, replace
 
 RowKind = Literal["same", "changed", "inserted", "deleted", "moved", "away"]
 PieceKind = Literal["same", "deleted", "inserted", "moved", "away"]

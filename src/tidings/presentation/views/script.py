@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from tidings.document.document import Document
 from tidings.document.text.moves import Move, moves_of
 from tidings.model.observed.change import Edit
+from tidings.record import dataclass
 
 MarkKind = Literal["deleted", "inserted", "moved", "away"]
 

@@ -6,7 +6,6 @@ All of it is pure and bounded, and reads pages: let it run where pages are read,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, Literal
 
@@ -21,6 +20,7 @@ from tidings.presentation.views.rows import Row, rows_of
 from tidings.presentation.views.script import MOST_EDITS, Script, script_of
 from tidings.presentation.views.table import table
 from tidings.presentation.writing import cut_text, one_line
+from tidings.record import dataclass, replace
 
 ViewName = Literal["only", "page", "two", "table", "rendered"]
 

@@ -10,12 +10,12 @@ no percentage if the number of found changes, or their times, contradict the mod
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from tidings.model.interval import DAY, Duration
+from tidings.record import dataclass
 from tidings.scheduling.bounds.dual import Backlog, Program
 from tidings.scheduling.bounds.lookback import Kept, Misfit, WindowPolls, measure_kept, misfits
 from tidings.scheduling.bounds.steady import Steady

@@ -8,12 +8,12 @@ subgradients, one for all instants or one per position in a cycle.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tidings.record import dataclass
 from tidings.scheduling.population import Floats
 
 Ticks: TypeAlias = NDArray[np.int64]

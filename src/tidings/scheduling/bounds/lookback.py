@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 
 from tidings.model.interval import DAY, HOUR
+from tidings.record import dataclass
 from tidings.scheduling.population import Floats, Ids, Instants, Mask, Rows
 
 SIGNIFICANT: Final = 1e-3

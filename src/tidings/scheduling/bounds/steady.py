@@ -9,10 +9,9 @@ if the initial backlog is older than that, and n is next to the number that the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tidings.record import dataclass
 from tidings.scheduling.index import wait
 from tidings.scheduling.population import Floats, Rows
 

@@ -35,13 +35,13 @@ change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import DAY, HOUR, MINUTE, SECOND, Duration, Instant
+from tidings.record import dataclass, replace
 from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import (
     NEVER,

@@ -5,13 +5,13 @@ It ignores history. It is the baseline for all other policies, and needs no esti
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import HOUR, Duration, Instant
+from tidings.record import dataclass, replace
 from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import Columns, Floats, Instants, Observation, Population, Rows, Signal
 

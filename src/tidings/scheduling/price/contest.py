@@ -9,12 +9,12 @@ harvests what has gathered, and would win wrongly if the epoch ended there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 import numpy as np
 
 from tidings.model.interval import HOUR, Duration, Instant
+from tidings.record import dataclass, replace
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.index import worth as worth_of
 from tidings.scheduling.policy import UNPOLLED, Floats, Rows

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from tidings.model.interval import DAY, Duration, Instant
+from tidings.record import dataclass
 from tidings.scheduling.policy import UNPOLLED
 from tidings.scheduling.price.policy import Price, PriceState
 

@@ -9,13 +9,14 @@ ones, those with hints and those of unknown rate are handled exactly as by `pric
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import SECOND, Duration
+from tidings.record import dataclass
 from tidings.scheduling.beside import widen
 from tidings.scheduling.policy import (
     UNPOLLED,

@@ -10,12 +10,12 @@ batches of one profile; arrays are in the order of the batch.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tidings.record import dataclass
 from tidings.scheduling.index import wait
 from tidings.scheduling.population import Floats, Mask
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from tidings.record import dataclass
 from tidings.scheduling.budget import TOLERANCE
 from tidings.scheduling.policy import Floats, Instants, Market
 

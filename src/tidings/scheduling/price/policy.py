@@ -9,13 +9,13 @@ raises it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import DAY, HOUR, MINUTE, NEVER, SECOND, Duration, Instant
+from tidings.record import dataclass, replace
 from tidings.scheduling import effective
 from tidings.scheduling.beside import Beside, carry_over, freeze, recall
 from tidings.scheduling.paced.lateness import FIRST, TURNS, due_after

@@ -10,13 +10,13 @@ decays by as much more. The exact forms are in `scheduling.wic`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
 from tidings.model.interval import DAY
+from tidings.record import dataclass
 from tidings.scheduling.index import wait, worth
 from tidings.scheduling.population import HALF_LIFE, Floats, LifeKind, Population, Rows
 

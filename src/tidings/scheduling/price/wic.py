@@ -8,12 +8,12 @@ saturation and the price of a budget are those of `Price`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
+from tidings.record import dataclass
 from tidings.scheduling.policy import Floats
 from tidings.scheduling.population import Population
 from tidings.scheduling.price.policy import Price

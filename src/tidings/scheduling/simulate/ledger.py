@@ -8,12 +8,12 @@ Changes before the first poll of a page belong to its baseline. A change after t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass
 from tidings.scheduling.policy import Floats, Ids, Instants
 from tidings.scheduling.simulate.trace import Trace
 

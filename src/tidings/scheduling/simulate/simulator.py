@@ -12,13 +12,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.weight import WHOLE
+from tidings.record import dataclass
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket, pay
 from tidings.scheduling.learned import has_compared

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.scheduling.policy import Ids, Instants
 
 

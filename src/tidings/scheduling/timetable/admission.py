@@ -8,11 +8,10 @@ sufficient. Pinwheels (`gardener.pinwheel`) say more only with a schedule in han
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tidings.record import dataclass
 from tidings.scheduling.population import Floats
 
 MOST = 4_096

@@ -5,12 +5,12 @@ All instants are µs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
 from tidings.model.interval import NEVER, Duration, ExecutionInterval, Instant
 from tidings.model.wall import instant_of, local_of
 from tidings.model.watch.timing import DAILY, Clock, Days, Opening
+from tidings.record import dataclass
 
 _DAY = timedelta(days=1)
 _WEEK = 8

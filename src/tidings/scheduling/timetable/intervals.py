@@ -8,9 +8,8 @@ the newest is caught up with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidings.model.interval import Duration, ExecutionInterval, Instant
+from tidings.record import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
+from tidings.record import dataclass
 from tidings.scheduling.population import Floats, Rows
 from tidings.scheduling.wic.accrual import Accrual
 from tidings.scheduling.wic.life import WicLife

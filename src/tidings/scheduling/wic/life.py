@@ -7,10 +7,9 @@ with the chances π.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tidings.record import dataclass
 from tidings.scheduling.population import Floats
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from tidings.record import dataclass
 from tidings.scheduling.population import Floats, Instants
 
 FOREVER = None

@@ -12,7 +12,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -23,6 +22,7 @@ from tidings.clock import SECOND
 from tidings.errors import BackupError, StoreFullError
 from tidings.model.interval import Instant
 from tidings.model.secret import Secret
+from tidings.record import dataclass, replace
 from tidings.service.backup.locked import lock
 from tidings.service.backup.package import BLOBS, DATABASE, LOCKED, Manifest, PackageWriter
 from tidings.settings import Settings, StoreSettings

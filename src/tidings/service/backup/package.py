@@ -19,13 +19,13 @@ import json
 import os
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
 from tidings.archive.names import is_file_name
 from tidings.errors import BackupError
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 
 FORMAT: Final = "tidings-backup"
 FORMAT_VERSION: Final = 1

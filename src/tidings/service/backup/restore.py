@@ -9,7 +9,6 @@ import ipaddress
 import os
 import secrets as chance
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ from tidings.fetching import files
 from tidings.fetching.guard import Guard
 from tidings.model.observed.unit import Event, SentinelMove
 from tidings.model.watch import commands
+from tidings.record import dataclass
 from tidings.service.backup.locked import unlock
 from tidings.service.backup.package import LOCKED, Manifest, Package
 from tidings.service.backup.verify import new_file, open_backup

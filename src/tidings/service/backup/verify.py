@@ -7,12 +7,12 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from tidings.archive.archive import Archive
 from tidings.errors import BackupError, BlobError
+from tidings.record import dataclass
 from tidings.service.backup.backup import at_rest
 from tidings.service.backup.package import BLOBS, DATABASE, Manifest, Package
 from tidings.storage.db.database import Database, check_is_plain, open_database, quick_check

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.detection.ask.headers import evaluate_headers, header_names, keep_headers
@@ -17,6 +16,7 @@ from tidings.document.text.canonical import RULES_VERSION
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import SECRET_HEADERS, Fetched
 from tidings.model.observed.unit import ChangeRow
+from tidings.record import replace
 from tidings.service.watch.cursors import standing_still, takes
 from tidings.service.watch.subscription_memory import Remembered
 

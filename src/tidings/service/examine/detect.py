@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.detection.ask.summary import summary
@@ -23,6 +22,7 @@ from tidings.isolation.runner import Died, Done
 from tidings.model.event_type import EventType
 from tidings.model.observed.reading import ValueRow
 from tidings.model.observed.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
+from tidings.record import dataclass, replace
 from tidings.service.examine.extremes import with_extremes
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.composite_parts import PART

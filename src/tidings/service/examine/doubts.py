@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.detection.kinds.interests import interests_of, looks_through
 from tidings.model.watch.sentinel import FetchOnDemand
+from tidings.record import replace
 from tidings.service.watch.cursors import is_unconfirmed, standing_still, wait_for_second
 from tidings.service.watch.subscription_memory import Held, Remembered
 

@@ -8,11 +8,11 @@ known yet nothing is lower or higher.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidings.detection.kinds.interests import interests_of, label_of
 from tidings.model.watch.interest import EXTREMES, AllOf, AnyOf, Condition, Expression, Interest, Not
+from tidings.record import replace
 from tidings.storage.watches import values
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ stored and taken without a poll. What they are given was examined before; `frame
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.estimation.saturation import is_doubtful
@@ -16,6 +15,7 @@ from tidings.model.observed.hub import Hub
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged
 from tidings.model.observed.unit import Event, Quarantined
 from tidings.model.observed.version import NewBody, Version, member_list
+from tidings.record import dataclass, replace
 from tidings.service.examine import page_state
 from tidings.service.examine.answer_changes import changes_of_headers, changes_of_status
 from tidings.service.examine.detect import Compared

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.errors import AddressError
@@ -20,6 +19,7 @@ from tidings.model.observed.outcome import Fetched
 from tidings.model.observed.unit import Event, FrameRow
 from tidings.model.observed.version import Member, member_list
 from tidings.model.watch.asking import Asking
+from tidings.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination

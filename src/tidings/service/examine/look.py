@@ -6,13 +6,14 @@ A page and one with frames differ in what they show, a new version and a stored 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from tidings.clock import SECOND
 from tidings.detection.job.contract import Body, Noise, Part
+from tidings.record import dataclass
 from tidings.service.watch import noise
 from tidings.service.watch.cursors import reference
 

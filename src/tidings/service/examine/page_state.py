@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
@@ -15,6 +14,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import ErrorKind, Failed, Fetched, Unchanged
 from tidings.model.observed.page import MOVED_SIGHTS
 from tidings.model.observed.unit import Event
+from tidings.record import dataclass, replace
 from tidings.service.examine.judge import xxh3
 from tidings.service.plan.jitter import lengthen
 

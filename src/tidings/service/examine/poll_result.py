@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tidings.model.observed.unit import PollRecord
+from tidings.record import dataclass
 from tidings.service.show.reasons import ROBOTS
 from tidings.service.watch.page_schedule import robots_ignored
 

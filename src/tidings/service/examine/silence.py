@@ -7,7 +7,6 @@ once a day for a recipient. What was left out and then stays as it is has settle
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY
@@ -15,6 +14,7 @@ from tidings.detection.ask.summary import summary
 from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.unit import Event
 from tidings.presentation.writing import cut_text
+from tidings.record import replace
 from tidings.service.examine.detect import event_of
 from tidings.service.show.records import SILENCED
 from tidings.service.watch.noise import read

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES, Body, Part
 from tidings.errors import BlobError
+from tidings.record import dataclass, replace
 from tidings.service.watch import noise
 from tidings.service.watch.noise import Known
 from tidings.storage.observed import members, pages, versions

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.model.watch.weight import WHOLE
+from tidings.record import dataclass
 from tidings.service.show.records import rfc3339
 from tidings.storage.write import charge
 

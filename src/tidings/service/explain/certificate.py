@@ -6,13 +6,13 @@ On both sides pages change as is believed at the end: at steady rates, or, where
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.estimation.gamma import Gamma
+from tidings.record import dataclass
 from tidings.scheduling.bounds.certificate import (
     Backlogs,
     Certificate,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.language import expressions
 from tidings.language.write import printer
 from tidings.model.watch.interest import Condition, Interest
 from tidings.model.watch.sentinel import Pattern
+from tidings.record import dataclass, replace
 from tidings.service.watch.watchlist import meaning
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY, MINUTE
 from tidings.estimation.gamma import quantile
 from tidings.language.dates import zone_of
+from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.show.records import spell_gap
 from tidings.service.watch import by_name, noise

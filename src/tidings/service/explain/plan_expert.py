@@ -6,12 +6,13 @@ Reckoned from what is stored, by the planner of the running service itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tidings.clock import DAY, SECOND
+from tidings.record import dataclass
 from tidings.scheduling.bounds.certificate import Certificate, measure_window
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.price.explain import BidParts, explain

@@ -6,12 +6,12 @@ service, which keeps it in an event once an hour while it is so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
+from tidings.record import dataclass
 from tidings.service.show.finding import Finding, ok, warn
 from tidings.storage.watches import events
 

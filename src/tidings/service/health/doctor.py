@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -28,6 +27,7 @@ from tidings.errors import (
 )
 from tidings.model.interval import Instant
 from tidings.model.observed.version import Blob
+from tidings.record import dataclass
 from tidings.service.explain import plan_summary
 from tidings.service.health import browser, machine, promises, sources
 from tidings.service.health.machine import Usage, Version, quote

@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from tidings import __version__
 from tidings.clock import SECOND
 from tidings.model.watch.weight import WHOLE
+from tidings.record import dataclass
 from tidings.service.health.overdue import overdue
 from tidings.service.health.reading import HealthReading
 from tidings.storage.watches import figures

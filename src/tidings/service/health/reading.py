@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tidings.record import dataclass
 from tidings.storage.observed import pages
 from tidings.storage.watches import sentinels, subscriptions
 

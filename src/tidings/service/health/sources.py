@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tidings.record import dataclass
 from tidings.service.health import interruptions, news_troubles, overdue, page_troubles
 from tidings.service.health.reading import HealthReading
 from tidings.service.health.trouble import Health, Trouble

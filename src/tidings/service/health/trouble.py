@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from tidings.record import dataclass
 from tidings.service.show.records import problem_record, rfc3339
 
 if TYPE_CHECKING:

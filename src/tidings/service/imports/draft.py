@@ -8,13 +8,14 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.words import is_reserved
 from tidings.model.interval import Duration, Instant
+from tidings.record import dataclass
 
 Grade = Literal["translated", "approximated", "refused", "state"]
 GRADES: Final[tuple[Grade, ...]] = ("translated", "approximated", "refused", "state")

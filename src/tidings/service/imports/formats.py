@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tidings.errors import ImportFileError
+from tidings.record import dataclass
 from tidings.service.imports import changedetection, kibitzr, lists, services, urlwatch
 from tidings.service.imports.draft import Draft
 from tidings.service.imports.reading import Files

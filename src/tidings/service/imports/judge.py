@@ -5,7 +5,6 @@ cannot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from tidings.clock import SECOND
 from tidings.errors import TidingsError
@@ -13,6 +12,7 @@ from tidings.fetching import address
 from tidings.language import parser
 from tidings.model.interval import Duration
 from tidings.model.watch.sentinel import Sentinel
+from tidings.record import dataclass
 from tidings.service.imports.draft import Draft, DraftClause, Grade, Note, duration, show_value, write_text
 
 JOINED = {"css": ", ", "xpath": " | "}

@@ -7,7 +7,6 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +18,7 @@ from tidings.estimation.learner import NEVER_SEEN, GammaLearner
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Estimate
 from tidings.model.secret import Secret
+from tidings.record import dataclass, replace
 from tidings.scheduling.timetable.expected import RATE
 from tidings.service.imports.draft import Draft, name_of
 from tidings.service.imports.formats import Format, read

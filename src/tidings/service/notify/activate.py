@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, SentinelMove, Unit
+from tidings.record import replace
 from tidings.service.notify import news
 from tidings.service.show.records import life_record
 from tidings.service.watch.lifespan import Life, ends, never_starts, starts

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
@@ -18,6 +17,7 @@ from tidings.model.observed.unit import DeliveryResult, Event, Unit
 from tidings.notification.addresses import mask_address
 from tidings.notification.channel import Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
+from tidings.record import dataclass, replace
 from tidings.service.notify.receivers import Receivers
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ one message, nothing if nothing has.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.events.expression import Or, Periodic, Plus
@@ -20,6 +19,7 @@ from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Timer
 from tidings.model.watch.telling import Rate
+from tidings.record import dataclass, replace
 from tidings.service.behaviour import (
     NO_DEEDS,
     Arrangement,
@@ -73,6 +73,9 @@ class Flapping:
     span: Duration = 0
 
 
+_NOTHING_FLAPS: Final = Flapping()
+
+
 class NotifyBehaviour:
     """The behaviour that tells. `awaits` says whose message under way it waits for."""
 
@@ -80,7 +83,7 @@ class NotifyBehaviour:
     hears: Final = frozenset({CHANGE, DONE, *NOTICES})
     conditions: Mapping[str, Condition] = {}
 
-    def __init__(self, store: Store, *, noise: Flapping = Flapping()) -> None:
+    def __init__(self, store: Store, *, noise: Flapping = _NOTHING_FLAPS) -> None:
         self._store = store
         self._noise = noise
         self._under_way: dict[int, set[int]] = {}

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import DeliveryDraft, EndpointMove, Event
 from tidings.notification.addresses import mask_address
 from tidings.notification.retry import SILENT
+from tidings.record import replace
 from tidings.service.notify.news import draft
 from tidings.service.show.records import problem_record, rfc3339, spell_gap
 

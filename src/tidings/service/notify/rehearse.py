@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import secrets as randomness
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidings.clock import SECOND
@@ -16,6 +15,7 @@ from tidings.errors import SecretError
 from tidings.notification.addresses import mask_address
 from tidings.notification.channel import PULLED, Answer, Message, Refused
 from tidings.notification.rendering import rehearsal
+from tidings.record import dataclass
 from tidings.service.watch.watchlist import list_channels
 
 if TYPE_CHECKING:

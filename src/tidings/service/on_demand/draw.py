@@ -5,8 +5,9 @@ Nothing here is imported before a screen asks for it (`Comparisons`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Body, Target

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.detection.job.contract import Wanted
 from tidings.document.select.extraction import extraction_of
 from tidings.errors import BlobError
+from tidings.record import dataclass
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.on_demand.trial_on_stored import examine
 from tidings.service.watch.composite_parts import joint_of

@@ -12,7 +12,6 @@ import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from operator import itemgetter
@@ -30,6 +29,7 @@ from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import PollRecord, Unit
 from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.weight import WHOLE
+from tidings.record import dataclass, replace
 from tidings.scheduling.budget import TokenBucket, pay
 from tidings.scheduling.simulate.ledger import Ledger, Polls, account
 from tidings.scheduling.simulate.trace import Trace, make_trace

@@ -8,7 +8,6 @@ poll.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import SECOND, SystemClock
@@ -22,6 +21,7 @@ from tidings.language import expressions
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged
 from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.weight import WHOLE
+from tidings.record import dataclass, replace
 from tidings.service.examine.framed_page import list_followed
 from tidings.service.explain.budget_report import render_cost
 from tidings.service.on_demand.add_answer import page_warnings

@@ -10,7 +10,7 @@ from these versions, in their order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tidings.detection.ask.summary import summary
@@ -24,6 +24,7 @@ from tidings.isolation.runner import Died
 from tidings.language.write.texts import compare_text
 from tidings.model.observed.version import version_id
 from tidings.model.watch.sentinel import Compare
+from tidings.record import dataclass, replace
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.watch import noise
 from tidings.service.watch.composite_parts import joint_of

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +18,7 @@ from tidings.estimation.interest import InterestShare
 from tidings.estimation.life import Block, End, Survival
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.weight import ChangeLife
+from tidings.record import dataclass, replace
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.subscription_memory import Remembered
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tidings.clock import DAY
+from tidings.record import replace
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import NEVER, Floats, HeedsHours, Ids, Instants, Market, Prices
 from tidings.scheduling.price.contest import GuardedWic, contest

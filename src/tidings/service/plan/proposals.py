@@ -132,7 +132,7 @@ class Proposals:
         """Tell the policy how long each host's gap is, if it heeds that; say whether it does: then all pages may be due at other instants."""
         before = self.state
         if isinstance(self.policy, HeedsHosts):
-            hosts = np.unique(before.population["host"]).tolist()
+            hosts = sorted(set(before.population["host"].tolist()))
             self.state = self.policy.on_hosts(before, {code: gap(code) for code in hosts})
         return self.state is not before
 

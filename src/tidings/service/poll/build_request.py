@@ -6,7 +6,6 @@ Secrets are opened for one request and kept nowhere. A page without secrets is a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidings.errors import SecretError, UsageError
@@ -16,6 +15,7 @@ from tidings.language.write.texts import step_text
 from tidings.model.observed.outcome import Failed, FetchRequest, FormLogin, PlayedStep, Validators
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import FEWEST_TYPED, Value, secret_names
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

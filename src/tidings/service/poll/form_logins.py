@@ -8,7 +8,6 @@ sentinel names. A try is noted before it is made, so that a crash counts as one.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
@@ -21,6 +20,7 @@ from tidings.fetching.http import redirects
 from tidings.isolation.runner import Died
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged, Validators
 from tidings.model.secret import Secret, reveal
+from tidings.record import replace
 from tidings.service.poll.sessions import name_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.errors import (
@@ -25,6 +24,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import Failed, Fetched, Outcome, Validators
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Event, Grant, PollRecord, Unit
+from tidings.record import dataclass, replace
 from tidings.service.examine.judge import is_contradiction, is_known
 from tidings.service.examine.poll_result import PollResult
 from tidings.service.poll.circuit import Circuits

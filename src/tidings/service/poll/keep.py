@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidings.archive.archive import WritePlan
 from tidings.errors import BlobError
+from tidings.record import replace
 from tidings.storage.observed import versions
 from tidings.storage.retention import garbage
 

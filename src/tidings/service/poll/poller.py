@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.clock import MINUTE
@@ -20,6 +19,7 @@ from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Unchan
 from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import FrameRow
 from tidings.model.observed.version import Member
+from tidings.record import dataclass, replace
 from tidings.service.examine import extremes, findings, look, page_state
 from tidings.service.examine.answer_changes import watches_headers
 from tidings.service.examine.detect import Compared

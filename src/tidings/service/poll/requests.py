@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tidings.errors import StoreStalledError
+from tidings.record import dataclass
 from tidings.storage.watches import requests
 
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR
 from tidings.errors import SecretError
 from tidings.fetching import address
 from tidings.model.secret import Cookie, Secret, reveal
+from tidings.record import dataclass, replace
 from tidings.storage.secrets.vault import SESSION
 
 if TYPE_CHECKING:

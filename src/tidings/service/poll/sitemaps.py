@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +21,7 @@ from tidings.isolation.runner import Died
 from tidings.model.observed.outcome import Failed, FetchRequest, Unchanged, Validators
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Estimate, Grant, PollRecord, Unit
+from tidings.record import dataclass, replace
 from tidings.service.examine import page_state
 from tidings.storage.observed import estimates, pages
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidings.model.observed.unit import ComparisonRow, Unit
 from tidings.model.watch.timing import FetchOnDemand
+from tidings.record import replace
 from tidings.service.examine.detect import event_of
 from tidings.service.examine.poll_result import PollResult
 from tidings.service.notify.activate import first_report, too_late

@@ -8,7 +8,6 @@ all that is needed is there, *complete*; else when the time is over, *partial* o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.events.expression import Plus
@@ -19,6 +18,7 @@ from tidings.model.observed.composite import PagePart
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.version import version_id
 from tidings.model.watch.weight import WHOLE
+from tidings.record import dataclass, replace
 from tidings.scheduling.needs import Need, Wait, WaitGroup
 from tidings.scheduling.timetable.hours import Hours
 from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, name_logged, own, postpone

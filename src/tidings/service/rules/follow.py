@@ -12,7 +12,6 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, RuleState, Unit
+from tidings.record import replace
 from tidings.service.behaviour import Deeds, Moment, happening, name_logged, name_opening
 from tidings.service.rules.rule_group import (
     BY_THE_WALL,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.document.text.canonical import RULES_VERSION
@@ -13,6 +12,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.composite import Composite, PagePart, Verdict
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
+from tidings.record import dataclass, replace
 from tidings.service.behaviour import NO_DEEDS, Deeds
 from tidings.service.notify.activate import REPORTED
 from tidings.service.notify.news import draft

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tidings.events.expression import Periodic, from_json
@@ -11,6 +11,7 @@ from tidings.events.postponed import postpone
 from tidings.events.rewound import earlier, rewound
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
+from tidings.record import dataclass, replace
 from tidings.service.behaviour import Deeds
 
 if TYPE_CHECKING:

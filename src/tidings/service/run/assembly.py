@@ -7,7 +7,6 @@ import contextlib
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from tidings.clock import DAY, SECOND, SystemClock
@@ -15,6 +14,7 @@ from tidings.errors import SecretError
 from tidings.fetching.http.client import user_agent
 from tidings.model.watch.asking import LONGEST_TIMEOUT
 from tidings.notification.channels import sendable
+from tidings.record import dataclass
 from tidings.scheduling.policies import reads_of
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tidings.clock import MILLISECOND, SECOND, Clock
 from tidings.errors import ClockSetBackError, ServiceError
+from tidings.record import dataclass
 from tidings.service.run.waits import SHORT, is_held, spell_hold, spell_poller, spell_wait
 from tidings.service.show.records import UNPOLLED, notice_record
 from tidings.storage.observed import hosts, pages, polls

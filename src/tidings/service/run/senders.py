@@ -6,7 +6,6 @@ import contextlib
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from tidings.clock import SystemClock
@@ -21,6 +20,7 @@ from tidings.model.secret import Secret
 from tidings.notification.channel import A, Answer, Refused
 from tidings.notification.channels import SenderParts, build_senders
 from tidings.notification.webhook import make_secret, read_secrets
+from tidings.record import dataclass
 from tidings.storage.db import instance
 from tidings.storage.secrets.vault import SIGNING, Vault
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, HOUR
+from tidings.record import dataclass
 from tidings.search.query import Phrase, Query, parse
 from tidings.search.rank_curve import RankCurve, curve_of
 from tidings.search.scoring import K1, Statistics, idf, norm_of

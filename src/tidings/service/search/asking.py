@@ -11,13 +11,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY
 from tidings.errors import UsageError
 from tidings.language.dates import instant_of, read_date, zone_of
+from tidings.record import dataclass, replace
 from tidings.search import snippets
 from tidings.search.query import FILTERS, Phrase, Query, holds, is_of_site, parse
 from tidings.search.scoring import bm25

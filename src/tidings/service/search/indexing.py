@@ -11,13 +11,13 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tidings.clock import HOUR
 from tidings.errors import BlobError, TidingsError
 from tidings.isolation.runner import Died
+from tidings.record import dataclass
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.search.appraise import FRESH, Appraiser, appraiser
 from tidings.service.search.read_text import ReadText, read_text

@@ -4,8 +4,9 @@ there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

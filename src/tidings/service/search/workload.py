@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidings.errors import UsageError
+from tidings.record import dataclass
 from tidings.search.query import parse
 from tidings.search.query_log import knee, viewing_exponent
 from tidings.storage.search import find

@@ -15,7 +15,6 @@ import hmac
 import json
 import re
 import secrets as chance
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -26,6 +25,7 @@ from tidings.model.secret import Secret
 from tidings.model.watch.sentinel import Alter, Clauses, Defaults, Sentinel
 from tidings.model.watch.telling import REFERENCE, SEALED, Channel, secret_of
 from tidings.notification.addresses import mask_address
+from tidings.record import replace
 from tidings.service.secrets.resolving import note_schemes
 from tidings.storage.watches import endpoints, sentinels, tag_defaults
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import UnknownNameError, UsageError
@@ -16,6 +15,7 @@ from tidings.fetching.http import cookies
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import secret_names
 from tidings.notification.webhook import read_secrets
+from tidings.record import dataclass
 from tidings.service.secrets import resolving
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import pages

@@ -9,7 +9,7 @@ no file names any more; what `tidings add` made is never dropped here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from tidings.errors import SentinelError, UnknownNameError, UsageError
@@ -20,6 +20,7 @@ from tidings.language.write import printer
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event
 from tidings.model.watch.sentinel import CreateEvent, Defaults, Sentinel
+from tidings.record import dataclass, replace
 from tidings.service.secrets import references, resolving
 from tidings.service.sentinels import register
 from tidings.service.sentinels.addressees import addressees, check_addressees

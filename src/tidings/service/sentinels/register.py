@@ -7,7 +7,6 @@ one transaction: nothing half done.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -32,6 +31,7 @@ from tidings.model.watch.sentinel import (
     Sentinel,
     Watched,
 )
+from tidings.record import dataclass, replace
 from tidings.service.secrets import references, resolving
 from tidings.service.sentinels import alter as altering
 from tidings.service.sentinels.addressees import addressees, check_addressees

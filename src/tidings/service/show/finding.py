@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
@@ -11,6 +10,7 @@ from tidings.document.select.extraction import why_little, why_nothing
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Sentinel
+from tidings.record import dataclass
 from tidings.service.show.records import rfc3339
 
 Status = Literal["ok", "warn", "fail"]

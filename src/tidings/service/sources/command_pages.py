@@ -5,7 +5,6 @@ Run as the user who runs Tidings does, where the operator allows it (R-16).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import SECOND
@@ -14,6 +13,7 @@ from tidings.isolation import command
 from tidings.isolation.runner import Died
 from tidings.model.observed.outcome import Failed, Fetched
 from tidings.model.watch import commands
+from tidings.record import replace
 
 if TYPE_CHECKING:
     from tidings.fetching.fetcher import Fetcher, Permit

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.clock import DAY
@@ -20,6 +19,7 @@ from tidings.language.write.printer import to_text
 from tidings.model.outside import CreateEvent
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret
+from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.secrets import secrets
 from tidings.storage.secrets.vault import Vault

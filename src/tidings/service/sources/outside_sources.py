@@ -11,7 +11,6 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import SECOND
@@ -21,6 +20,7 @@ from tidings.isolation import command
 from tidings.isolation.runner import Died
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event
+from tidings.record import dataclass
 from tidings.service.sources.outside_events import check_source, happen, source_of
 from tidings.storage.db import leases
 from tidings.storage.watches import events, outside

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY
 from tidings.errors import AddressError, StoreError, UsageError
 from tidings.fetching import address
 from tidings.model.observed.unit import Estimate
+from tidings.record import dataclass
 from tidings.scheduling import effective
 from tidings.service.watch.hints import DATES, UPDATED, Drained, Hearing
 from tidings.service.watch.needs import GOOD

@@ -13,7 +13,6 @@ import logging
 import re
 import secrets
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urljoin
 
@@ -22,6 +21,7 @@ from tidings.errors import AddressError, BudgetError
 from tidings.fetching import address
 from tidings.model.observed.hub import LONGEST, Hub
 from tidings.model.observed.unit import Estimate
+from tidings.record import replace
 from tidings.service.show.finding import Finding, ok, shorten, warn
 from tidings.storage.db import leases
 from tidings.storage.observed import estimates, pages, websub

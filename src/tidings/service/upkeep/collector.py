@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tidings.archive.archive import WritePlan
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import BlobError
+from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
 from tidings.storage.retention import garbage, retention

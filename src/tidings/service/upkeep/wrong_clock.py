@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +19,7 @@ from tidings.clock import DAY, HOUR, MINUTE, PLAUSIBLE
 from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
+from tidings.record import dataclass, replace
 from tidings.service.sentinels.alter import calendar
 from tidings.service.show.finding import spell_instant
 from tidings.service.show.records import CLOCK_WRONG, spell_gap

@@ -6,7 +6,6 @@ and what it is answered with, or other pages are looked at when the Monitor clau
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +14,7 @@ from tidings.detection.kinds.interests import is_across
 from tidings.language import expressions
 from tidings.model.event_type import EventType
 from tidings.model.watch.interest import Expression, Interest
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from tidings.model.watch.sentinel import Sentinel

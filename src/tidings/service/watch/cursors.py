@@ -7,13 +7,13 @@ of day it takes, at its own tick, the newest one; on demand it takes what its se
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidings.detection.find import window
 from tidings.detection.find.window import Window
 from tidings.model.observed.unit import CHANGE, CursorMove, Missing
 from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnDemand
+from tidings.record import replace
 from tidings.scheduling.timetable.hours import ClockTimes, Hours
 from tidings.scheduling.timetable.intervals import FixedInterval
 

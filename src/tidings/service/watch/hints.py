@@ -8,12 +8,13 @@ Likewise the dates that servers give their pages: they are evidence of when a ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from tidings.clock import DAY, MINUTE
 from tidings.estimation.evidence import Dates, Trust, judge
+from tidings.record import dataclass
 from tidings.storage.observed.hints import HintRow, TrustRow
 
 if TYPE_CHECKING:

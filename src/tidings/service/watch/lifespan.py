@@ -6,8 +6,9 @@ A start or an end that hangs on another sentinel is found out anew each time: th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tidings.record import dataclass
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant

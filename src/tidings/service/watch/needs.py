@@ -7,12 +7,12 @@ an event for each sentinel that waits for it; a failed one is not, so that it co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.model.event_type import EventType
 from tidings.model.observed.poll_reason import PollReason
 from tidings.model.observed.unit import Event
+from tidings.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tidings.model.interval import ExecutionInterval, Instant

@@ -7,7 +7,6 @@ has switched off, written by nobody but them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidings.clock import MINUTE
@@ -18,6 +17,7 @@ from tidings.document.select.extraction import extraction_of
 from tidings.errors import UsageError
 from tidings.model.observed.poll_reason import Why
 from tidings.model.observed.unit import Estimate
+from tidings.record import dataclass
 from tidings.service.show.masked_places import KEPT, LEARNED
 from tidings.service.show.records import Record, rfc3339
 from tidings.storage.observed import estimates, pages

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from tidings.detection.job.contract import Target
@@ -15,6 +15,7 @@ from tidings.language.expressions import selector_text
 from tidings.model.interval import Instant
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Sentinel
+from tidings.record import dataclass
 
 HELD: Final = '"held":'
 """What stands in the text of what is remembered while a change is held."""

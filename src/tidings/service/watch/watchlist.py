@@ -7,7 +7,7 @@ look is reloaded sentinel by sentinel, and what this process committed is applie
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,7 @@ from tidings.model.watch.sentinel import (
 )
 from tidings.model.watch.wording import Wording
 from tidings.notification.channel import KINDS
+from tidings.record import dataclass, replace
 from tidings.service.watch.composite_parts import joint_of, list_asked
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.subscription_memory import HELD

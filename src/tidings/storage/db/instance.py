@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidings.errors import StoreDamagedError
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 
 

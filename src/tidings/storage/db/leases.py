@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidings.errors import PollerBusyError, StaleEpochError
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 
 POLLER = "poller"

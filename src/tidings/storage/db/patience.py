@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass
 from typing import Final
 
 from tidings.errors import StoreLostError
+from tidings.record import dataclass
 
 log = logging.getLogger("tidings.storage")
 

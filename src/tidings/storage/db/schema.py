@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
+
+from tidings.record import dataclass
 
 FOLDER: Final = Path(__file__).parents[1] / "migrations"
 WHOLE: Final = "schema.sql"

@@ -5,10 +5,10 @@ signals, so that each counts once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, plain, to_json
 

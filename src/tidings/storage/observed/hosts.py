@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.page import HostState
+from tidings.record import replace
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import check_numbers, plain, readable
 

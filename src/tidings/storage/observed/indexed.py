@@ -4,9 +4,8 @@ gone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.storage.db import instance
 from tidings.storage.db.connection import Connection
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tidings.errors import UnitError
 from tidings.model.observed.page import PageIdentity, PageState
 from tidings.model.observed.unit import FrameRow
 from tidings.model.observed.version import Member, Version, member_list, version_id
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import pages, versions
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.unit import Grant, PollOutcome, PollRecord
+from tidings.record import dataclass
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import plain
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, cast
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 

@@ -5,11 +5,11 @@ everybody; it is no account.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 
 Role = Literal["reader", "editor", "admin"]

@@ -4,11 +4,11 @@ itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 
 Scope = Literal["read", "edit", "admin"]

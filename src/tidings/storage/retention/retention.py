@@ -9,10 +9,10 @@ others are deleted here, then their bodies (`unneeded`), once no row names them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.sentinel import History
+from tidings.record import dataclass
 from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tidings.record import dataclass
 from tidings.search.scoring import Statistics
 from tidings.zstd import decompress
 

@@ -12,12 +12,12 @@ import contextlib
 import os
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from tidings.errors import StoreBusyError, StoreStalledError
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.search.terms import SYMBOLS, TERMS_VERSION, line_of_terms
 from tidings.zstd import compress, decompress
 

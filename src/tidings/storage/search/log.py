@@ -10,12 +10,12 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from tidings.errors import StoreStalledError
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.search.query_log import LEAST_WEIGHT, fade
 
 try:

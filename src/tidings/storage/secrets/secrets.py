@@ -4,10 +4,11 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 
 _COLUMNS = "owner_id, name, kind, key_id, value, set_at"

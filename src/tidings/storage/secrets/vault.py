@@ -11,12 +11,12 @@ import base64
 import binascii
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from tidings.errors import SecretError
 from tidings.model.secret import Secret
+from tidings.record import dataclass
 from tidings.storage.secrets import secrets
 from tidings.storage.secrets.key_file import KeyFile
 

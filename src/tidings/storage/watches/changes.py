@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, fields
 from typing import Any
 
 from tidings.model.interval import Instant
@@ -21,6 +21,7 @@ from tidings.model.observed.change import (
 )
 from tidings.model.observed.composite import Composite, PagePart
 from tidings.model.observed.unit import ChangeRow
+from tidings.record import dataclass, replace
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import from_json, to_json
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from tidings.clock import DAY
 from tidings.errors import UnitError, UnknownNameError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import DeliveryDraft, DeliveryResult
+from tidings.record import dataclass
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.instance import DatabaseInstance
 from tidings.storage.db.values import plain

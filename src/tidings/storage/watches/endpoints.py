@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidings.errors import UnitError
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import EndpointMove
 from tidings.model.watch.telling import REFERENCE
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 from tidings.storage.watches.events import OWNER

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Event
+from tidings.record import dataclass
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import from_json, to_json
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import to_json
 from tidings.storage.watches.events import OWNER

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from tidings.errors import UnknownNameError, UsageError
@@ -11,6 +10,7 @@ from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Event
 from tidings.model.outside import Origin
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, plain, to_json
 from tidings.storage.watches import events

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tidings.model.interval import Instant
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 

@@ -4,9 +4,9 @@ reading their texts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from tidings.record import dataclass
 from tidings.storage.db.connection import select
 from tidings.storage.watches.sentinels import restrict_to_viewer
 

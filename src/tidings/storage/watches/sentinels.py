@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tidings.errors import UnknownNameError, UsageError
@@ -12,6 +11,7 @@ from tidings.model.interval import Instant
 from tidings.model.observed.page import PageIdentity
 from tidings.model.observed.unit import Event, SentinelMove
 from tidings.model.watch.sentinel import FetchEvery, Sentinel, State, Watched
+from tidings.record import dataclass, replace
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.observed import pages
 from tidings.storage.watches import events

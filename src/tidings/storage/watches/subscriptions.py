@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import CursorMove, Missing
+from tidings.record import dataclass
 from tidings.storage.db.connection import Connection, select
 from tidings.storage.db.values import SetAside, check_numbers, from_json, readable, to_json
 

@@ -7,12 +7,12 @@ takes from both.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tidings.errors import BudgetError, UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import Charged, Grant
 from tidings.model.watch.weight import WHOLE
+from tidings.record import replace
 from tidings.scheduling.budget import TokenBucket, affords, pay
 from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection

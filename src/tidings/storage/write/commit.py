@@ -7,12 +7,12 @@ unchanged polls is three statements. The transaction rolls back the rows of a un
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 
 from tidings.errors import StaleEpochError, UnitError
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, Unit
 from tidings.model.observed.version import Blob, NewBody
+from tidings.record import dataclass, replace
 from tidings.storage.db import instance, leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain

@@ -12,13 +12,13 @@ import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from tidings.errors import StoreError, TidingsError, UnitError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Charged, Event, Grant, Unit
+from tidings.record import dataclass
 from tidings.storage.db import leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database

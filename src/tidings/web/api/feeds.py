@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from email.utils import formatdate, parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -21,6 +20,7 @@ from tidings.clock import SECOND
 from tidings.errors import UnknownNameError
 from tidings.notification.payload import ATOM_TYPE
 from tidings.presentation.atom import MOST_ENTRIES, FeedHead, feed
+from tidings.record import dataclass
 from tidings.service.show.records import rfc3339
 from tidings.service.watch.watchlist import list_channels, meaning
 from tidings.storage.db import instance

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +16,7 @@ from starlette.responses import Response
 
 from tidings.clock import SECOND
 from tidings.errors import StoreError, UsageError
+from tidings.record import dataclass
 from tidings.web.api.hooks import key_of
 from tidings.web.pace import Pace
 from tidings.web.parameters import body_of, read

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from starlette.responses import Response
 
+from tidings.record import dataclass
 from tidings.service.notify.deliver import STREAMED
 from tidings.storage.watches import deliveries, events
 from tidings.web.problems import ProblemError

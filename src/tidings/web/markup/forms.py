@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
 
+from tidings.record import dataclass
 from tidings.web.markup.catalogue import say
 from tidings.web.parameters import FORM, body_of
 from tidings.web.problems import ProblemError

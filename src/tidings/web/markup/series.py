@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
+from tidings.record import dataclass
 from tidings.storage.watches import values
 from tidings.web.markup.catalogue import say
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,6 +12,7 @@ import msgspec
 from starlette.responses import Response
 
 from tidings.errors import SentinelError, StoreError, TidingsError, UnknownNameError
+from tidings.record import dataclass
 from tidings.web.parameters import body_of
 from tidings.web.problems import ProblemError
 from tidings.web.resources.shapes import Nothing

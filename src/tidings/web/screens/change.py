@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from starlette.responses import Response
 from tidings.errors import TidingsError
 from tidings.presentation.presenters import presenter
 from tidings.presentation.safe.frame import HEADERS, frame
+from tidings.record import dataclass
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, versions
 from tidings.storage.watches import deliveries, inbox, sentinels

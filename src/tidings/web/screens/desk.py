@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import secrets
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from multiprocessing import get_context
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import RedirectResponse
 
 from tidings.clock import HOUR, SECOND
+from tidings.record import replace
 from tidings.service.health.sources import health_of
 from tidings.service.health.trouble import Health
 from tidings.service.on_demand import trial

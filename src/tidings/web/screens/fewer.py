@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -12,6 +11,7 @@ from starlette.responses import RedirectResponse
 from tidings.clock import DAY
 from tidings.errors import TidingsError
 from tidings.presentation.edits import LISTS, edits_of
+from tidings.record import dataclass, replace
 from tidings.service.explain import fewer
 from tidings.service.sentinels import apply
 from tidings.service.show.records import change_record

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from tidings.clock import DAY, MINUTE
+from tidings.record import dataclass
 from tidings.service.show.records import change_record
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import changes, inbox, sentinels

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from tidings.clock import DAY, HOUR
 from tidings.model.watch.sentinel import FetchEvery
+from tidings.record import dataclass
 from tidings.service.explain.budget_report import purses
 from tidings.service.explain.plan_list import agenda
 from tidings.service.explain.plan_summary import outline

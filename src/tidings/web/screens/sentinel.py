@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -12,6 +11,7 @@ from starlette.responses import RedirectResponse
 from tidings.clock import DAY
 from tidings.errors import SentinelError, TidingsError, UnknownNameError, UsageError
 from tidings.model.watch.sentinel import Sentinel
+from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.explain.page_report import PageReport, reports
 from tidings.service.explain.plan_list import ComingPoll

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -12,6 +11,7 @@ from tidings.clock import DAY
 from tidings.errors import SentinelError, TidingsError
 from tidings.language import expressions
 from tidings.model.watch.sentinel import Command
+from tidings.record import dataclass
 from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.sentinels import register
 from tidings.service.watch import by_name
