@@ -13,12 +13,11 @@ when pages share them:
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Final
 
 from tidings.archive import frames, names
 from tidings.model.observed.version import Blob
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 # A restore decodes the chain's bodies one after the other, about 0.2 ms a megabyte: 24 MB keep it near 5 ms, whatever
 # `chain_length` allows, except for pages over 1.5 MB, whose chains are not cut below 16.
@@ -64,7 +63,7 @@ def plan(
         height = max(height, former.height + 1)
         draft.put(former, base=sha256, height=former.height, frame=frame)
     if existing is not None and not existing.base:
-        draft.blobs.append(dataclasses.replace(existing, height=height))
+        draft.blobs.append(replace(existing, height=height))
     else:
         blob = existing or Blob(sha256, len(body), "", 0, None)
         draft.put(blob, base="", height=height, frame=frames.encode(body))

@@ -7,7 +7,6 @@ What is known of a host's origins is packed into its `HostState`, so that a rest
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -21,7 +20,7 @@ from tidings.fetching import address
 from tidings.fetching.failure import FetchError
 from tidings.model.interval import Duration
 from tidings.model.observed.page import HostState
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 MAX_ROBOTS_BYTES = 500 * 1024
 MAX_REDIRECTS = 5
@@ -132,9 +131,7 @@ class Robots:
         known = self._packed.get(state.name)
         if known is None:
             return state
-        return dataclasses.replace(
-            state, robots=known.robots, robots_status=known.robots_status, robots_at=known.robots_at
-        )
+        return replace(state, robots=known.robots, robots_status=known.robots_status, robots_at=known.robots_at)
 
     def _is_usable(self, record: Record) -> bool:
         now = self._clock.now()
@@ -162,9 +159,7 @@ class Robots:
     async def _unreachable(self, origin: str, host: str, known: _Open | None, error: FetchError) -> _Open:
         now = self._clock.now()
         if known is not None and known.record.status != "5xx" and now - known.record.at <= _KEPT:
-            return await self._keep(
-                origin, host, dataclasses.replace(known.record, at=min(known.record.at, now), tried_at=now)
-            )
+            return await self._keep(origin, host, replace(known.record, at=min(known.record.at, now), tried_at=now))
         if error.status is not None:
             return await self._keep(origin, host, Record("5xx", b"", now, now))
         kind = error.kind if error.kind in {"net", "address"} else "robots"
