@@ -32,6 +32,12 @@ CREATE UNLOGGED TABLE IF NOT EXISTS {name}_mail
     (id bigserial PRIMARY KEY, box text, body bytea, at timestamptz DEFAULT now());
 CREATE INDEX IF NOT EXISTS {name}_mail_box ON {name}_mail (box, id)
 """
+_OFFER: Final = """
+WITH work AS (INSERT INTO {name}_work (lane, body) VALUES (%s, %s)) SELECT pg_notify(%s, %s)
+"""
+_SEND: Final = """
+WITH mail AS (INSERT INTO {name}_mail (box, body) VALUES (%s, %s)) SELECT pg_notify(%s, %s)
+"""
 _TAKE: Final = """
 DELETE FROM {name}_work WHERE id = (
     SELECT id FROM {name}_work WHERE lane = %s AND at > now() - make_interval(secs => %s)
@@ -65,8 +71,7 @@ class PostgresBus:
 
     async def offer(self, lane: str, work: bytes) -> None:
         """Put work into a lane."""
-        await self._run("INSERT INTO {name}_work (lane, body) VALUES (%s, %s)", lane, work)
-        await self._ring(f"work-{lane}")
+        await self._run(_OFFER, lane, work, self._name, f"work-{lane}")
         await self._sweep()
 
     async def take(self, lane: str) -> bytes:
@@ -81,8 +86,7 @@ class PostgresBus:
         """Send a message to a mailbox. It is deleted unread after `OFFER_SECONDS`."""
         if len(message) > LARGEST_MESSAGE_BYTES:
             raise ValueError(f"a message of {len(message):,} bytes is too large")
-        await self._run("INSERT INTO {name}_mail (box, body) VALUES (%s, %s)", box, message)
-        await self._ring(f"box-{box}")
+        await self._run(_SEND, box, message, self._name, f"box-{box}")
         await self._sweep()
 
     @contextlib.asynccontextmanager
@@ -120,9 +124,6 @@ class PostgresBus:
             return  # what came before is found by reading again
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._bells[bell].wait(), BELL_SECONDS)
-
-    async def _ring(self, bell: str) -> None:
-        await self._run("SELECT pg_notify(%s, %s)", self._name, bell)
 
     async def _sweep(self) -> None:
         """Delete what nobody has read in time."""
@@ -164,6 +165,7 @@ class PostgresBus:
                     self._connection = await psycopg.AsyncConnection.connect(
                         self._url, autocommit=True, connect_timeout=CONNECT_SECONDS
                     )
+                    await self._connection.execute("SET synchronous_commit = off")
                     async with self._connection.transaction():
                         await self._connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [self._name])
                         await self._connection.execute(_TABLES.format(name=self._name).encode())

@@ -95,8 +95,9 @@ async def _fetch(settings: Settings) -> int:
         if taking.done():
             taking.result()
     finally:
-        taking.cancel()
-        stopped.cancel()
+        for task in (taking, stopped):
+            task.cancel()
+        await asyncio.wait({taking, stopped})
         await fetching.close()
     announce(f"stopped after {spell_count(fetching.made, 'check')}")
     return 0
