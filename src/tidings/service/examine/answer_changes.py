@@ -1,6 +1,7 @@
-"""Changes of what a page is answered with: its status, and its headers (sentinels §5.3).
+"""Changes of a page's status and response headers (sentinels §5.3).
 
-Such a change is between no two versions: both numbers are the newest one's, 0 if the page has none.
+Such a change is not between versions: both numbers are the newest version's, 0 if the page has
+none.
 """
 
 from __future__ import annotations
@@ -30,19 +31,21 @@ if TYPE_CHECKING:
     from tidings.storage.db.instance import DatabaseInstance
 
 STATUS: Final = "status"
-"""What stands for the extraction in a change of state: no text is counted in it."""
+"""Stands for the extraction in a change of status, which has no text."""
 HEADERS: Final = "headers"
-"""What stands for the extraction in a change of headers."""
+"""Stands for the extraction in a change of headers."""
 
 
 def watches_headers(page: WatchedPage) -> bool:
-    """Say whether somebody monitors a header of a page: then it is asked for whole, since a 304 need not repeat its headers."""
+    """Return whether a sentinel watches a header of the page. Then requests are unconditional,
+    since a 304 need not repeat the headers.
+    """
     return any(header_names(sub.owner.sentinel.monitor) for sub in page.subscriptions.values())
 
 
 def changes_of_status(result: PollResult, events: Sequence[Event], instance: DatabaseInstance) -> tuple[ChangeRow, ...]:
-    """Return a change for each subscription that monitors the status of the page, if the page's `events` say that it is another now:
-    a page that goes into an error, out of it or into another one.
+    """Return a change for each subscription to the page's status if `events` say that the status
+    changed: into an error, out of it or into another one.
     """
     after = next((event for event in events if event.type in {EventType.PAGE_ERROR, EventType.PAGE_OK}), None)
     if after is None:
@@ -63,9 +66,9 @@ def _changes(result: PollResult, old: str, new: str, instance: DatabaseInstance)
 def changes_of_headers(
     result: PollResult, answer: Unchanged | Fetched, instance: DatabaseInstance
 ) -> tuple[tuple[ChangeRow, ...], tuple[CursorMove, ...]]:
-    """Return the changes of headers that a good answer brings, and the cursors with what is remembered of it.
+    """Return the changes of headers in a good answer, and the cursors with the stored headers.
 
-    The first answer that a subscription takes is a baseline.
+    A subscription's first answer is its baseline.
     """
     rows: list[ChangeRow] = []
     moves: list[CursorMove] = []
@@ -94,7 +97,7 @@ def _row(
     asked: AskedComparison,
     of: str,
 ) -> ChangeRow:
-    """Return a change of what a page was answered with; `of` says what, in the place of an extraction."""
+    """Return a change of an answer; `of` replaces the extraction's name."""
     state, at = result.page.state, result.at
     seq = state.last_seq
     apart = (asked.kind,) if asked.is_part else ()

@@ -1,7 +1,9 @@
-"""Detect: one job per fetched body, all its comparisons in it; what comes back becomes changes, events and deliveries.
+"""Detect: run one job per fetched body with all its comparisons; the results become changes, events
+and deliveries.
 
-Page content is parsed in the runner's process only (contracts §7). If the job dies, the version is kept and each comparison is owed
-as a `pending` row without moving a cursor; a sweep tries again, and after `detect.attempts` deaths it is given up and told so.
+Page content is parsed only in the runner's process (contracts §7). If the job dies, the version is
+stored and each comparison is owed as a `pending` row without moving a cursor; a sweep retries, and
+after `detect.attempts` deaths it is given up and reported.
 """
 
 from __future__ import annotations
@@ -38,14 +40,15 @@ if TYPE_CHECKING:
     from tidings.storage.db.instance import DatabaseInstance
 
 QUIET = EventType.CHANGE_QUIET
-"""The type of the event of a change that is all noise: nobody hears of it."""
+"""The event type of a change that is all noise, which is not notified."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the takers of a look found, as their job says: cursors, comparisons that are owed or given up, changes and what is told beside them.
+    """The job's findings for the subscriptions of a poll: cursors, comparisons owed or given up,
+    changes and their events.
 
-    `died` is why there is nothing of that: the job died, or could not read the page.
+    `died` is why there are none: the job died, or could not read the page.
     """
 
     examination: Examination | None = None
@@ -55,11 +58,13 @@ class Compared:
     events: tuple[Event, ...] = ()
     died: str = ""
     values: tuple[ValueRow, ...] = ()
-    """what the takers see now of which the course over time is kept"""
+    """present values of which the history is stored"""
 
 
 class Detector:
-    """Runs jobs and reads their answers. `instance` makes change ids that no other installation makes."""
+    """Runs jobs and reads their results. `instance` makes change ids unique across
+    installations.
+    """
 
     def __init__(
         self, runner: Runner, instance: DatabaseInstance, *, seconds: float, attempts: int, heals: bool = True
@@ -71,9 +76,9 @@ class Detector:
         self._attempts = attempts
 
     async def examine(self, look: PolledVersion, *, attempts: Mapping[int, int]) -> Compared:
-        """Compare the newest version with what each taker last saw.
+        """Compare the newest version with what each subscription last saw.
 
-        `attempts` counts, by subscription, how often this comparison has died before.
+        `attempts` counts, by subscription, how often this comparison has died.
         """
         job = self.job_of(look)
         return self.read(look, await self._run(job), attempts)
@@ -84,7 +89,7 @@ class Detector:
         return await self._runner.run(examine, job, seconds=self._seconds)
 
     def job_of(self, look: PolledVersion) -> Job | FramedJob:
-        """Return the job that makes all comparisons of a look."""
+        """Return the job that makes all comparisons of a poll."""
         state, wanted = look.page.state, tuple(_list_wanted(look, heals=self._heals))
         if look.parts:
             return FramedJob(
@@ -116,7 +121,7 @@ class Detector:
         )
 
     def read(self, look: PolledVersion, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Compared:
-        """Return what the answer to a look's job says, for each of its takers."""
+        """Return the result of a job for each of its subscriptions."""
         match answer:
             case Done(value):
                 if value.problem:
@@ -214,7 +219,7 @@ class Detector:
             )
             for s in owed
         )
-        events = tuple(_make_failed_event(s, look, reason) for s in look.beginning())  # nobody tries these again
+        events = tuple(_make_failed_event(s, look, reason) for s in look.beginning())  # these are not retried
         return Compared(None, tuple(take(s, look.seq) for s in first), rows, (), events, reason)
 
     def _give_up(self, look: PolledVersion, reason: str, examination: Examination | None) -> Compared:
@@ -243,7 +248,7 @@ def _summary(found: Found) -> str:
 
 
 def _values(look: PolledVersion, examination: Examination) -> Iterator[ValueRow]:
-    """Yield the single values that takers see in a version."""
+    """Yield the single values that subscriptions see in a version."""
     owners = {sub.row.id: sub.row.sentinel_id for sub in look.takers}
     for seen in examination.readings:
         for reading in seen.readings:
@@ -260,7 +265,9 @@ def _values(look: PolledVersion, examination: Examination) -> Iterator[ValueRow]
 
 
 def _across(sub: Subscription, checked_at: Instant | None) -> str:
-    """Return the mark of the one comparison that goes across a pause of its sentinel (sentinels §2), empty for others."""
+    """Return the mark of the comparison that spans a pause of its sentinel (sentinels §2), empty
+    for others.
+    """
     looked_at = checked_at if sub.interval is None else sub.row.ticked_at
     if not sub.row.paused or (looked_at or 0) >= sub.row.since:
         return ""
@@ -278,13 +285,15 @@ def _make_failed_event(sub: Subscription, look: PolledVersion, reason: str) -> E
 
 
 def _list_wanted(look: PolledVersion, *, heals: bool) -> Iterator[Wanted]:
-    """Yield what the takers want: a comparison, or to know whether what they look at is there."""
+    """Yield what the subscriptions want: a comparison, or only whether their selected parts
+    exist.
+    """
     for sub in look.takers:
         sentinel = sub.owner.sentinel
         seq = reference(sub)
         known = Remembered.of(sub.row.remembered)
         is_first = not sub.row.taken or (known.held is not None and known.held.is_first)
-        is_again = sub.row.seen == look.seq and not is_first  # only whether what it looks at is there
+        is_again = sub.row.seen == look.seq and not is_first  # only whether its selection exists
         if (is_again and not is_doubtful(sub, look.at)) or (
             seq and not (is_again or is_first) and seq not in look.references
         ):
@@ -306,7 +315,9 @@ def _list_wanted(look: PolledVersion, *, heals: bool) -> Iterator[Wanted]:
 
 
 def _absent(look: PolledVersion, examination: Examination) -> dict[int, Absent]:
-    """Return what is missing, by subscription: all of it only if each of its comparisons lacks all that it looks at."""
+    """Return what is missing, by subscription: everything only if each of its comparisons finds
+    nothing it selects.
+    """
     found: dict[int, list[Absent]] = {}
     for absence in examination.absent:
         found.setdefault(absence.key, []).append(absence)
@@ -322,7 +333,9 @@ def _absent(look: PolledVersion, examination: Examination) -> dict[int, Absent]:
 
 
 def _move_cursor(sub: Subscription, look: PolledVersion, absent: Absent | None, *, is_lost: bool) -> CursorMove:
-    """Return the cursor after a look: where all that is looked at is missing it stays, so that what comes back is compared with what went."""
+    """Return the cursor after a poll. If everything selected is missing it does not move, so that
+    what returns is compared with what disappeared.
+    """
     is_again = sub.row.seen == look.seq and bool(sub.row.taken)
     move = replace(standing_still(sub), missing=None) if is_again else take(sub, look.seq, anew=is_lost)
     if absent is None:
@@ -345,7 +358,9 @@ def _move_cursor(sub: Subscription, look: PolledVersion, absent: Absent | None, 
 
 
 def _remembering(sub: Subscription, move: CursorMove, examination: Examination) -> CursorMove:
-    """Return a cursor with what its subscription is to know of what it saw: the entries of a feed, what its selectors found."""
+    """Return a cursor with the state its subscription stores: the entries of a feed, what its
+    selectors found.
+    """
     known = kept = Remembered.of(sub.row.remembered)
     marks = [mark for found in examination.marks if found.key == sub.row.id for mark in found.marks]
     if marks:
@@ -357,14 +372,16 @@ def _remembering(sub: Subscription, move: CursorMove, examination: Examination) 
 
 
 def _stand_ins(sub: Subscription, examination: Examination) -> str:
-    """Return what is said of a change that was found in a part whose selector was healed, empty for others."""
+    """Return the note on a change found through a healed selector, empty for others."""
     every = (target.stand_in for found in examination.targets if found.key == sub.row.id for target in found.targets)
     used = dict.fromkeys(stand_in for stand_in in every if stand_in is not None)
     return "".join(f' (selector healed: {one.language} "{one.text}")' for one in used)
 
 
 def _list_mended(sub: Subscription, look: PolledVersion, examination: Examination) -> Iterator[Event]:
-    """Yield for each selector of a subscription that was mended what stands in for it, once."""
+    """Yield, once for each healed selector of a subscription, the event that names its
+    replacement.
+    """
     every = (one for found in examination.targets if found.key == sub.row.id for one in found.mended)
     for mended in {one.selector: one for one in every}.values():
         yield Event(
@@ -384,10 +401,11 @@ def _list_mended(sub: Subscription, look: PolledVersion, examination: Examinatio
 
 
 def _absences(sub: Subscription, look: PolledVersion, move: CursorMove, *, is_told: bool) -> Iterator[Event]:
-    """Yield what happened to parts of the page: gone, there again, or there for the first time; each is said once, once it is beyond doubt.
+    """Yield the events of parts of the page that disappeared, returned or appeared; each is
+    reported once, when certain.
 
-    What stands in a part that is there for the first time is a change from nothing. Only where that tells nothing, though all changes are
-    asked for (an empty element), its owner hears of the part itself.
+    A part that appears for the first time is a change from nothing. Only if that reports nothing
+    although all changes are wanted (an empty element), the part itself is reported.
     """
     asks_for_more = any(one.where or one.direction for one in interests_of(sub.owner.sentinel.monitor))
     before, after = sub.missing, move.missing
@@ -413,7 +431,7 @@ def _absences(sub: Subscription, look: PolledVersion, move: CursorMove, *, is_to
 
 
 def event_of(row: ChangeRow) -> Event:
-    """Return the event of a change: of news, of a part of a composite, or of what is all noise."""
+    """Return the event of a change: of news, of a part of a composite, or of pure noise."""
     return Event(
         type=QUIET if row.noise else PART if row.quiet else EventType.CHANGE_FOUND,
         at=row.detected_at,

@@ -1,4 +1,6 @@
-"""Doubts: a change that is found on a page which is hardly known yet waits for a second poll, so that noise is not notified before it is learned."""
+"""Doubts: a change on a page that is hardly known yet waits for a second poll, so that noise is not
+notified before it is learned.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,15 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import Subscription
 
 FIRST_POLLS: Final = 5
-"""In so many polls after a page's baseline a change waits for a second poll that confirms it."""
+"""For this many polls after a page's baseline a change waits for a confirming poll."""
 
 
 def waiting(compared: Compared, look: PolledVersion, eager: Collection[int]) -> Compared:
-    """Return what was found without the changes that wait for a second poll; the cursors of these subscriptions stand still until then.
+    """Return the findings without the changes that wait for a second poll; the cursors of these
+    subscriptions do not move until then.
 
-    The second poll compares with what the first one was compared with: what is back as it was is no change, all else is notified. The sentinels
-    `eager` asked for the poll and do not wait.
+    The second poll compares with the same version as the first: what is back is no change,
+    everything else is notified. The sentinels `eager` requested the poll and do not wait.
     """
     news = {row.subscription_id for row in compared.changes if not row.quiet}
     said = {event.sentinel_id for event in compared.events if not event.change_id}
@@ -49,10 +52,11 @@ def waiting(compared: Compared, look: PolledVersion, eager: Collection[int]) -> 
 
 
 def hold_back(compared: Compared, look: PolledVersion) -> Compared:
-    """Return what was found without changes that must stay before they are news (`for at least`).
+    """Return the findings without changes that must persist before they are reported (`for at
+    least`).
 
-    The cursors of these subscriptions stand still, so that the next check compares with the same
-    version; what is found no more was no news.
+    The cursors of these subscriptions do not move, so that the next poll compares with the same
+    version; a change that has gone by then is dropped.
     """
     news = {row.subscription_id for row in compared.changes if not row.noise}
     waits: dict[int, Held] = {}
@@ -81,8 +85,8 @@ def hold_back(compared: Compared, look: PolledVersion) -> Compared:
 
 
 def _waiting(sub: Subscription, move: CursorMove, held: Held) -> CursorMove:
-    """Return the cursor of a subscription whose change is held back; a first version is its base
-    all the same.
+    """Return the cursor of a subscription whose change is held back; a first version still becomes
+    its baseline.
     """
     move = move if held.is_first else standing_still(sub)
     known = Remembered.of(sub.row.remembered if move.remembered is None else move.remembered)
@@ -90,7 +94,9 @@ def _waiting(sub: Subscription, move: CursorMove, held: Held) -> CursorMove:
 
 
 def _measure_held(sub: Subscription, before: Held | None, at: Instant) -> Held | None:
-    """Return how long a change was there that a check at `at` finds; None once it is news."""
+    """Return how long a change found by a poll at `at` has persisted; None once it is to be
+    reported.
+    """
     lasting = sub.owner.sentinel.lasting
     if lasting is None:
         return None
@@ -100,7 +106,9 @@ def _measure_held(sub: Subscription, before: Held | None, at: Instant) -> Held |
 
 
 def may_wait(sub: Subscription) -> bool:
-    """Return whether changes of a subscription may wait: it takes what it is shown as a whole, names no value, and has not waited already."""
+    """Return whether changes of a subscription may wait: it takes whole pages, names no value, and
+    has not waited already.
+    """
     if (
         is_unconfirmed(sub)
         or sub.missing is not None

@@ -1,8 +1,8 @@
-"""Extremes: `lowest so far` and `highest of 30 days` asked of the values that a sentinel saw before
+"""Extremes: `lowest so far` and `highest of 30 days` over the values a sentinel saw before
 (`storage.watches.values`).
 
-Detection gets numbers to compare with: the values are kept outside of the pages. Where none is
-known yet nothing is lower or higher.
+Detection gets the numbers to compare with, since values are stored outside of the pages. While
+there are none, nothing is lower or higher.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _NEVER: Final = float("inf")
 
 
 class AskedSeries(NamedTuple):
-    """A series by its label, and how far back it counts (µs; 0: all of it)."""
+    """A series by its label, and its time span (µs; 0: all of it)."""
 
     label: str
     span: Duration
 
 
 Extremes = Mapping[AskedSeries, tuple[float, float]]
-"""The lowest and the highest value of each series that is asked for; none without values."""
+"""The lowest and highest value of each requested series; absent without values."""
 
 
 def read(connection: Connection, takers: Sequence[Subscription], before: int, at: Instant) -> Mapping[int, Extremes]:
-    """Return the extremes of what subscriptions saw in the versions of their page before this one,
-    by subscription; `at` is now (µs).
+    """Return the extremes of what subscriptions saw in the earlier versions of their page, by
+    subscription; `at` is now (µs).
     """
     found: dict[int, Extremes] = {}
     for sub in takers:
@@ -54,12 +54,12 @@ def read(connection: Connection, takers: Sequence[Subscription], before: int, at
 
 
 def are_asked(takers: Sequence[Subscription]) -> bool:
-    """Return whether a subscription asks for the lowest or highest value."""
+    """Return whether a subscription uses a lowest or highest value."""
     return any(any(_list_asked(part.expression)) for sub in takers for part in sub.asked)
 
 
 def with_extremes(expression: Expression, known: Extremes) -> Expression:
-    """Return an expression whose numbers are compared with the extremes that are known."""
+    """Return an expression whose numbers are compared with the known extremes."""
     match expression:
         case Interest():
             if not any(condition.measure in EXTREMES for condition in expression.where):

@@ -1,7 +1,8 @@
-"""Findings: all that a turn brings to its unit, before anybody is told of it.
+"""Findings: all results of a turn for its unit, before they are reported.
 
-One function for each way in which an answer is judged: it failed, was withheld, brought nothing new or a new version; and one for what is
-stored and taken without a poll. What they are given was examined before; `frames` are those of a page that names any. All are pure.
+One function per outcome: failed, withheld, unchanged, a new version; and one for stored content
+taken without a poll. Their inputs were examined before; `frames` are those of a page that names
+any. All are pure.
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ EMPTY_NOW: Final = "the page is empty now: what comes is a change from nothing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What a turn brings: the state of the page, what is said of the page (`events`), of its status and headers, of its content (`compared`),
-    and what is to be kept. Without a poll there is no `record`.
+    """The results of a turn: the state of the page, events of the page (`events`), of its status
+    and headers, of its content (`compared`), and what is to be stored. Without a poll there is no
+    `record`.
     """
 
     turn: Turn
@@ -67,12 +69,12 @@ class Findings:
     headers: tuple[ChangeRow, ...] = ()
     """changes of its headers"""
     remembered: tuple[CursorMove, ...] = ()
-    """cursors with the headers that they remember"""
+    """cursors with their stored headers"""
     version: Version | None = None
     members: tuple[Member, ...] = ()
     """of `version`, if it has frames"""
     frames: tuple[FrameRow, ...] | None = None
-    """the frames that the page names from now on; None: as before"""
+    """the frames that the page names from now on; None: unchanged"""
     digests: tuple[tuple[int, Digest], ...] = ()
     estimates: tuple[Estimate, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
@@ -80,7 +82,9 @@ class Findings:
 
 
 def of_failure(result: PollResult, failure: Failed, instance: DatabaseInstance) -> Findings:
-    """Return what a failure brings: no version, no cursor moves. One of our own network or disk is not held against the page."""
+    """Return the findings of a failure: no version, no cursor moves. A failure of our own network
+    or disk does not count against the page.
+    """
     before, at = result.page.state, result.at
     reason = failure.reason
     events: tuple[Event, ...] = ()
@@ -102,9 +106,10 @@ def of_failure(result: PollResult, failure: Failed, instance: DatabaseInstance) 
 def of_suspicion(
     result: PollResult, fetched: Fetched, seen: Examination | None, instance: DatabaseInstance
 ) -> Findings | None:
-    """Return what a body brings that looks like a wall, an error or next to nothing; None where it does not, or is believed all the same.
+    """Return the findings of a body that looks like a wall, an error or almost empty; None if it
+    does not, or is accepted anyway.
 
-    It is quarantined, no cursor moves, no estimator hears of it. The first two are kept.
+    The body is quarantined, no cursor moves, no estimator observes it. The first two are stored.
     """
     before, at = result.page.state, result.at
     if seen is None or not seen.suspicion or page_state.is_believed(before, seen.suspicion, at):
@@ -134,9 +139,11 @@ def of_no_change(
     instance: DatabaseInstance,
     floor: Duration,
 ) -> Findings:
-    """Return what an answer brings that is the newest version: what was `compared` of that, None where nobody takes the answer.
+    """Return the findings of an answer equal to the newest version. `compared` is its comparison,
+    None where no subscription takes it.
 
-    `memory` is what is known of the page's noise if that is to be written, `floor` the least time between two polls of a page.
+    `memory` is the page's noise memory if it is to be written, `floor` the shortest time between
+    two polls of a page.
     """
     before, at = result.page.state, result.at
     state, events = page_state.after_look(before, answer, at, floor=floor)
@@ -170,9 +177,11 @@ def of_version(
     instance: DatabaseInstance,
     floor: Duration,
 ) -> Findings:
-    """Return what a new version brings: of the page's body, or of one of its frames. `stored` is what was known of the page before.
+    """Return the findings of a new version, of the page's body or of one of its frames. `stored` is
+    what was known of the page before.
 
-    `memory` is what is known of the page's noise if that is to be written, `floor` the least time between two polls of a page.
+    `memory` is the page's noise memory if it is to be written, `floor` the shortest time between
+    two polls of a page.
     """
     before, at, seen = result.page.state, result.at, compared.examination
     body = frames.body if frames is not None else _get_fetched(answer)
@@ -228,7 +237,7 @@ def of_version(
 def of_stored(
     turn: Turn, compared: Compared, *, frames: tuple[FrameRow, ...] | None, memory: Memory | None
 ) -> Findings:
-    """Return what the newest stored version brings that is taken without a poll."""
+    """Return the findings of the newest stored version, taken without a poll."""
     state = turn.page.state
     return Findings(
         turn=turn,
@@ -240,14 +249,16 @@ def of_stored(
 
 
 def _tick(compared: Compared, look: PolledVersion) -> Compared:
-    """Return what was found in a new version with the ticks of all takers advanced, also of those that have still to compare."""
+    """Return the findings of a new version with all ticks advanced, including those of
+    subscriptions that have yet to compare.
+    """
     moved = {c.subscription_id for c in compared.cursors}
     idle = tuple(pass_tick(s, look.at) for s in look.takers if s.interval is not None and s.row.id not in moved)
     return replace(compared, cursors=(*tick_all(compared.cursors, look.page, look.at), *idle))
 
 
 def _digests_of(look: PolledVersion, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
-    """Return the digests of a new version and of its parts that are to be kept."""
+    """Return the digests of a new version and its parts to be stored."""
     if seen is None or seen.problem:
         return ()
     return tuple((look.seq, digest) for digest in (seen.digest, *seen.parts))
@@ -258,7 +269,9 @@ def _get_fetched(answer: Unchanged | Fetched) -> Fetched | None:
 
 
 def _hints(fetched: Fetched, seen: Examination | None, page_id: int, at: Instant) -> tuple[Estimate, ...]:
-    """Return what is to be kept of what a new version says of its further ones: a hub that tells of them, dates of its entries."""
+    """Return the hints in a new version about further ones to be stored: a hub that announces them,
+    dates of its entries.
+    """
     hub = seen.hub if seen is not None else Hub()
     return (*websub.estimates_of(page_id, fetched, hub, at), *signals.estimates_of(page_id, seen, at))
 
@@ -266,7 +279,9 @@ def _hints(fetched: Fetched, seen: Examination | None, page_id: int, at: Instant
 def _new_bodies(
     answer: Unchanged | Fetched, body: Fetched | None, sha256: str, stored: Stored, frames: FramedPage | None
 ) -> Iterator[NewBody]:
-    """Yield the bodies that a version brings, each beside the former one of its kind: its own, the list of its members, its picture."""
+    """Yield the bodies of a version, each with the former one of its kind: its own, its member
+    list, its picture.
+    """
     newest = stored.newest
     if body is not None:
         yield NewBody(body.body, sha256, stored.holder, newest.size if newest is not None else 0)
@@ -289,7 +304,7 @@ def _version(
     *,
     text_changed: bool,
 ) -> Version:
-    """Return the version that a body becomes; of a page with frames the one that all its members become."""
+    """Return the version for a body, or for all members of a page with frames."""
     if body is not None:
         own = (frames.holder if frames is not None else None) or seen
         version = _version_of(look, body, sha256, own, text_changed=text_changed)
@@ -345,7 +360,9 @@ def _picture_name(picture: bytes) -> str:
 def _first_events(
     events: tuple[Event, ...], seen: Examination, page_id: int, at: Instant, frames: FramedPage | None
 ) -> tuple[Event, ...]:
-    """Return events of which the one that says that a page has appeared says how it begins; and what the first version holds, for `add`."""
+    """Return events in which the page's first event describes its beginning and the first version's
+    content, for `add`.
+    """
     facts = seen.facts
     said = tuple(
         replace(event, data={**event.data, "words": facts.first_words})

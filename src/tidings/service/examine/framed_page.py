@@ -1,8 +1,9 @@
-"""Framed pages: what a page is made of that names frames, and which of these are followed (sentinels §5.4).
+"""Framed pages: the members of a page with frames, and which frames are followed (sentinels §5.4).
 
-A version of such a page is the list of its members, the page that holds the frames and each frame's newest good version, and changes when
-any member does. A frame that fails, or shows a wall, keeps its last good version: the page is then *partial*, which its polls say at once,
-and people are told once the frame counts as in error. Pure.
+A version of such a page is its member list, the page that holds the frames and each frame's newest
+good version, and changes when any member does. A frame that fails, or shows a wall, keeps its last
+good version: the page is then *partial*, which its polls record at once, and users are notified
+once the frame counts as in error. Pure.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     from tidings.model.observed.version import Version
 
 MOST_FRAMES: Final = 8
-"""Frames of one page that are followed, the first ones."""
+"""Most frames of one page that are followed, in page order."""
 
 
 def list_followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> list[PageIdentity]:
-    """Return the frames that are followed, of those that a page names: the first ones of its own site, each once, never itself.
+    """Return the frames to follow: the first ones of the page's own site, each once, never the page
+    itself.
 
-    They are asked for as the page is, by GET; what is meant for the page's origin goes to no other one. Those of a file are not followed.
+    They are fetched like the page, by GET; what is meant for the page's origin is sent to no other.
+    Frames of a file are not followed.
     """
     if address.is_local(final_url):
         return []
@@ -61,7 +64,9 @@ def _list_followed(holder: PageIdentity, final_url: str, addresses: Sequence[str
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame after a look: its newest good version as a member, None while it has none; `unasked`: why it was not asked for."""
+    """A frame after a poll: its newest good version as a member, None while it has none; `unasked`:
+    why it was not polled.
+    """
 
     identity: PageIdentity
     state: PageState
@@ -71,7 +76,7 @@ class Frame:
 
     @property
     def failing(self) -> str:
-        """Return why what it shows may not be what is there now; empty if all is well."""
+        """Return why its stored version may be outdated; empty if it is not."""
         if self.state.health != "ok":
             return f"{self.state.kind}: {self.state.reason}"
         return self.unasked or ("" if self.member is not None else "it has not been checked yet")
@@ -79,8 +84,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class FramedPage:
-    """A page and its frames after a look: the answer of the page that holds them, its body if that is new and what a job said of it, the
-    frames, whether they were looked at, which of them people knew to fail, and what the page is made of now.
+    """A page and its frames after a poll: the answer of the page that holds them, its body if new
+    and its examination, the frames, whether they were polled, which of them were reported as
+    failing, and the present members.
     """
 
     answer: Unchanged | Fetched
@@ -93,24 +99,28 @@ class FramedPage:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """Return what a version of the page is made of; nothing while there is no frame to be a part of it."""
+        """Return the members of a version; empty while no frame has one."""
         return self.made_of if len(self.made_of) > 1 else ()
 
     @property
     def sha256(self) -> str:
-        """Return what the version is named after: the list of members, or the body of a page without any frame as yet."""
+        """Return the hash that names the version: of the member list, or of the body while there is
+        no frame.
+        """
         return hashlib.sha256(member_list(self.made_of)).hexdigest() if self.members else self.made_of[0].sha256
 
     @property
     def partial(self) -> str:
-        """Return which frames may show something else than what is there now, and why; empty if none does."""
+        """Return which frames may be outdated, and why; empty if none is."""
         if not self.is_followed:
             return ""
         failing = [f"{frame.identity.url} ({why})" for frame in self.frames if (why := frame.failing)]
         return f"partial, {len(failing)} of {len(self.frames)} frames: {'; '.join(failing)}" if failing else ""
 
     def rows(self) -> tuple[FrameRow, ...]:
-        """Return the frames with what people know of each: that it fails, from its error on until all is well with it."""
+        """Return the frames with what was reported of each: that it fails, from its error until it
+        is well again.
+        """
         return tuple(
             FrameRow(
                 frame.state.page_id,
@@ -120,7 +130,7 @@ class FramedPage:
         )
 
     def events(self, page_id: int, at: Instant) -> tuple[Event, ...]:
-        """Return what people are told of frames that fail, and of none of them failing any more."""
+        """Return the events of frames that start to fail, and of the end of the last failure."""
         is_told = any(row.told for row in self.rows())
         if is_told and not self.told:
             failing = [frame for frame in self.frames if frame.state.health == "error"]
@@ -133,8 +143,8 @@ class FramedPage:
     def state(self, state: PageState, at: Instant, *, floor: Duration) -> PageState:
         """Return the state of the page that holds the frames, given its own.
 
-        A frame in doubt is checked again when it may be, and with it the page. What the server says of the freshness of the page that
-        holds the frames says nothing of them.
+        A frame in doubt is polled again when it may be, and the page with it. The server's
+        freshness claim for the holding page does not apply to its frames.
         """
         doubts = [
             frame.state.retry_at

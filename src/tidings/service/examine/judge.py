@@ -1,4 +1,4 @@
-"""Judge: whether an answer brings anything new, before anything in it is read, and whether it may be believed."""
+"""Judge whether an answer is new, before its content is parsed, and whether it can be believed."""
 
 from __future__ import annotations
 
@@ -14,31 +14,37 @@ if TYPE_CHECKING:
 
 
 def judge(state: PageState, answer: Unchanged | Fetched, seed: int) -> Fetched | None:
-    """Return the answer if it brings another body than that of the newest version, None if not. `seed` is that of body hashes."""
+    """Return the answer if its body differs from the newest version's, else None. `seed` is that of
+    body hashes.
+    """
     return answer if isinstance(answer, Fetched) and not is_known(state, answer, seed) else None
 
 
 def is_known(state: PageState, outcome: Outcome, seed: int) -> bool:
-    """Return whether an answer brings the body of the newest version."""
+    """Return whether an answer has the body of the newest version."""
     if not isinstance(outcome, Fetched) or len(outcome.body) != state.body_size or state.last_seq == 0:
         return False
     return xxh3(outcome.body, seed) == state.body_xxh3
 
 
 def is_contradiction(state: PageState, request: FetchRequest, outcome: Outcome, seed: int) -> bool:
-    """Return whether an answer cannot be believed: another body under the validators that were sent, or under none (RFC 9110 §13.1)."""
+    """Return whether an answer contradicts itself: another body under the validators that were
+    sent, or under none (RFC 9110 §13.1).
+    """
     if not isinstance(outcome, Fetched) or outcome.conditions != "answered":
         return False
     return not is_known(state, outcome, seed) and _says_unchanged(request.validators, outcome.validators)
 
 
 def _says_unchanged(sent: Validators, got: Validators) -> bool:
-    """Return whether the validators of a whole answer are those that were sent, or are none; an ETag counts before a date."""
+    """Return whether the validators of a full answer equal those sent, or are absent; an ETag takes
+    precedence over a date.
+    """
     if sent.etag and got.etag:
         return sent.etag.removeprefix("W/") == got.etag.removeprefix("W/")
     return not got or (sent.last_modified is not None and sent.last_modified == got.last_modified)
 
 
 def xxh3(body: bytes, seed: int) -> str:
-    """Return gate 0's hash of a body, seeded per installation."""
+    """Return the body hash of gate 0, seeded per installation."""
     return xxhash.xxh3_128_hexdigest(body, seed)

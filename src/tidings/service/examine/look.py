@@ -1,6 +1,7 @@
-"""What a turn examines: the newest version of a page, what it is compared with, and the subscriptions that take it.
+"""What a turn examines: the newest version of a page, what it is compared with, and its
+subscriptions.
 
-A page and one with frames differ in what they show, a new version and a stored one in where it comes from; all are examined alike. Pure.
+With or without frames, new or stored, all are examined alike. Pure.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PolledVersion:
-    """The newest version of a page as its subscriptions are about to see it."""
+    """The newest version of a page as its subscriptions will see it."""
 
     page: WatchedPage
     seq: int
@@ -41,32 +42,34 @@ class PolledVersion:
     at: Instant
     modified_at: Instant | None
     lost: Mapping[int, str]
-    """stored versions whose bodies cannot be given back, and why"""
+    """stored versions whose bodies cannot be restored, and why"""
     status: int = 200
     is_unframed: bool = False
-    """only the end of the connection ended the body"""
+    """the body ended only with the connection"""
     usual_words: int | None = None
-    """what the page is usually like, to judge a new body by; None for a first look or a stored version"""
+    """the page's usual size, to judge a new body; None for a first poll or a stored version"""
     parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
-    """the versions with their frames, the newest among them; empty for a page without"""
+    """the versions with their frames, including the newest; empty for a page without"""
     known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
-    """the digests known of what sentinels select of the references"""
+    """the known digests of what sentinels select in the references"""
     extremes: Mapping[int, Extremes] = field(default_factory=dict)
-    """what was lowest and highest of the values that takers saw before, by subscription"""
+    """lowest and highest of the values seen before, by subscription"""
     noise: Noise | None = None
-    """what is known of the page's noise, and what this look may teach"""
+    """the page's known noise, and what this poll may teach"""
 
     def comparing(self) -> tuple[Subscription, ...]:
-        """Return the takers that have something to compare the newest version with."""
+        """Return the subscriptions with a version to compare the newest one with."""
         return tuple(s for s in self.takers if s.row.seen != self.seq and reference(s))
 
     def beginning(self) -> tuple[Subscription, ...]:
-        """Return the takers for which the newest version is the first."""
+        """Return the subscriptions for which the newest version is the first."""
         return tuple(s for s in self.takers if s.row.seen != self.seq and not reference(s))
 
 
 def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[Subscription, ...]) -> PolledVersion:
-    """Return the look at a new body; of a page with frames nobody takes it, which is compared when they are there."""
+    """Return the polled version of a new body. With frames it has no subscriptions: it is compared
+    once the frames are there.
+    """
     page, at, before = result.page, result.at, result.page.state
     seq = before.last_seq + 1
     return PolledVersion(
@@ -90,7 +93,7 @@ def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[
 def of_frames(
     result: PollResult, framed: FramedPage, stored: Stored, frames: tuple[Part, ...], takers: tuple[Subscription, ...]
 ) -> PolledVersion:
-    """Return the look at a page with its frames, one of which or which itself is new."""
+    """Return the polled version of a page that is new itself or has a new frame."""
     page, at, own, holder = result.page, result.at, framed.body, framed.holder
     if own is not None:
         charset = holder.charset if holder is not None else ""
@@ -116,7 +119,7 @@ def of_frames(
 
 
 def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple[Subscription, ...]) -> PolledVersion:
-    """Return the look at the newest stored `version` of a page."""
+    """Return the newest stored `version` of a page as a polled version."""
     newest = turn.page.state.last_seq
     return PolledVersion(
         page=turn.page,
@@ -135,7 +138,7 @@ def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple
 
 
 def find_modified(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
-    """Return Last-Modified, clamped to [last check, now] (sentinels §5.2)."""
+    """Return Last-Modified, clamped to [last poll, now] (sentinels §5.2)."""
     try:
         said = parsedate_to_datetime(fetched.headers.get("last-modified", ""))
     except ValueError:
@@ -145,7 +148,7 @@ def find_modified(fetched: Fetched, checked_at: Instant | None, now: Instant) ->
 
 
 def _newest_date(result: PollResult, framed: FramedPage, stored: Stored) -> Instant | None:
-    """Return when a page with frames was modified: the servers' word on the members that are new."""
+    """Return when a page with frames was modified, by Last-Modified of its new members."""
     before = {part.key: part.sha256 for part in stored.parts.get(result.page.state.last_seq, ())}
     said = [
         frame.version.modified_at

@@ -1,6 +1,7 @@
-"""Standing: what an answer makes of a page's state (sentinels §5.3).
+"""The state of a page after an answer (sentinels §5.3).
 
-`ok → shaky → error(kind) → ok`. Going into and out of error are events, told once; repetitions are not. Nothing of this moves a cursor.
+`ok → shaky → error(kind) → ok`. Entering and leaving an error are events, reported once;
+repetitions are not. No cursor moves.
 """
 
 from __future__ import annotations
@@ -25,17 +26,21 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import PageState
 
 SATURATED: Final = EventType.PAGE_SATURATED
-"""The type of the event of a page that looks different each time."""
+"""The event type of a page that differs at each poll."""
 FAILURES_TO_ERROR: Final = 2
 SHAKY_AT_LEAST: Final = HOUR
 AGAIN_AFTER: Final = 20 * SECOND
-"""How long a page is left alone whose look could not be kept, for want of room say."""
-"""A page is in error once so many failures span so long, or once its server asks to be left alone for so long."""
+"""Pause of a page whose poll could not be stored, e.g. because the disk is full."""
+"""A page is in error after this many failures over this long, or when its server asks for a pause
+this long.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a kind of failure is met: in error `at_once` or once it lasts; the first wait, its growth, the longest wait (µs)."""
+    """How a kind of failure is handled: in error `at_once` or once it lasts; first wait, growth
+    factor, longest wait (µs).
+    """
 
     at_once: bool
     first: Duration
@@ -66,13 +71,15 @@ MANNERS: Final[dict[ErrorKind, Manner]] = {
     "disk": Manner(at_once=False, first=AGAIN_AFTER, factor=1, longest=AGAIN_AFTER),
 }
 GONE_DAILY: Final = 7
-"""Looks at a page that said 410, one a day; after these one a week."""
+"""Polls of a page that answers 410, one a day; then one a week."""
 
 
 def after_failure(
     before: PageState, failed: Failed, at: Instant, *, interval: Duration | None = None
 ) -> tuple[PageState, tuple[Event, ...]]:
-    """Return the state after a failure, and the event if the page goes into error (or from one kind of error into another)."""
+    """Return the state after a failure, and the event if the page enters an error, or changes its
+    kind.
+    """
     failures = before.failures + 1
     since = before.failing_since if before.failing_since is not None else at
     lasting = failures >= FAILURES_TO_ERROR and at - since >= SHAKY_AT_LEAST
@@ -95,7 +102,7 @@ def after_failure(
 
 
 def _own_interval(before: PageState, promised: Duration | None, at: Instant) -> Duration:
-    """Return how often a page is checked: as a sentinel asks, else as it was done last, an hour at least."""
+    """Return the page's poll interval: as a sentinel asks, else the last one, at least an hour."""
     if promised is not None:
         return promised
     last = at - before.polled_at if before.polled_at is not None and before.failures == 0 else 0
@@ -103,33 +110,41 @@ def _own_interval(before: PageState, promised: Duration | None, at: Instant) -> 
 
 
 GONE_AFTER: Final[Duration] = DAY
-"""A page that was in error for so long, without a good look in between, is told to be gone: NOT(ok)[error, PLUS(error, a day)] (sentinels §3.5)."""
+"""A page in error for this long, without a good poll in between, is reported as gone:
+NOT(ok)[error, PLUS(error, a day)] (sentinels §3.5).
+"""
 
 
 def _news_of(before: PageState, state: PageState, data: Mapping[str, Any], at: Instant) -> tuple[Event, ...]:
-    """Return what is told of a failed look: a new error, or the first check that finds an old one to have lasted for a day."""
+    """Return the events of a failed poll: a new error, or the first poll that finds an error to
+    have lasted for a day.
+    """
     if state.health != "error":
         return ()
     if before.health != "error" or before.kind != state.kind:
         return (Event(type=EventType.PAGE_ERROR, at=at, page_id=state.page_id, data=data),)
     since, last = data["since"], before.polled_at
     if state.kind == "login":
-        return ()  # the page is there, and nobody could see it
+        return ()  # the page exists, but cannot be read
     if last is not None and last - since < GONE_AFTER <= at - since:
         return (Event(type=EventType.PAGE_GONE, at=at, page_id=state.page_id, data=data),)
     return ()
 
 
 CONFIRM_AFTER: Final[Duration] = 5 * MINUTE
-"""A second look agrees with a suspicion only if it is at least so much later."""
+"""A second poll confirms a suspicion only if it is at least this much later."""
 CAN_BE_TRUE: Final = frozenset({"collapsed", "empty"})
-"""Suspicions that a second look turns into a version: a page may really have become short. A wall never is the page."""
+"""Suspicions that a second poll turns into a version: a page may really have become short. A wall
+is never the page.
+"""
 ANOTHER_AFTER: Final[Duration] = WEEK
-"""A page that has been of another type for so long, without a good look in between, is taken for what it is."""
+"""A page with another content type for this long, without a good poll in between, is accepted."""
 
 
 def is_believed(before: PageState, kind: str, at: Instant) -> bool:
-    """Return whether a suspicious body is a version all the same: it has lasted, or it is empty where nothing was known of the page."""
+    """Return whether a suspicious body is accepted as a version: it has lasted, or it is empty and
+    nothing was known of the page.
+    """
     if kind == "empty" and before.last_seq == 0:
         return True
     if kind == "other_type":
@@ -138,17 +153,18 @@ def is_believed(before: PageState, kind: str, at: Instant) -> bool:
 
 
 def is_confirmed(before: PageState, kind: str, at: Instant) -> bool:
-    """Say whether a look finds again what an earlier one was withheld for."""
+    """Return whether a poll confirms an earlier suspicion."""
     return before.suspect_kind == kind and before.suspect_at is not None and at - before.suspect_at >= CONFIRM_AFTER
 
 
 def after_suspicion(
     before: PageState, kind: str, why: str, *, sha256: str, at: Instant
 ) -> tuple[PageState, tuple[Event, ...]]:
-    """Return the state after a body that is withheld: a second look soon, then the page is in error of that kind, told once.
+    """Return the state after a withheld body: a second poll soon, then the page is in error of that
+    kind, reported once.
 
-    What the page showed before stays its newest version, so that nothing has "changed back" when the wall is gone. It is asked for again without
-    validators: some servers answer a request that matches them with 200 and nothing.
+    The newest version stays, so that nothing has "changed back" when the wall is gone. The next
+    request has no validators: some servers answer matching ones with 200 and an empty body.
     """
     was_conditional = bool(before.validators) and not is_audit(before, at)
     confirmed = is_confirmed(before, kind, at)
@@ -177,13 +193,17 @@ def after_suspicion(
 
 
 def freeze(before: PageState, at: Instant) -> PageState:
-    """Return the state after a failure that is our own network's: asked again in a minute, and nothing is held against the page."""
+    """Return the state after a failure of our own network: polled again in a minute, without
+    counting against the page.
+    """
     again = lengthen(MINUTE, before.page_id, before.polls)
     return replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
 
 
 def unkept(before: PageState, failed: Failed, at: Instant) -> PageState:
-    """Return the state after a look that the data directory did not take: said, asked again soon, and nothing is held against the page."""
+    """Return the state after a poll that the data directory did not store: reported, polled again
+    soon, without counting against the page.
+    """
     again = lengthen(AGAIN_AFTER, before.page_id, before.polls)
     state = replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
     return state if before.health == "error" else replace(state, health="shaky", kind=failed.kind, reason=failed.reason)
@@ -193,9 +213,11 @@ TOO_MANY: Final = 429
 
 
 def wait(failed: Failed, failures: int, *, page_id: int, own: Duration = HOUR) -> Duration:
-    """Return how long a page is left alone: what the server asked for, else a wait that grows, up to a fifth longer from page to page.
+    """Return the pause of a page: what the server asked for, else a growing wait, up to a fifth
+    longer from page to page.
 
-    Where it says that it is asked too often (429), and not until when or in vain, the wait is never shorter than the page's `own` interval.
+    After a 429 without a usable Retry-After the wait is never shorter than the page's `own`
+    interval.
     """
     if failed.retry_after is not None and (failures == 1 or failed.status != TOO_MANY):
         return failed.retry_after
@@ -210,7 +232,9 @@ def wait(failed: Failed, failures: int, *, page_id: int, own: Duration = HOUR) -
 
 
 MOVED_AT_LEAST: Final[Duration] = DAY
-"""A page has moved for good once so many checks, over so long, were led to the same address."""
+"""A page has moved permanently once this many polls, over this long, were redirected to the same
+address.
+"""
 
 
 def after_look(
@@ -223,18 +247,19 @@ def after_look(
     modified_at: Instant | None = None,
     floor: Duration = 0,
 ) -> tuple[PageState, tuple[Event, ...]]:
-    """Return the state after a good look, and what is told of it: an error that ends, a page that has moved or looks different each time.
+    """Return the state after a good poll, and its events: an error that ends, a page that has moved
+    or differs at each poll.
 
-    What the answer says of validators and freshness is learned, and what became of the claims before.
+    Learns from the answer's validators and freshness, and checks the earlier claims.
 
     Args:
         state: The state before.
-        answer: What came; permanent redirects led to `answer.moved`.
-        at: When.
-        changed: Whether it brings another body than the newest version.
-        differs: Whether the text of that is another one.
+        answer: The answer; permanent redirects led to `answer.moved`.
+        at: The time.
+        changed: Whether the body differs from the newest version's.
+        differs: Whether its text differs.
         modified_at: When the page was modified, if its server says so.
-        floor: The least time between two looks (µs).
+        floor: The shortest time between two polls (µs).
     """
     moved = answer.moved
     events: tuple[Event, ...] = ()
@@ -279,7 +304,9 @@ def after_look(
 
 
 def _move(state: PageState, moved: str, at: Instant) -> tuple[Instant | None, int]:
-    """Return since when a page points on for good to `moved`, and in how many looks; the last sight that is needed comes late enough."""
+    """Return since when a page redirects permanently to `moved`, and in how many polls; the last
+    one needed must come late enough.
+    """
     if not moved:
         return None, 0
     if moved != state.moved_to or state.moved_at is None:
@@ -298,7 +325,9 @@ def after_version(
     text_changed: bool,
     seed: int,
 ) -> PageState:
-    """Return the state with version `seq` as the newest, whose body `fetched` brought; None where only frames of the page are new."""
+    """Return the state with version `seq` as the newest, whose body is `fetched`; None if only
+    frames of the page are new.
+    """
     own = seen if fetched is not None else None
     return replace(
         state,
@@ -316,13 +345,14 @@ def after_version(
 
 
 DOUBTED: Final = 20
-"""Looks without a change after which a claim of freshness is believed again that had proved false."""
+"""Polls without a change after which a freshness claim is trusted again after a false one."""
 
 
 def _doubt_of_freshness(before: PageState, *, changed: bool, at: Instant, modified_at: Instant | None) -> int:
-    """Return for how many looks without a change a claim of freshness is still not believed, given what became of the one before (P-6).
+    """Return for how many polls without a change a freshness claim stays untrusted, given the last
+    claim's outcome (P-6).
 
-    A claim is false if the body changed within it: it was found so, or was modified then.
+    A claim is false if the body changed within it, as found by a poll or by its modification date.
     """
     until, since = before.fresh_until, before.checked_at
     if not changed:
@@ -338,16 +368,22 @@ AUDIT_AT_LEAST: Duration = DAY
 SUSPECTED: Final = -1
 """The honest streak of a page whose answer to a conditional request was withheld."""
 LIARS: Final = -2
-"""The honest streak of one that answered well without validators right after: they are not used any more."""
+"""The honest streak of a page that then answered well without validators: they are no
+longer used.
+"""
 
 
 def knows_no_body(state: PageState) -> bool:
-    """Say whether no version can be compared with: there was none yet, or the newest was let go while nobody watched."""
+    """Return whether there is no version to compare with: none yet, or the newest was deleted while
+    the page was not watched.
+    """
     return state.body_size < 0
 
 
 def is_audit(state: PageState, now: Instant) -> bool:
-    """Say whether the next request must be unconditional: 1 in k and at least daily (contracts §11)."""
+    """Return whether the next request must be unconditional: 1 in k and at least daily (contracts
+    §11).
+    """
     if state.last_seq == 0 or state.unconditional_in <= 0:
         return True
     return state.audited_at is None or now - state.audited_at >= AUDIT_AT_LEAST
@@ -356,10 +392,12 @@ def is_audit(state: PageState, now: Instant) -> bool:
 def _validators(
     state: PageState, outcome: Unchanged | Fetched, *, changed: bool, at: Instant
 ) -> tuple[Validators, int, int, Instant | None]:
-    """Return the validators, for how long they have been honest, in how many polls the next audit is, and when the last one was.
+    """Return the validators, their honest streak, the polls until the next audit, and the time of
+    the last audit.
 
-    It is counted down to the next audit: k from 5 to 20 while the validators are honest, k = 1 after a caught lie (contracts §11).
-    A lie is a body that changed under validators that the server repeats; one that was nothing under them, and is the page without them, is the last.
+    The countdown to the next audit starts at k: 5 to 20 while the validators are honest, 1 after a
+    caught lie (contracts §11). A lie is a changed body under validators that the server repeats;
+    also a body that was empty under them and is the page without them.
     """
     if state.honest_streak in {SUSPECTED, LIARS} and isinstance(outcome, Fetched):
         return outcome.validators, LIARS, 0, at

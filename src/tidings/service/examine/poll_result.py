@@ -1,4 +1,6 @@
-"""The result of a poll: what was paid for, of which page, and how it was answered; all that is made of it begins with this value."""
+"""The result of a poll: what was paid for, of which page, and its answer; the input of everything
+that follows.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A page at an instant `at`, and the subscriptions that take what it shows then: by a poll, or of what is stored.
+    """A page at an instant `at`, and the subscriptions that take its content then, by a poll or
+    from storage.
 
-    `eager` are the sentinels that asked for it, which take it before their tick; `owed` counts, by subscription, how often a comparison
-    that is still owed has died. `epoch` is the poller's.
+    `eager` are the sentinels that requested it, which take it before their tick; `owed` counts, by
+    subscription, how often an owed comparison has died. `epoch` is the poller's.
     """
 
     page: WatchedPage
@@ -37,9 +40,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollResult(Turn):
-    """A turn by a poll: what was paid for and its outcome, the requests that it answers, and host states that are to be stored.
+    """A turn by a poll: the charge and its outcome, the requests it answers, and host states to
+    store.
 
-    `ours` says that a failure is our own network's: the page keeps its state.
+    `ours`: the failure is of our own network, and the page keeps its state.
     """
 
     charged: Charged
@@ -56,7 +60,7 @@ class PollResult(Turn):
     def record(
         self, outcome: PollOutcome, *, reason: str = "", text_changed: bool = False, kind: str = ""
     ) -> PollRecord:
-        """Return the record of this poll; `reason` is what there is to say of its end."""
+        """Return the record of this poll; `reason` explains its outcome."""
         said = (reason, f"{ROBOTS}: {ignored}" if (ignored := robots_ignored(self.page)) else "")
         return PollRecord(
             poll_id=self.charged.poll_id,

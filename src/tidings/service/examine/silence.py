@@ -1,7 +1,8 @@
-"""Silence: what is notified of what masks leave out (0044).
+"""Silence: notify users of what masks leave out (0044).
 
-Where masks left out all that a sentinel would have been notified of in its last ten polls, its owner is notified of that, once for the masks and at most
-once a day for a recipient. What was left out and then stays as it is has settled: it is news, once.
+If masks left out everything a sentinel would have reported in its last ten polls, its owner is
+notified, once for the masks and at most once a day per recipient. Masked content that then stays
+unchanged has settled: it is reported once.
 """
 
 from __future__ import annotations
@@ -33,39 +34,47 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 MOST_WORDS: Final = 5
-"""Places whose words are named to the owner."""
+"""Most places whose words are named to the owner."""
 LATEST: Final = 60
-"""Changes of a page among which one that has settled is looked for."""
+"""Most recent changes of a page searched for a settled one."""
 NEVER: Final = 0
 LONGEST: Final = 160
-"""So much is kept of what a page showed that looks different each time."""
+"""Characters stored of an excerpt of a page that differs at each poll."""
 
 
 class Silence:
-    """Knows who was notified when, and when something on a page will have settled; both are read from the store when first needed."""
+    """Tracks when users were notified, and when masked content will have settled; loaded from the
+    store at first use.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._notified: dict[int, Instant] | None = None
         """when each recipient was last notified of silence"""
         self._settles: dict[int, int] = {}
-        """at which poll of a page something will have settled if nothing changes until then; 0: nothing will"""
+        """poll number of a page at which masked content will have settled if unchanged until then;
+        0: none
+        """
 
     async def settles(self, page: WatchedPage) -> bool:
-        """Return whether something will have settled at this poll, which found the page unchanged."""
+        """Return whether something will have settled at this poll, which found the page
+        unchanged.
+        """
         page_id = page.state.page_id
         if page_id not in self._settles:
             self.expect(page_id, (await self._store.read(read, page_id)).memory)
         return NEVER < self._settles[page_id] <= page.state.polls + 1
 
     def expect(self, page_id: int, memory: Memory) -> None:
-        """Hear what is known of a page's noise now."""
+        """Update when a page's masked content will settle, from its noise memory."""
         self._settles[page_id] = memory.settles_at
 
     async def review(
         self, page: WatchedPage, compared: Compared, memory: Memory | None, at: Instant
     ) -> tuple[Compared, Memory | None]:
-        """Return what was found with what is notified of silence, and what is known of the page's noise then (None as given)."""
+        """Return the findings with notices of silence, and the page's noise memory after them (None
+        as given).
+        """
         if memory is None:
             return compared, None
         self.expect(page.state.page_id, memory)
@@ -87,7 +96,9 @@ class Silence:
         ), memory
 
     async def _notice(self, sub: Subscription, masked: Sequence[Masked], at: Instant) -> Event | None:
-        """Return the event that its owner is notified of, None if a recipient was notified of silence less than a day ago."""
+        """Return the event to notify the owner with, None if a recipient was notified of silence
+        less than a day ago.
+        """
         if self._notified is None:
             self._notified = await self._store.read(_find_last_notified, at - DAY)
         owner = sub.owner
@@ -118,7 +129,9 @@ def _find_last_notified(connection: Connection, since: Instant) -> dict[int, Ins
 
 
 def find_settled(connection: Connection, page: WatchedPage, masks: Collection[str], at: Instant) -> list[ChangeRow]:
-    """Return the changes that were left out by masks and have settled since, the newest of each subscription and mask."""
+    """Return the changes that masks left out and that have settled since, the newest of each
+    subscription and mask.
+    """
     kept = read(connection, page.state.page_id).kept
     wanted = {
         (sub_id, mask)
@@ -169,9 +182,11 @@ def _subtract_mask(whole: ChangeSet, masked: Iterable[Masked]) -> ChangeSet:
 
 
 def evidence(connection: Connection, page_id: int, memory: Memory | None) -> dict[str, str]:
-    """Return what a page showed before and shows now, and the mask that would leave it out, "" if none would.
+    """Return what a page showed before and shows now, and the mask that would leave it out, "" if
+    none would.
 
-    Best is what is known to differ at nearly every look and may be masked; else what was new in the newest change that was found.
+    Prefers a place known to differ at nearly every poll that can be masked; else the news in the
+    newest change.
     """
     if memory is not None and memory.offers:
         thing = max(memory.offers, key=lambda one: one.changed)

@@ -1,4 +1,4 @@
-"""Bodies: the stored versions that a look needs. How new ones are kept is `poll/keep`."""
+"""Read the stored versions that a poll needs. `poll/keep` stores new ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the database holds of the versions that a look needs; `lost` are those that cannot be given back, and why."""
+    """The stored versions that a poll needs; `lost` are those that cannot be restored, and why."""
 
     bodies: Mapping[int, Body]
     digests: Mapping[int, Digest]
@@ -34,37 +34,40 @@ class Stored:
     newest: Version | None = None
     """the page's newest version"""
     holder: str = ""
-    """the hash of its body, of one with frames that of the page that holds them"""
+    """the hash of its body, with frames that of the page that holds them"""
     parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
-    """the same versions with their frames, where the page has, or one of them had, any"""
+    """the same versions with their frames, where the page or one of them has any"""
     digests_of_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
-    """what is known of the parts of these versions that sentinels select"""
+    """the known digests of the parts of these versions that sentinels select"""
     times: Mapping[int, Instant] = field(default_factory=dict)
-    """when they were looked at"""
+    """when they were polled"""
     noise: Known = Known()
-    """what is known of the page's noise"""
+    """the known noise of the page"""
 
 
 RECENT: Final = 5
-"""Newest versions that say what a page is usually like (contracts §11: collapsed text)."""
+"""Number of newest versions that show a page's usual size (contracts §11: collapsed text)."""
 _WHOLE = frozenset({EXTRACTION, WITH_FRAMES})
 
 
 class Bodies:
-    """Reads bodies."""
+    """Reads stored bodies."""
 
     def __init__(self, store: Store, archive: Archive) -> None:
         self._store = store
         self._archive = archive
 
     async def load(self, page_id: int, seqs: set[int], *, is_framed: bool = False) -> Stored:
-        """Return these versions of a page with the digests that are known of them; `is_framed`: it names frames now."""
+        """Return these versions of a page with their known digests; `is_framed`: it names frames
+        now.
+        """
         return await self._store.read(self._read, page_id, seqs, is_framed) if seqs else Stored({}, {}, {})
 
     async def context(self, page_id: int, seqs: set[int], *, is_framed: bool = False, learns: bool = False) -> Stored:
-        """Return these versions and what the page is usually like, to judge a new body by.
+        """Return these versions and the page's usual size, to judge a new body.
 
-        If it `learns`, and nothing is known of the page's noise yet, its newest versions are there too.
+        If it `learns`, and nothing is known of the page's noise yet, its newest versions are
+        included.
         """
         return await self._store.read(self._read_context, page_id, seqs, is_framed, learns)
 
@@ -92,7 +95,7 @@ class Bodies:
         known: Known | None = None,
         read: Mapping[int, Version] | None = None,
     ) -> Stored:
-        """Return versions of a page; `known` and `read` are what of its noise and its versions has been read already."""
+        """Return versions of a page; `known` and `read` are its noise and versions already read."""
         found: dict[int, Body] = {}
         rows: dict[int, Version] = {}
         lost: dict[int, str] = {}
@@ -126,26 +129,28 @@ class Bodies:
         )
 
     async def frames(self, made_of: Sequence[Member]) -> tuple[Part, ...]:
-        """Return frames, named as members of a version."""
+        """Return frames, given as members of a version."""
         return await self._store.read(read_frames, self._archive, made_of)
 
 
 def read_body(connection: Connection, archive: Archive, page_id: int, seq: int) -> Body:
-    """Return a stored version as a job takes it; of one with frames the page that holds them."""
+    """Return a stored version as job input; with frames, the page that holds them."""
     return _body(connection, archive, _version(connection, page_id, seq))
 
 
 def read_parts(
     connection: Connection, archive: Archive, holder: PageIdentity, version: Version, body: Body
 ) -> tuple[Part, ...]:
-    """Return a version with its frames; `body` is that of the page that holds them."""
+    """Return a version's parts with its frames; `body` is that of the page that holds them."""
     own = Part(key=holder.key, url=holder.url, sha256=members.holder_sha256(connection, version), body=body)
     made_of = members.of_version(connection, version.page_id, version.seq) if version.frames else []
     return (own, *read_frames(connection, archive, made_of[1:]))
 
 
 def read_frames(connection: Connection, archive: Archive, made_of: Sequence[Member]) -> tuple[Part, ...]:
-    """Return frames, named as members of a version; `LookupError` if the page of one is gone."""
+    """Return frames, given as members of a version. Raises `LookupError` if the page of one is
+    gone.
+    """
     found = []
     for member in made_of:
         page_id = pages.find_by_key(connection, member.key)

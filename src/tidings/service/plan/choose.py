@@ -1,4 +1,4 @@
-"""Choosing: of the pages that are due, those that are looked at now; and where the budget has looks to spare, those that are nearly due."""
+"""Choose which due pages are polled now; with budget to spare, also pages that are nearly due."""
 
 from __future__ import annotations
 
@@ -30,24 +30,28 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedPage
 
 MOST_SPARE: Final = 1024
-"""So many pages are looked through for those that are worth a spare look: those that have waited longest, as parts of their waits."""
+"""Most pages considered for a spare poll: those that have waited longest relative to their
+interval.
+"""
 
 
 class Tier(IntEnum):
-    """What goes before what, whatever it bids: those of a higher tier are chosen first."""
+    """Priority before any bid: higher tiers are chosen first."""
 
     BID = 0
-    """what a policy bids for"""
+    """bids of the policy"""
     TICK = 1
-    """ticks, by their lateness, and second polls, which are worth nothing later"""
+    """ticks, by lateness, and second polls, which lose their worth later"""
     NEEDED = 2
-    """what is needed in time, by its rank"""
+    """polls with a deadline, by rank"""
     ASKED = 3
-    """what somebody asked for"""
+    """requested polls"""
 
 
 class Limits(NamedTuple):
-    """What a tick may spend: `tokens` of the budget of all polls, `purses` of each class, `looks` at most."""
+    """What may be spent at once: `tokens` of the budget of all polls, `purses` of each class, at
+    most `looks` polls.
+    """
 
     tokens: float
     looks: int
@@ -55,7 +59,9 @@ class Limits(NamedTuple):
 
 
 class Chooser:
-    """Chooses among the rows of the roster. `classes` are the budgets within the budget; a browser has `render_places`."""
+    """Chooses among the rows of the roster. `classes` are the budget classes; a browser has
+    `render_places`.
+    """
 
     def __init__(
         self,
@@ -91,8 +97,8 @@ class Chooser:
         only: Collection[int] | None = None,
         empty_at: Instant = 0,
     ) -> list[Grant]:
-        """Return the grants of the best of the pages that are due; they are reserved. `only` leaves all others alone; the budget was last
-        found empty at `empty_at`.
+        """Return the grants of the best due pages, which are reserved. `only` excludes all others;
+        the budget was last empty at `empty_at`.
         """
         roster = self._roster
         rows = roster.ready(now)
@@ -107,10 +113,11 @@ class Chooser:
         return [self._grant(row, self._reason(row, now)) for row in chosen]
 
     def spare(self, now: Instant, gate: HostGate, limits: Limits) -> list[Grant]:
-        """Return the grants of the pages that bid most below the price; they are reserved.
+        """Return the grants of the highest bids below the price; their pages are reserved.
 
-        None that would not be looked at by now if the budget did not bind: its bid at the floor price says so. None whose host
-        others wait for, that is left alone or not open now, or that waits for the browser.
+        Excludes pages that would not be polled by now under a non-binding budget (by their bid at
+        the floor price), pages of hosts that others wait for or that are paused or closed now, and
+        pages that wait for the browser.
         """
         roster = self._roster
         free = np.flatnonzero((roster.due > now) & ~roster.busy & (roster.ids >= 0) & ~roster.rendered)
@@ -136,9 +143,11 @@ class Chooser:
         return {code: gate.ready_at(name) <= now for name, code in names}
 
     def _allocate(self, rows: Rows, bids: Floats, tiers: Ids, ready: Mapping[int, bool], limits: Limits) -> list[int]:
-        """Return the rows that are looked at now, best first; ties go by what is due longest, then by page, over restarts too.
+        """Return the rows to poll now, best first. Ties go to the longest due, then by page, the
+        same after a restart.
 
-        A look that somebody asked for is chosen whatever its class may spend: who charges it can say that it must wait.
+        A requested poll is chosen even if its class cannot pay; the charge then reports that it
+        must wait.
         """
         roster = self._roster
         order = np.lexsort((roster.ids[rows], roster.due[rows]))
@@ -164,7 +173,7 @@ class Chooser:
         return best
 
     def _grant(self, row: int, reason: PollReason) -> Grant:
-        """Reserve a page and return the grant of a look at it."""
+        """Reserve a page and return the grant of its poll."""
         roster = self._roster
         page = self._pages[int(roster.ids[row])]
         roster.busy[row] = True
@@ -178,7 +187,9 @@ class Chooser:
         )
 
     def _with_places(self, rows: Rows, now: Instant, ready: Mapping[int, bool], needed: Mapping[int, float]) -> Rows:
-        """Return the rows without the rendered pages for which the browser has no place now: they wait without a grant."""
+        """Return the rows without those rendered pages for which the browser has no place now; they
+        wait without a grant.
+        """
         roster = self._roster
         rendered = rows[roster.rendered[rows]]
         if not len(rendered):
@@ -190,7 +201,7 @@ class Chooser:
         return np.sort(np.concatenate([rows[~roster.rendered[rows]], best]))
 
     def _reason(self, row: int, now: Instant) -> PollReason:
-        """Return why a page is looked at."""
+        """Return why a page is polled."""
         if self._roster.forced[row]:
             return PollReason(Why.ASKED)
         page_id = int(self._roster.ids[row])
@@ -199,7 +210,9 @@ class Chooser:
         return self._dues.why(page_id, ticks=bool(self._roster.tick[row] <= now))
 
     def _rank_needed(self, now: Instant, gate: HostGate, saved: float) -> dict[int, float]:
-        """Return the ranks of the pages that are needed in time now; `saved` is what the budget holds at most."""
+        """Return the ranks of the pages with an open deadline now; `saved` is the most the budget
+        can hold.
+        """
         sought = [
             Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left, d.together)
             for d in self._needs.list_begun(now)
@@ -220,7 +233,7 @@ class Chooser:
         )
 
     def _bids(self, rows: Rows, now: Instant, needed: Mapping[int, float]) -> tuple[Floats, Ids]:
-        """Return what a look at each page is worth now, whoever wants it, and the tier of each."""
+        """Return the worth of a poll of each page now, over all its sentinels, and its tier."""
         roster = self._roster
         ids, ticks = roster.ids[rows], roster.tick[rows]
         bids = self._proposals.bids(ids, now, self._proposals.price)
@@ -240,9 +253,11 @@ class Chooser:
         return np.maximum(bids, 1e-9), tiers
 
     def _find_starved(self, rows: Rows, late: Mask, now: Instant) -> Mask:
-        """Return which pages that are left to the policy have waited twice as long as it wants, on a host whose ticks come first.
+        """Return which policy pages have waited twice as long as planned on a host whose ticks come
+        first.
 
-        Where the ticks of a host fill its gaps, these pages would wait for ever. `late` marks the rows whose tick is due.
+        Where ticks fill a host's gaps, these pages would wait for ever. `late` marks the rows with
+        a due tick.
         """
         roster = self._roster
         starved = ~late & np.isin(roster.host[rows], roster.host[rows[late]])
@@ -254,6 +269,6 @@ class Chooser:
         return starved
 
     def _since(self, rows: Rows, now: Instant) -> Instants:
-        """Return since when pages that are left to the policy are due: one that was never polled since it was added."""
+        """Return since when policy pages are due; a page never polled, since it was added."""
         due = self._roster.due[rows]
         return np.minimum(np.where(due <= 0, self._proposals.get_added_at(self._roster.ids[rows]), due), now)

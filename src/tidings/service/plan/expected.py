@@ -1,4 +1,4 @@
-"""Expected: looks that must be made soon after a page is expected to change (`Fetch on change within …`; 001 §5.1)."""
+"""Polls required soon after an expected change of a page (`Fetch on change within …`; 001 §5.1)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,23 @@ if TYPE_CHECKING:
 
 
 def has_expectations(page: WatchedPage) -> bool:
-    """Return whether some sentinel asks for looks within a time of expected updates."""
+    """Return whether a sentinel asks for polls within a time of expected updates."""
     return any(isinstance(s.fetch, FetchOnChange) and s.fetch.within is not None for s in page.subscriptions.values())
 
 
 def _interval(learned: Mapping[str, Any]) -> Duration | None:
-    """Return how far apart changes of a page are, as its policy remembers: the intervals that it saw, or the rate that it learned."""
+    """Return the interval between changes of a page from its policy's memory: observed intervals,
+    or the estimated rate.
+    """
     rate = learned.get(RATE)
     return rate_interval(rate) if isinstance(rate, Mapping) else learn_interval(learned.get("intervals") or ())
 
 
 def list_expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline]:
-    """Yield the next checks at a page, for each sentinel that asks for them; none before it was seen to change at intervals.
+    """Yield the next deadlines of a page, for each sentinel that asks for them; none until it has
+    changed at regular intervals.
 
-    `learned` is what the policy remembers of the page.
+    `learned` is the policy's memory of the page.
     """
     interval = _interval(learned)
     last = learned.get("modified") or page.state.text_changed_at

@@ -1,4 +1,4 @@
-"""Until when a page is fresh, by its server's word."""
+"""How long a page is fresh according to its server."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ if TYPE_CHECKING:
     from tidings.model.observed.page import PageState
 
 UNHEEDED: Final = 5
-"""One look in so many pays no heed to such a claim, else a false one would never be found out."""
+"""One poll in this many ignores the freshness claim, so that a false one is found out."""
 
 
 def is_fresh_until(state: PageState, *, most: Duration) -> Instant:
-    """Return until when a page gains nothing from a look, by its server's word, at most `most` after the last one; 0: nobody says so."""
+    """Return until when a page is fresh according to its server, at most `most` after the last
+    poll; 0: no claim.
+    """
     is_heeded = state.fresh_doubt == 0 and state.polls % UNHEEDED != 0
     if not is_heeded or state.fresh_until is None or state.checked_at is None:
         return 0

@@ -1,4 +1,6 @@
-"""Jitter without chance: the same share for the same key, so that who asks again computes the same and a restart moves nothing."""
+"""Deterministic jitter: the same share for the same key, so that a recomputation or restart moves
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration
 
 MOST: Final = 0.2
-"""Largest part of itself by which a wait is lengthened."""
+"""Longest extension of a wait, as a share of it."""
 
 
 def share(key: str | int, turn: int = 0) -> float:
-    """Return a number in [0, 1) that is even over all keys and, for one key, over its turns."""
+    """Return a number in [0, 1), uniform over keys and, for one key, over turns."""
     return xxh3_64_intdigest(f"{key} {turn}".encode()) / 2.0**64
 
 
 def lengthen(duration: Duration, key: str | int, turn: int = 0) -> Duration:
-    """Return a wait (µs) that is never shorter than it was said to be and up to a fifth longer."""
+    """Return a wait (µs) extended by up to a fifth, never shortened."""
     return round(duration * (1 + MOST * share(key, turn)))

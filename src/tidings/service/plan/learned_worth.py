@@ -1,7 +1,8 @@
-"""Taught: what looks teach of the worth of a page's changes to a sentinel: how many it cares for, and how long they stay (bid §5).
+"""Learn from polls what a page's changes are worth to a sentinel: which share it reports, and how
+long they stay (bid §5).
 
-It belongs to the subscription, is written with its cursor in the unit of the look that taught it,
-and goes when what is compared is altered.
+It belongs to the subscription, is written with its cursor in the unit of the poll, and is reset
+when the comparison is altered.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ _EVERYTHING: Final = (Interest("any"), Interest("words"))
 
 @dataclass(frozen=True, slots=True)
 class LearnedWorth:
-    """What is learned of the changes of one page for one sentinel: how many it cares for, and how long they stay (None: not clear, or for good)."""
+    """What is learned of one page's changes for one sentinel: the share it reports, and how long
+    they stay (None: unknown, or for good).
+    """
 
     interest: InterestShare = InterestShare()
     survival: Survival = Survival()
@@ -41,12 +44,12 @@ class LearnedWorth:
 
     @staticmethod
     def of(text: str) -> LearnedWorth:
-        """Read what is stored; what cannot be read is as if nothing were known."""
+        """Parse the stored text; unreadable text counts as no knowledge."""
         return _read(text) if text else _NOTHING
 
     @property
     def text(self) -> str:
-        """Return it as it is stored."""
+        """Return the text to store."""
         said = {
             "reports": (self.interest.visible, self.interest.reported),
             "life": None if self.life is None else (self.life.mode, self.life.span, self.life.changes),
@@ -62,7 +65,7 @@ _NOTHING: Final = LearnedWorth()
 
 @lru_cache(maxsize=512)
 def _read(text: str) -> LearnedWorth:
-    """Return what a text says; it is asked for at each look, and is the same until the page changes."""
+    """Return the parsed text; cached, since each poll asks and it only changes with the page."""
     try:
         said = json.loads(text)
         blocks = tuple(Block(tuple(key), since, changes) for key, since, changes in said["blocks"])
@@ -83,7 +86,9 @@ def teach(
     is_visible: bool,
     at: Instant,
 ) -> tuple[CursorMove, ...]:
-    """Return cursors with what a look has taught of what its changes are worth; `is_visible`: the page's masked text is another one."""
+    """Return cursors updated with what a poll teaches of the worth of changes; `is_visible`: the
+    page's masked text changed.
+    """
     return tuple(
         _teach(cursor, page.subscriptions[cursor.subscription_id], found, seen, is_visible=is_visible, at=at)
         for cursor in cursors
@@ -116,7 +121,7 @@ def _after(
     is_visible: bool,
     at: Instant,
 ) -> LearnedWorth | None:
-    """Return what is known after a check that found these changes, None if that is nothing new."""
+    """Return the knowledge after a poll that found these changes, None if it is unchanged."""
     interest, survival = before.interest, before.survival
     if is_visible and not tells_all(sub):
         interest = interest.after(reported=any(not row.noise for row in own))
@@ -131,9 +136,10 @@ def _after(
 
 
 def relearn(sub: Subscription, found: Mapping[Instant, Sequence[ChangeRow]]) -> list[tuple[Instant, str]]:
-    """Return from when on (µs) which text was stored, of a subscription to which these checks with another text brought these changes.
+    """Return the texts and the instants (µs) from which they held, for a subscription to which
+    these polls with changed text brought these changes.
 
-    Of a feed, whose entries are not stored, it is the text of now at all times.
+    For a feed, whose entries are not stored, it is the present text at all times.
     """
     now = LearnedWorth.of(sub.row.learned)
     if any(len(block.key) == 1 for block in now.survival.blocks):
@@ -147,18 +153,20 @@ def relearn(sub: Subscription, found: Mapping[Instant, Sequence[ChangeRow]]) -> 
 
 
 def _number(mark: str) -> int:
-    return xxhash.xxh3_64_intdigest(mark.encode()) >> 11  # exact in every reader of JSON
+    return xxhash.xxh3_64_intdigest(mark.encode()) >> 11  # exact in every JSON parser
 
 
 def tells_all(sub: Subscription) -> bool:
-    """Say whether a sentinel tells each visible change of a page: it has nothing to choose by."""
+    """Return whether a sentinel reports every visible change of a page."""
     return extraction_of(sub.owner.sentinel) == WHOLE and any(
         asked.expression in _EVERYTHING and not asked.is_part for asked in sub.asked
     )
 
 
 def spell(text: str) -> list[str]:
-    """Return what is learned for a sentinel of the changes of a page, in plain words; nothing where nothing is."""
+    """Return what is learned of a page's changes for a sentinel, in plain words; empty if
+    nothing.
+    """
     learned = LearnedWorth.of(text)
     said = []
     if learned.interest.visible:
@@ -181,7 +189,7 @@ def _stays(life: ChangeLife) -> str:
 
 
 def record(text: str) -> dict[str, Any]:
-    """Return it as a record shows it."""
+    """Return the knowledge as a record for display."""
     learned = LearnedWorth.of(text)
     life = (
         None

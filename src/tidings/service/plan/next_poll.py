@@ -1,7 +1,8 @@
-"""Dues: when a page is looked at next, by what its sentinels claim and what its past allows.
+"""Due times: when a page is polled next, by its sentinels' schedules and its history.
 
-A due instant waits for the page's floor, for its hours and for the end of a back-off, and where it is only fetched on change for
-the end of the freshness that its server claims. Where `spreads` is set, dues that crowd are drawn apart (`spread`).
+A due time waits for the page's floor, its hours and the end of a back-off; on change also for the
+end of the freshness that its server claims. With `spreads`, due times that coincide are spread
+(`spread`).
 """
 
 from __future__ import annotations
@@ -38,22 +39,30 @@ if TYPE_CHECKING:
 
 
 SOONEST = 10 * SECOND
-"""A second look comes so long after a poll at least, and a minute at most."""
+"""Shortest time from a poll to a second poll; the longest is a minute."""
 PARTS = 10
-"""Within these bounds it comes after one part in so many of the time to the next poll."""
+"""Within these bounds a second poll comes after this fraction (1/n) of the time to the next
+poll.
+"""
 
 
 LOOK_AGAIN = MINUTE
-"""A look that missed a part of a page is made again so soon, the page's floor permitting, before the part is told to be gone."""
+"""A poll that missed a part of a page is repeated this soon, the page's floor permitting, before
+the part is reported as gone.
+"""
 
 
 def get_confirmation_wait(page: WatchedPage) -> Duration:
-    """Return after how long a page is polled again to clear up a doubt, its floor permitting: at most a minute, sooner where it is polled often."""
+    """Return after how long a page is polled again to resolve a doubt, its floor permitting: at
+    most a minute, less for frequently polled pages.
+    """
     return min(LOOK_AGAIN, max(SOONEST, (find_promised_interval(page) or HOUR) // PARTS))
 
 
 class Due(NamedTuple):
-    """When a page is due, its earliest tick (both NEVER if there is none), and when the hours end in which it is due then."""
+    """When a page is due, its earliest tick (both NEVER if there is none), and when the hours of
+    that due time end.
+    """
 
     at: Instant
     tick: Instant
@@ -61,8 +70,9 @@ class Due(NamedTuple):
 
 
 class Dues:
-    """`floor` is the least time between two looks, `heed` the longest for which a claim of freshness holds a page back, `spreads` whether dues
-    that crowd are drawn apart. Without `second_looks` no page is checked again to tell noise from news.
+    """`floor` is the shortest time between two polls, `heed` the longest freshness claim that is
+    respected, `spreads` whether due times that coincide are spread. Without `second_looks` no page
+    is polled again to tell noise from news.
     """
 
     def __init__(
@@ -74,21 +84,25 @@ class Dues:
         self._second_looks = second_looks
         self._apart = Apart(floor=floor, spreads=spreads)
         self._held: dict[int, Instant] = {}
-        """pages that are left alone until then: something went wrong that was not their fault"""
+        """pages paused until then, after a failure that was not their fault"""
         self._missed: dict[int, Instant] = {}
-        """pages that fell due while nobody looked: not before that instant"""
+        """pages that fell due during a pause of the service: not before that instant"""
         self._shut: dict[int, Instant] = {}
-        """pages whose hours ended before they were looked at: not before they open after that instant"""
+        """pages whose hours ended before they were polled: not before they open after that
+        instant
+        """
         self._eased: dict[int, Duration] = {}
-        """by how much the freshness that its server claims holds a page back"""
+        """by how much a page's poll is delayed by its server's freshness claim"""
         self._second: dict[int, Instant] = {}
-        """pages that are to be looked at a second time, to tell noise from news: a minute after the look that asked for it"""
+        """pages with a second poll, to tell noise from news, a minute after the poll that asked for
+        it
+        """
         self._moved: set[int] = set()
-        """pages whose tick lies outside its hours and waits for their beginning"""
+        """pages whose tick is outside its hours and waits for their beginning"""
         self._servable: set[int] = set()
 
     def note_poll(self, page_id: int, unit: Unit) -> None:
-        """Hear that a page was looked at, well or not."""
+        """Update a page's due times after a poll, successful or not."""
         self._missed.pop(page_id, None)
         self._shut.pop(page_id, None)
         self._second.pop(page_id, None)
@@ -96,28 +110,30 @@ class Dues:
             self.look_again(page_id, second)
 
     def look_again(self, page_id: int, at: Instant) -> None:
-        """Let a page be looked at a second time, at `at` or sooner, where second looks are made."""
+        """Schedule a second poll of a page at `at` or sooner, where second polls are made."""
         if self._second_looks:
             self._second[page_id] = at
 
     def hold(self, page_id: int, until: Instant) -> None:
-        """Leave a page alone until then."""
+        """Pause a page until `until`."""
         self._held[page_id] = until
 
     def catch_up(
         self, missed: Sequence[tuple[WatchedPage, Instant]], now: Instant, *, pages: int
     ) -> dict[int, Instant]:
-        """Draw apart what fell due while nobody looked, if it is a crowd; return which pages are due when."""
+        """Spread pages that fell due during a pause of the service, if they are many; return their
+        new due times.
+        """
         apart = self._apart.catch_up(missed, now, pages=pages)
         self._missed.update(apart)
         return apart
 
     def shut(self, page_ids: Iterable[int], now: Instant) -> None:
-        """Hear that the hours of pages have ended before they were looked at."""
+        """Record that the hours of pages ended before they were polled."""
         self._shut.update(dict.fromkeys(page_ids, now))
 
     def forget(self, page_id: int) -> None:
-        """Forget a page that is watched no more."""
+        """Remove a page that is no longer watched."""
         self._servable.discard(page_id)
         self._moved.discard(page_id)
         for kept in (self._held, self._missed, self._eased, self._shut, self._second):
@@ -125,17 +141,21 @@ class Dues:
         self._apart.leave(page_id)
 
     def servable(self) -> list[int]:
-        """Return the pages with a subscription that can be served from the newest stored version."""
+        """Return the pages with a subscription that can be served from the newest stored
+        version.
+        """
         return [page_id for page_id in self._servable if page_id not in self._held]
 
     def of(self, page: WatchedPage, on_change: Instant, *, pages: int) -> Due:
-        """Return when one of so many pages is due; `on_change` is when its policy would look."""
+        """Return when a page is due; `on_change` is when its policy would poll, `pages` the number
+        of watched pages.
+        """
         page_id, retry = page.state.page_id, retry_at(page)
         tick = tick_of(page)
         on_change = first_open_on_change(page, self._ease(page, on_change, tick.at))
         due = self._apart.due(page, tick, on_change, pages=pages, is_eased=page_id in self._eased)
         if retry is not None and page.state.health != "error":
-            due = retry  # a doubt is cleared up before the next tick
+            due = retry  # resolve a doubt before the next tick
         if due != NEVER:
             due = max(self.not_before(page), due, self._missed.get(page_id, 0))
             due = first_open(page, max(due, self._shut.get(page_id, due)))
@@ -146,13 +166,17 @@ class Dues:
         return Due(due, tick.at, closes(page, due) if due != NEVER else NEVER)
 
     def not_before(self, page: WatchedPage) -> Instant:
-        """Return before when a page is left alone whoever wants a look: its floor, its back-off, the end of a hold."""
+        """Return until when a page is not polled for anybody: its floor, its back-off, the end of a
+        pause.
+        """
         state = page.state
         rests_until = 0 if state.polled_at is None else state.polled_at + self._floor
         return max(rests_until, retry_at(page) or 0, self._held.get(state.page_id, 0))
 
     def may(self, page: WatchedPage, now: Instant) -> bool:
-        """Say whether a page may be looked at now on change although it is not due yet: it is left to a policy, rests for no reason, is open."""
+        """Return whether a page may be polled on change before it is due: it is a policy page, not
+        paused for any reason, and open.
+        """
         page_id, checked_at = page.state.page_id, page.state.checked_at
         if checked_at is None or not is_on_change(page) or page.state.health != "ok":
             return False
@@ -161,7 +185,7 @@ class Dues:
         return rests_until <= now and first_open_on_change(page, now) == now and first_open(page, now) == now
 
     def why(self, page_id: int, *, ticks: bool) -> PollReason:
-        """Return why a page is looked at; `ticks`: for a tick of a fixed interval."""
+        """Return why a page is polled; `ticks`: for a tick of a fixed interval."""
         if ticks:
             return PollReason(Why.OPENING if page_id in self._moved else Why.INTERVAL)
         if page_id in self._second:
@@ -180,18 +204,18 @@ class Dues:
         (self._servable.add if tick.servable else self._servable.discard)(page_id)
 
     def _sooner(self, page: WatchedPage, due: Instant, retry: Instant | None) -> Instant:
-        """Return when a page is due if it is to be looked at a second time: in its hours and soon, or not at all.
+        """Return the due time of a page with a pending second poll: in its hours and soon, or not
+        at all.
 
-        It comes so soon that what moves from poll to poll has hardly had time to move: within a floor of a minute too, if it must.
+        It comes so soon that what changes from poll to poll has hardly had time to: within a floor
+        of a minute too, if it must.
         """
         page_id = page.state.page_id
         second = self._second.get(page_id)
         if second is None:
             return due
         if retry is not None and page.state.health == "ok" and first_open(page, retry) == retry:
-            return (
-                min(due, retry) if self._floor <= MINUTE else due
-            )  # the poll that clears up a doubt is the second one
+            return min(due, retry) if self._floor <= MINUTE else due  # the poll that resolves a doubt is the second one
         looked = second - MINUTE
         gap = min(MINUTE, max(SOONEST, (due - looked) // PARTS)) if self._floor <= MINUTE else self._floor
         second = looked + gap
@@ -201,14 +225,17 @@ class Dues:
         return second
 
     def _find_need(self, page: WatchedPage) -> Instant:
-        """Return when a page is to be looked at for those that need it in time: its floor and back-off hold, its hours are theirs."""
+        """Return when a page is polled for its deadlines: floor and back-off apply; the hours are
+        the deadlines' own.
+        """
         begins = self._needs.begins(page.state.page_id)
         return NEVER if begins is None else max(begins, self.not_before(page))
 
     def _ease(self, page: WatchedPage, on_change: Instant, tick: Instant) -> Instant:
-        """Return when a page is due on change, not before the end of the freshness that its server claims (P-6).
+        """Return when a page is due on change, not before its server's freshness claim ends (P-6).
 
-        A hint only: it holds back no tick, no first look and no look that somebody asked for, and no bound that a sentinel named.
+        The claim is a hint: it delays no tick, first poll or requested poll, and no bound that a
+        sentinel names.
         """
         self._eased.pop(page.state.page_id, None)
         if not 0 < on_change < min(tick, NEVER) or page.state.checked_at is None:

@@ -1,4 +1,4 @@
-"""Roster: the watched pages as rows of arrays, so that who is due now is found in one sweep over all of them."""
+"""Roster: the watched pages as rows of arrays, so that one vectorized pass finds the due ones."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ _FREE: Final[dict[str, tuple[type[np.generic], Any]]] = {
     "promised": (np.float64, 0.0),
     "open_share": (np.float64, 1.0),
 }
-"""The arrays, and what stands in them where a row is free."""
+"""The arrays, and their values in a free row."""
 
 
 class Roster:
-    """A row for each page. `due` and `tick` are instants (NEVER: none), `closes` when the hours end that a page is due in, `busy` whether somebody
-    has it, `forced` whether it is looked at whatever its schedule says, `purse` the number of the budget class that pays, `promised` what its looks
-    at a fixed interval cost per µs, `open_share` the part of the time in which it may be asked on change.
+    """One row per page. `due` and `tick` are instants (NEVER: none), `closes` the end of the hours
+    of the due time, `busy` whether the page is reserved, `forced` whether it is polled whatever its
+    schedule, `purse` the number of the budget class that pays, `promised` the cost of its fixed
+    intervals per µs, `open_share` the share of time in which it may be polled on change.
     """
 
     ids: Ids
@@ -54,14 +55,16 @@ class Roster:
             setattr(self, name, np.full(_FIRST_ROWS, free, kind))
         self._free_rows = list(range(_FIRST_ROWS - 1, -1, -1))
         self._leaving: set[int] = set()
-        """pages that are watched no more while somebody still has them: if they come back meanwhile, they come back taken"""
+        """pages no longer watched but still reserved: if they return meanwhile, they return
+        reserved
+        """
 
     def __len__(self) -> int:
         """Return the number of pages."""
         return len(self._row)
 
     def __contains__(self, page_id: int) -> bool:
-        """Say whether a page has a row."""
+        """Return whether a page has a row."""
         return page_id in self._row
 
     def __getitem__(self, page_id: int) -> int:
@@ -73,7 +76,7 @@ class Roster:
         return self._row.get(page_id)
 
     def enter(self, page_id: int, host: str, *, rendered: bool) -> bool:
-        """Give a page a row; False if it has one."""
+        """Add a row for a page; return False if it has one."""
         if page_id in self._row:
             return False
         if not self._free_rows:
@@ -86,7 +89,7 @@ class Roster:
         return True
 
     def leave(self, page_id: int) -> None:
-        """Take a page's row away."""
+        """Remove a page's row."""
         row = self._row.pop(page_id, None)
         if row is None:
             return
@@ -97,7 +100,7 @@ class Roster:
         self._free_rows.append(row)
 
     def reserve(self, page_id: int) -> bool:
-        """Take a page so that nothing else touches it; False if it is taken."""
+        """Reserve a page; return False if it is reserved already."""
         row = self._row.get(page_id)
         if row is None or self.busy[row]:
             return False
@@ -105,7 +108,7 @@ class Roster:
         return True
 
     def release(self, page_id: int) -> bool:
-        """Give a page back; say whether it is here."""
+        """Release a page; return whether it has a row."""
         self._leaving.discard(page_id)
         row = self._row.get(page_id)
         if row is not None:
@@ -113,7 +116,7 @@ class Roster:
         return row is not None
 
     def ready(self, now: int) -> Rows:
-        """Return the rows of the pages that are due or asked for, and not taken."""
+        """Return the rows of the pages that are due or requested, and not reserved."""
         return np.flatnonzero(((self.due <= now) | self.forced) & ~self.busy & (self.ids >= 0))
 
     def of_host(self, host: str) -> list[int]:
@@ -130,7 +133,7 @@ class Roster:
         return np.array([self._row[page_id] for page_id in page_ids], np.intp)
 
     def names_of(self, codes: NDArray[np.int64]) -> list[tuple[str, int]]:
-        """Return the hosts of these numbers, each once, with their numbers."""
+        """Return the distinct hosts of these numbers, with their numbers."""
         wanted = set(codes.tolist())
         if len(wanted) * 4 > len(self._hosts):
             return [(name, code) for name, code in self._hosts.items() if code in wanted]

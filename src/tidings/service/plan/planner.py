@@ -1,9 +1,10 @@
-"""Plan: which pages are looked at now, and when the next one is.
+"""Plan which pages are polled now, and when the next one is.
 
-Four kinds of claims meet here: looks that somebody asked for, looks that are needed in time (`needs`: the earliest deadline first as long as
-all can be made, else those that serve most), ticks of fixed intervals (arithmetic, served in order of lateness), and the bids of the policy
-for pages that are fetched on change (`proposals`). When a page is due is said by `dues`, at what price the policy bids by `pricing`, and who of
-those that are due is looked at by `choosing`; `roster` has it all as arrays.
+Four kinds of demand meet here: requested polls; polls with a deadline (`needs`: earliest deadline
+first while all can be met, else those that serve most); ticks of fixed intervals (in order of
+lateness); and the policy's bids for pages fetched on change (`proposals`). `dues` computes when a
+page is due, `pricing` the price at which the policy bids, `choosing` which due pages are polled;
+`roster` holds it all as arrays.
 """
 
 from __future__ import annotations
@@ -36,23 +37,25 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedPage
 
 EXPECTED = "expected"
-"""whose deadlines those of expected updates are"""
+"""owner of the deadlines of expected updates"""
 OVERDUE: Duration = SECOND
-"""Pages that are due for less than this have not been missed."""
+"""A page due for less than this has not been missed."""
 FILLED_EVERY: Duration = 60 * SECOND
 AT_ONCE = 1024
-"""Pages that are given other due instants in a tick when something is another for all of them."""
+"""Pages rescheduled per tick when something changes for all of them."""
 
 
 class Planner:
-    """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written. What the policy knows and at
-    which price it bids can be looked at: `proposals`, `pricing`.
+    """The due times of all watched pages, as arrays. `pages` is the watchlist's own table, only
+    read. The policy's knowledge and price are exposed: `proposals`, `pricing`.
 
-    `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
-    Without `second_looks` no page is checked again to tell noise from news. A rendered page costs `render_cost`, and at most
-    `render_places` of them are under way. `classes` are the budgets within the budget, the most generous first, with what each can save up.
-    `budget` is what all polls may cost per µs, `soonest` the least time between two looks on change where no sentinel says less.
-    `ranking` is a name of `scheduling.needs.RANKINGS`. Without `hearing` nobody knows of hints, and no date is believed.
+    `heed` is the longest freshness claim that is respected, `spreads` whether due times that
+    coincide are spread. Without `second_looks` no page is polled again to tell noise from news. A
+    rendered page costs `render_cost`, and at most `render_places` of them are in flight. `classes`
+    are the budget classes, the most generous first, with what each can save up. `budget` is the
+    cost of all polls per µs, `soonest` the shortest time between two polls on change where no
+    sentinel sets a shorter one. `ranking` is a name of `scheduling.needs.RANKINGS`. Without
+    `hearing` there are no hints, and no date is trusted.
     """
 
     def __init__(
@@ -110,20 +113,20 @@ class Planner:
         self._hosts_told_at: Instant = 0
         self._fills_at: Instant = 0
         self._filled: set[int] = set()
-        """pages that are looked at below the price"""
+        """pages polled below the price"""
         self._stale: set[int] = set()
         self._asked: set[int] = set()
         self._waiting: list[int] = []
-        """pages that are still due by what held before: another price, other hosts"""
-
-    # -- what is told to it --------------------------------------------------------------------------------------------------------
+        """pages whose due time is outdated: another price, other hosts"""
 
     def touch(self, page_ids: Iterable[int]) -> None:
-        """Say that these pages have changed, come or gone."""
+        """Mark pages as changed, added or removed."""
         self._stale.update(page_ids)
 
     def observe(self, unit: Unit) -> None:
-        """Hear how a poll ended: the policy learns from good looks only; the page may be chosen again."""
+        """Record the outcome of a poll: the policy learns from good polls only; the page may be
+        chosen again.
+        """
         if unit.page is None:
             return
         page_id = unit.page.page_id
@@ -138,11 +141,11 @@ class Planner:
         self._filled.discard(page_id)
 
     def interrupt(self, host: str) -> None:
-        """Hear that a host is left alone for a while: that time is not an interval of its pages."""
+        """Record that a host is paused: that time is not an interval of its pages."""
         self.proposals.interrupt(self._roster.of_host(host))
 
     def catch_up(self, now: Instant) -> None:
-        """Draw apart what fell due while nobody looked, if it is a crowd."""
+        """Spread pages that fell due during a pause of the service, if they are many."""
         self._refresh()
         roster = self._roster
         rows = np.flatnonzero((roster.due <= now - OVERDUE) & ~roster.forced & ~roster.busy & (roster.ids >= 0))
@@ -150,58 +153,58 @@ class Planner:
         self.touch(self._dues.catch_up(missed, now, pages=len(roster)))
 
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
-        """Give the policy back what it knew before a restart."""
+        """Restore the policy's memory of pages after a restart."""
         self._refresh()
         self.touch(self.proposals.recall(memories))
 
     def recall_price(self, memory: Mapping[str, Any], age: Duration) -> None:
-        """Give back what `priced` told so long ago, before a restart."""
+        """Restore prices that `dump_prices` returned `age` ago, after a restart."""
         self.pricing.recall(memory, age)
 
     def dump_prices(self) -> dict[str, Any] | None:
-        """Return price and trim as they are now, to be kept over a restart, as plain JSON; None while the budget does not bind."""
+        """Return the current price and trim as plain JSON, to store over a restart; None while the
+        budget does not bind.
+        """
         return self.pricing.memory()
 
     def memories(self) -> dict[int, dict[str, Any]]:
-        """Return what the policy has learned since this was last asked, by page, as plain JSON."""
+        """Return what the policy has learned since the last call, by page, as plain JSON."""
         return self.proposals.memories()
 
     def force(self, page_id: int) -> None:
-        """Look at a page now, whatever its schedule, floor or back-off."""
+        """Poll a page now, whatever its schedule, floor or back-off."""
         self._asked.add(page_id)
         self.touch((page_id,))
 
     def unforce(self, page_id: int) -> None:
-        """Take that back."""
+        """Undo `force`."""
         self._asked.discard(page_id)
         if (row := self._roster.get(page_id)) is not None:
             self._roster.forced[row] = False
 
     def reserve(self, page_id: int) -> bool:
-        """Take a page so that nothing else touches it; False if it is taken."""
+        """Reserve a page; return False if it is reserved already."""
         return self._roster.reserve(page_id)
 
     def is_busy(self, page_id: int) -> bool:
-        """Say whether somebody has a page."""
+        """Return whether a page is reserved."""
         row = self._roster.get(page_id)
         return row is not None and bool(self._roster.busy[row])
 
     def release(self, page_id: int) -> None:
-        """Give a page back."""
+        """Release a page."""
         if self._roster.release(page_id):
             self.touch((page_id,))
 
     def hold(self, page_id: int, until: Instant) -> None:
-        """Give a page back and leave it alone until then: something went wrong that was not its fault."""
+        """Release a page and pause it until `until`, after a failure that was not its fault."""
         self._dues.hold(page_id, until)
         self.release(page_id)
 
     def look_again(self, page_id: int, at: Instant) -> None:
-        """Let a page have the second look that it was to have when the service stopped."""
+        """Restore the second poll of a page that was pending when the service stopped."""
         self._dues.look_again(page_id, at)
         self.touch((page_id,))
-
-    # -- what is asked of it -------------------------------------------------------------------------------------------------------
 
     def choose(
         self,
@@ -217,9 +220,10 @@ class Planner:
     ) -> list[Grant]:
         """Return the grants of this tick; their pages are reserved.
 
-        `tokens` is what the budget may spend now, `purses` what each class may, and `empty_at` when the budget was last found empty; `only`
-        leaves all other pages alone. `spare` is what the budget has saved beyond half of what it can: where it `fills`, that goes to the
-        pages that bid most below the price.
+        `tokens` is what the budget may spend now, `purses` what each class may, `empty_at` when the
+        budget was last empty; `only` excludes all other pages. `spare` is what the budget has saved
+        beyond half of its capacity: if it `fills`, that is spent on the highest bids below the
+        price.
         """
         self._tell_hosts(now, gate)
         self._refresh(now)
@@ -231,8 +235,8 @@ class Planner:
         return grants
 
     def fills(self, now: Instant) -> bool:
-        """Say whether it is time to spend what the budget has to spare: only where it binds, or pages would be asked more often than the
-        pace says.
+        """Return whether it is time to spend spare budget: only where it binds, or pages would be
+        polled more often than their pace.
         """
         return self.pricing.binds and now >= self._fills_at
 
@@ -247,15 +251,17 @@ class Planner:
         return filled
 
     def cost(self, identity: PageIdentity, budget: str = WHOLE) -> float:
-        """Return what a poll of a page takes from the budget: of a class not more than that can save up."""
+        """Return the cost of a poll of a page to the budget, at most what its class can save up."""
         return min(self._render_cost, self._classes.get(budget, self._render_cost)) if identity.render else 1.0
 
     def budget(self, page: WatchedPage) -> str:
-        """Return the class that pays for the looks at a page."""
+        """Return the budget class that pays for a page's polls."""
         return budget_class(page, tuple(self._classes)) if self._classes else WHOLE
 
     def wanting(self, now: Instant) -> dict[str, float]:
-        """Return of each class with pages that are due and not taken what the dearest of them costs."""
+        """Return, for each class with pages that are due and not reserved, the cost of the most
+        expensive one.
+        """
         rows = self._roster.ready(now)
         wanting: dict[str, float] = {}
         for number, cost in zip(self._roster.purse[rows].tolist(), self._roster.cost[rows].tolist(), strict=True):
@@ -265,12 +271,14 @@ class Planner:
         return wanting
 
     def due_pages(self, now: Instant) -> set[int]:
-        """Return the pages that are due now, asked for or by schedule."""
+        """Return the pages that are due now, requested or by schedule."""
         self._refresh(now)
         return set(self._roster.ids[self._roster.ready(now)].tolist())
 
     def next_due(self, now: Instant, gate: HostGate) -> Instant | None:
-        """Return when a page next comes due or a host that is waited for is free; None: only what is in flight can bring news."""
+        """Return when the next page is due or a host that is waited for is free; None: only work in
+        flight can change anything.
+        """
         self._refresh(now)
         roster = self._roster
         due = roster.due[~roster.busy & (roster.ids >= 0)]
@@ -282,7 +290,9 @@ class Planner:
         return min(instants, default=None)
 
     def has_tick(self, page_id: int) -> bool:
-        """Say whether a page is due for a tick of a fixed interval, and not sooner for anything else."""
+        """Return whether a page is due for a tick of a fixed interval, and not sooner for anything
+        else.
+        """
         row = self._roster.get(page_id)
         return row is not None and bool(self._roster.tick[row] <= self._roster.due[row] < NEVER)
 
@@ -294,7 +304,9 @@ class Planner:
         return None if due == NEVER else due
 
     def pace(self, page_id: int) -> Duration | None:
-        """Return the current interval of a page that is fetched on change, None if it is not or while nothing is known of it."""
+        """Return the current interval of a page that is fetched on change, None if it is not, or
+        unknown.
+        """
         self._refresh()
         page = self._pages.get(page_id)
         if page is None or not is_on_change(page) or page.state.checked_at is None or page_id not in self._roster:
@@ -307,10 +319,10 @@ class Planner:
         self._refresh()
         return [page_id for page_id in self._dues.servable() if not self.is_busy(page_id)]
 
-    # -- keeping up ----------------------------------------------------------------------------------------------------------------
-
     def _refresh(self, now: Instant | None = None) -> None:
-        """Take in what was told since; at an instant also what time brings: deadlines and hours that are over, another price."""
+        """Apply what was recorded since; given an instant, also passed deadlines, ended hours, a
+        new price.
+        """
         if now is not None:
             self._needs.expire(now)
         self._renew()
@@ -326,7 +338,9 @@ class Planner:
             self._renew()
 
     def _tell_hosts(self, now: Instant, gate: HostGate) -> None:
-        """Let the policy know what hosts take, every ten minutes; one that heeds it has other dues then."""
+        """Update the policy's host gaps, every ten minutes; one that uses them has other due times
+        then.
+        """
         if now < self._hosts_told_at:
             return
         self._hosts_told_at = now + STEP
@@ -336,7 +350,7 @@ class Planner:
             self._touch_proposed()
 
     def _touch_proposed(self) -> None:
-        """Let all pages that are left to the policy have other due instants, so many a tick."""
+        """Reschedule all policy pages, a limited number per tick."""
         self._waiting = self.proposals.state.population.ids.tolist()
 
     def _renew(self) -> None:
@@ -354,7 +368,7 @@ class Planner:
         for page_id in here:
             identity = self._pages[page_id].identity
             if self._roster.enter(page_id, identity.host, rendered=bool(identity.render)):
-                self.proposals.interrupt((page_id,))  # who looked at it before, if anybody did, has not looked since
+                self.proposals.interrupt((page_id,))  # an earlier watch, if any, has not polled it since
         due = self.proposals.dues(here)
         for page_id in here:
             self._schedule(page_id, due.get(page_id, NEVER))
@@ -364,7 +378,7 @@ class Planner:
         self._asked.clear()
 
     def _schedule(self, page_id: int, on_change: Instant) -> None:
-        """Write down when a page is due; `on_change` is when its policy would look."""
+        """Store when a page is due; `on_change` is when its policy would poll."""
         page, row, roster = self._pages[page_id], self._roster[page_id], self._roster
         budget = self.budget(page)
         roster.purse[row], roster.cost[row] = self._purses.index(budget), self.cost(page.identity, budget)
@@ -378,7 +392,7 @@ class Planner:
         roster.due[row], roster.tick[row], roster.closes[row] = due
 
     def _shut_out(self, now: Instant) -> bool:
-        """Put off the pages that are due and whose hours are over; say whether there are any."""
+        """Postpone the due pages whose hours are over; return whether there are any."""
         roster = self._roster
         over = np.flatnonzero((roster.closes <= now) & (roster.due <= now) & ~roster.busy & (roster.ids >= 0))
         page_ids = roster.ids[over].tolist()
@@ -387,7 +401,7 @@ class Planner:
         return bool(page_ids)
 
     def _expect(self, page: WatchedPage) -> None:
-        """Need a look soon after the page is expected to change, if a sentinel asks for it."""
+        """Add a deadline soon after the page's expected change, if a sentinel asks for it."""
         page_id = page.state.page_id
         learned = self.proposals.memory(page_id) if has_expectations(page) else None
         self._needs.settle(EXPECTED, page_id, () if learned is None else list_expected(page, learned))

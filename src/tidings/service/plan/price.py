@@ -1,8 +1,9 @@
-"""Pricing: at which price the policy bids, so that all looks together cost what the budget can pay (bid §2).
+"""Pricing: the price at which the policy bids, so that all polls together cost what the budget can
+pay (bid §2).
 
-Every ten minutes: the price that the estimates ask for; a trim on it that keeps what is really spent at what was planned for these hours; and
-how far the longest waits are stretched if no price is high enough. Once an epoch: whether WIC would earn more. What all of it led to is kept
-over restarts (`memory`).
+Every ten minutes: the price from the estimates; a trim that keeps the real spending at the planned
+spending; and the stretch of the longest waits if no price is high enough. Once per epoch: whether
+WIC would earn more. The result is stored over restarts (`memory`).
 """
 
 from __future__ import annotations
@@ -30,26 +31,32 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedPage
 
 ANOTHER_PRICE: Final = 1.1
-"""Prices further apart than this factor are another price (bid §1); so are stretches."""
+"""Prices further apart than this factor count as different (bid §1); so do stretches."""
 GRAIN: Final = 0.01
-"""Prices are told apart by this part of themselves."""
+"""Relative precision of prices."""
 SHARE: Final = 0.25
-"""Where no price is high enough, looks at the longest waits may take so much of the budget; the rest goes where it brings most (0037)."""
+"""Largest share of the budget for polls at the longest waits where no price is high enough; the
+rest goes where it earns most (0037).
+"""
 FILLED: Final = 0.97
-"""What a look below the price counts for the trim: as nearly all of its cost, so that a start without looks at the price moves it little, and by a
-little less, so that it comes down in days if it is too high for good. Under a policy that waits for hours it counts nothing: it comes at any."""
+"""Share of its cost that a poll below the price counts for the trim: nearly all, so that a start
+without polls at the price moves it little, and slightly less, so that a price that is too high for
+good falls within days. Under a policy that waits for hours it counts nothing: it comes at any
+price.
+"""
 MOST_STRETCH: Final = 365.0
 KEPT_FOR: Final[Duration] = DAY
-"""After a longer stop the trim begins anew."""
+"""After a longer stop the trim is reset."""
 MISSED: Final[Duration] = 2 * STEP
 
 
 class Pricing:
-    """Finds the price of the policy's proposals for the pages of the roster. `pages` is the watchlist's own table, `budget` what all polls may
-    cost per µs.
+    """Finds the price of the policy's proposals for the pages of the roster. `pages` is the
+    watchlist's own table, `budget` the cost of all polls per µs.
 
-    `market` is what the estimates and the budget led to (None: the policy knows no price), `stretch` by how much pages wait longer than
-    they should, `promised` what looks at fixed intervals cost per µs; `rival` is WIC while it earns more than `price` (guard 7, 0041).
+    `market` is the result of estimates and budget (None: the policy has no price), `stretch` by how
+    much pages wait longer than they should, `promised` the cost of fixed intervals per µs; `rival`
+    is WIC while it earns more than `price` (guard 7, 0041).
     """
 
     def __init__(self, proposals: Proposals, roster: Roster, pages: Mapping[int, WatchedPage], budget: float) -> None:
@@ -66,7 +73,7 @@ class Pricing:
         inner = self._policy.policy if isinstance(self._policy, Learned) else self._policy
         self._filled = 0.0 if isinstance(inner, HeedsHours) else FILLED
         self._told: tuple[float, float, bool] = (0.0, 1.0, False)
-        """price, stretch and whether WIC bids, by which all pages were last given a due instant"""
+        """price, stretch and whether WIC bids, as of the last due times of all pages"""
         self._epoch_until: Instant = 0
         self._shape: Floats | None = None
         self._shaped_at: Instant = 0
@@ -76,20 +83,24 @@ class Pricing:
 
     @property
     def binds(self) -> bool:
-        """Say whether the budget makes the price: then every look that is made is one that another page does not get."""
+        """Return whether the budget sets the price: then every poll displaces another page's."""
         return self.market is not None and self.market.binds
 
     @property
     def next_at(self) -> Instant | None:
-        """Return when the price is found anew, None if that changes nothing before the next check anyway."""
+        """Return when the price is next computed, None if that changes nothing before the next poll
+        anyway.
+        """
         return self._renew_at if self.binds else None
 
     def note_spent(self, cost: float, *, below_price: bool = False) -> None:
-        """Hear what a look has cost, whoever wanted it."""
+        """Record the cost of a poll, for whatever reason it was made."""
         self._spent += self._filled * cost if below_price else cost
 
     def renew(self, now: Instant) -> bool:
-        """Find the price anew, if it is time; say whether it is another, so that all pages are due at other instants."""
+        """Recompute the price if it is time; return whether it differs, so that all due times
+        change.
+        """
         if now < self._renew_at or not isinstance(self._policy, Prices):
             return False
         self._renew_at = now + STEP
@@ -106,7 +117,9 @@ class Pricing:
         return True
 
     def memory(self) -> dict[str, Any] | None:
-        """Return what is kept over a restart, as plain JSON; None while the budget does not bind."""
+        """Return the state to store over a restart, as plain JSON; None while the budget does not
+        bind.
+        """
         if self.market is None or not self.market.binds:
             return None
         return {
@@ -121,7 +134,7 @@ class Pricing:
         }
 
     def recall(self, memory: Mapping[str, Any], age: Duration) -> None:
-        """Hear what was kept before a restart so long ago; what cannot be read, or is old, is passed over."""
+        """Restore the state stored `age` ago; unreadable or old state is ignored."""
         trim, stretch = memory.get("trim"), memory.get("stretch")
         if age > KEPT_FOR or not isinstance(trim, int | float) or not isinstance(stretch, int | float):
             return
@@ -130,11 +143,13 @@ class Pricing:
 
     @property
     def _left(self) -> float:
-        """Return what fixed intervals leave of the budget, per µs."""
+        """Return the budget left by fixed intervals, per µs."""
         return max(self._budget - self.promised, 0.0)
 
     def _find_market(self, now: Instant) -> Market:
-        """Return the market of now, the policy made the one that it is for: stretched, and WIC if that earns more."""
+        """Return the present market and apply it to the policy: the stretch, and WIC if that earns
+        more.
+        """
         roster = self._roster
         self._proposals.pass_time(now)
         self.promised = float(roster.promised.sum())
@@ -152,7 +167,7 @@ class Pricing:
         return market if self.rival is None else self._market(shares, self.rival)
 
     def _market(self, shares: Floats, rival: GuardedWic | None = None) -> Market:
-        """Let the policy of the settings, or its rival, bid from now on; return its market."""
+        """Switch to the configured policy, or to its rival; return its market."""
         policy = self._policy
         if rival is not None:
             policy = replace(policy, policy=rival) if isinstance(policy, Learned) else rival
@@ -162,7 +177,9 @@ class Pricing:
         return policy.market(self._proposals.state, self._left, open_share=shares)
 
     def _compete(self, now: Instant, price: float) -> None:
-        """Once an epoch: let WIC bid until the next one if it earns more in the model than `price` itself at its price."""
+        """Once per epoch: have WIC bid until the next one if, at its price, it earns more in the
+        model than `price`.
+        """
         policy, state = self._policy, self._proposals.state
         if isinstance(policy, Learned):
             policy, state = policy.policy, state.inner
@@ -173,10 +190,11 @@ class Pricing:
         self.rival = replace(found.rival, longest=policy.longest) if found.wic_wins else None
 
     def _step(self, market: Market, now: Instant, *, is_new: bool) -> None:
-        """Trim the price by what pages have asked for in the last ten minutes, against what was planned for them.
+        """Trim the price by what pages demanded in the last ten minutes, against the plan.
 
-        What they asked for is what was spent, and by how much more is due and waits: a budget that is used up must not hide that the price is
-        too low; what waits is to be gone within the time that the trim looks back on. Time in which nobody looked does not count.
+        Demand is what was spent plus the growth of the due backlog: a spent budget must not hide
+        that the price is too low; the backlog is to be cleared within the trim's window. Time
+        without any polling does not count.
         """
         elapsed, before = now - self._stepped_at, self._queue
         roster, due = self._roster, self._roster.ready(now)
@@ -199,7 +217,7 @@ class Pricing:
         self.trim = self.trim.after(max(asked, 0.0), planned * elapsed)
 
     def _opens(self, ids: Ids, due: Instants) -> Instants:
-        """Return when pages may first be asked from these instants on."""
+        """Return when pages may first be polled from these instants on."""
         opened = (
             first_open_on_change(self._pages[page], at) if at < NEVER and page in self._pages else at
             for page, at in zip(ids.tolist(), due.tolist(), strict=True)
@@ -212,12 +230,12 @@ def _differ(one: float, other: float) -> bool:
 
 
 def _pairs(steps: Any) -> Iterator[tuple[float, float]]:
-    """Yield what was spent and planned in steps that can be read."""
+    """Yield spent and planned cost of the readable steps."""
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, list) and len(step) == 2 and all(isinstance(value, int | float) for value in step):
             yield float(step[0]), float(step[1])
 
 
 def _round_price(price: float) -> float:
-    """Return a price, rounded so that one which hardly moves stays what it is."""
+    """Return a price rounded so that tiny changes do not count."""
     return math.exp(round(math.log(price) / GRAIN) * GRAIN) if price > 0 else 0.0

@@ -1,6 +1,8 @@
-"""Proposals: what the policy makes of the pages that are fetched on change: what they look like to it, what it learns, when it would look.
+"""Proposals: the policy's view of the pages fetched on change: their columns, what it learns, when
+it would poll.
 
-Only this module and `pricing` know that there is a policy. Pages are in its population as long as some sentinel leaves their rate to it.
+Only this module and `pricing` know the policy. Pages are in its population while a sentinel leaves
+their rate to it.
 """
 
 from __future__ import annotations
@@ -41,11 +43,13 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedPage
 
 RESTLESS: Final = HOUR
-"""The least time between two polls of a page that differs each time, where its sentinels name none."""
+"""Shortest time between two polls of a page that differs at each poll, where its sentinels set
+none.
+"""
 
 
 class Observed(NamedTuple):
-    """What a good look showed, as `scheduling.policy.Observation` has it."""
+    """What a good poll showed, as in `scheduling.policy.Observation`."""
 
     at: Instant
     changed: bool
@@ -55,10 +59,11 @@ class Observed(NamedTuple):
 
 
 class Proposals:
-    """The policy and what it knows. `pages` is the watchlist's own table; `cost` says what a look at a page costs, `code` the number of a host.
+    """The policy and its knowledge. `pages` is the watchlist's own table; `cost` returns the cost
+    of a poll of a page, `code` the number of a host.
 
-    `floor` is the least time between two looks at a page, `soonest` that between two on change where no sentinel says less; `hearing` knows what
-    hints say of pages.
+    `floor` is the shortest time between two polls of a page, `soonest` that between two on change
+    where no sentinel sets a shorter one; `hearing` has the hints about pages.
     """
 
     def __init__(
@@ -78,7 +83,9 @@ class Proposals:
         self.state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
         self.price = 0.0
         self.stretch = 1.0
-        """by how much pages may wait longer than their sentinels say, since the budget cannot keep that"""
+        """by how much pages may wait longer than their sentinels say, because the budget cannot pay
+        for more
+        """
         self._pages = pages
         self._floor = floor
         self._soonest = soonest
@@ -89,28 +96,30 @@ class Proposals:
         self._weighs_hints = policy.reads >= effective.HINTS
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()
-        """pages that nobody could look at for a while since their last good look"""
+        """pages that could not be polled for a while since their last good poll"""
         self._learned: set[int] = set()
         self._has_compared = False
         self._now: Instant = 0
 
     @property
     def has_news(self) -> bool:
-        """Say whether looks were heard of that the policy has not been told yet."""
+        """Return whether there are polls that the policy has not observed yet."""
         return bool(self._observed)
 
     def pass_time(self, now: Instant) -> None:
-        """Let the policy know that it is as late as that; an instant that is over says nothing."""
+        """Advance the policy's time; an earlier instant is ignored."""
         if now > self._now > 0:
             self.state = self.policy.advance(self.state, now - self._now)
         self._now = max(now, self._now)
 
     def interrupt(self, page_ids: Iterable[int]) -> None:
-        """Hear that nobody could look at these pages for a while: that time is not an interval of theirs."""
+        """Record that these pages could not be polled for a while: that time is not an interval of
+        theirs.
+        """
         self._interrupted.update(page_ids)
 
     def observe(self, page_id: int, unit: Unit) -> None:
-        """Hear how a look ended: only a good one is told to the policy."""
+        """Record the outcome of a poll: the policy observes only good ones."""
         if unit.poll is None:
             return
         if unit.poll.outcome not in {"new", "unchanged", "changed"}:
@@ -124,12 +133,16 @@ class Proposals:
         self._interrupted.discard(page_id)
 
     def take_compared(self) -> bool:
-        """Say, once, whether looks have taught something of pages that nobody looked at: then all may be due at other instants."""
+        """Return, once, whether polls have taught something of other pages: then all due times may
+        differ.
+        """
         compared, self._has_compared = self._has_compared, False
         return compared
 
     def hear_of_hosts(self, gap: Callable[[int], Duration]) -> bool:
-        """Tell the policy how long each host's gap is, if it heeds that; say whether it does: then all pages may be due at other instants."""
+        """Update the policy's host gaps, if it uses them; return whether it does: then all due
+        times may differ.
+        """
         before = self.state
         if isinstance(self.policy, HeedsHosts):
             hosts = sorted(set(before.population["host"].tolist()))
@@ -137,7 +150,9 @@ class Proposals:
         return self.state is not before
 
     def _find_last_change(self, page_id: int, unit: Unit) -> Instant:
-        """Return when a page changed last, where its host's dates have proved to say so, else `UNPOLLED`."""
+        """Return when a page last changed, if its host's dates have proved exact, else
+        `UNPOLLED`.
+        """
         page = self._pages.get(page_id)
         if unit.version is None or page is None or self._hearing is None:
             return UNPOLLED
@@ -147,7 +162,9 @@ class Proposals:
         return UNPOLLED
 
     def _judge(self, page_id: int, at: Instant, *, changed: bool, is_interrupted: bool) -> float:
-        """Return how many changes a look shows, by the hints that came before it; nan where no source speaks of the page, or nothing can be learned."""
+        """Return how many changes a poll shows, given the hints before it; nan where no source
+        covers the page, or nothing can be learned.
+        """
         if self._hearing is None:
             return math.nan
         population: Population = self.state.population
@@ -161,9 +178,9 @@ class Proposals:
         return math.nan if changes is None else changes
 
     def tell(self, here: Sequence[int], gone: Sequence[int], known: Callable[[int], bool]) -> None:
-        """Tell the policy of pages that are as they are now and of those that are gone, and of all looks that were heard of since.
+        """Update the policy with present pages, removed pages, and all polls observed since.
 
-        `known` says whether a page was there before.
+        `known` returns whether a page was there before.
         """
         observed, self._observed = self._observed, {}
         population: Population = self.state.population
@@ -173,7 +190,7 @@ class Proposals:
         was_here = dict(zip(seen, population.has(seen).tolist(), strict=True))
         if out:
             self.state = self.policy.on_update(self.state, out, {PRESENT: np.zeros(len(out), np.bool_)})
-        self._teach([i for i in seen if was_here[i]], observed)  # before the columns, which a look may have changed
+        self._teach([i for i in seen if was_here[i]], observed)  # before the columns, which a poll may have changed
         if members:
             columns = self._columns(members)
             if not population.has(members).all() or self._differs(members, columns):
@@ -192,7 +209,7 @@ class Proposals:
         self._learned.update(seen)
 
     def _tell_hints(self) -> None:
-        """Tell the policy of the hints that it has not heard of, by how much they make their pages older."""
+        """Pass the policy the hints it has not seen, as extra age of their pages."""
         if self._hearing is None or not self._weighs_hints or not (unsaid := self._hearing.unsaid()):
             return
         population: Population = self.state.population
@@ -206,19 +223,21 @@ class Proposals:
         self.state = self.policy.on_signal(self.state, ids[here], Signal("hints", np.array(ages, dtype=np.int64)))
 
     def dues(self, page_ids: Iterable[int]) -> dict[int, Instant]:
-        """Return when the policy would look at those of these pages that are left to it."""
+        """Return when the policy would poll those of these pages that are left to it."""
         left = [i for i in page_ids if is_on_change(self._pages[i])]
         return (
             dict(zip(left, self.policy.next_due(self.state, left, 0, self.price).tolist(), strict=True)) if left else {}
         )
 
     def due(self, page_id: int) -> Instant | None:
-        """Return when the policy would look at a page that is left to it, None if it never would."""
+        """Return when the policy would poll a page, None if it never would."""
         due = int(self.policy.next_due(self.state, [page_id], 0, self.price)[0])
         return None if due == NEVER else due
 
     def bids(self, page_ids: Ids, now: Instant, price: float) -> Floats:
-        """Return what a look now is worth to the policy per unit of cost at a price; 0 for pages that are not left to it."""
+        """Return the policy's worth of a poll now per unit of cost, at a price; 0 for pages not
+        left to it.
+        """
         bids = np.zeros(len(page_ids))
         population: Population = self.state.population
         known = population.has(page_ids)
@@ -227,7 +246,7 @@ class Proposals:
         return bids
 
     def last_looked(self, page_ids: Ids) -> Instants:
-        """Return when pages were last looked at well, as the policy knows; 0 for those that it does not know."""
+        """Return the last good poll of pages, as the policy knows; 0 for unknown pages."""
         population: Population = self.state.population
         rows, known = population.present(page_ids)
         last = np.zeros(len(page_ids), np.int64)
@@ -235,14 +254,14 @@ class Proposals:
         return last
 
     def get_added_at(self, page_ids: Ids) -> Instants:
-        """Return when pages were added; 0 for those that the policy does not know."""
+        """Return when pages were added; 0 for pages the policy does not know."""
         rows, known = self.state.population.present(page_ids)
         added = np.zeros(len(page_ids), np.int64)
         added[known] = self.state.population["added"][rows]
         return added
 
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> list[int]:
-        """Give the policy back what it knew before a restart; return the pages that it knows again."""
+        """Restore the policy's memory after a restart; return the pages it knows again."""
         known = {i: dict(m) for i, m in memories.items() if self.state.population.has([i])[0]}
         if not known or not isinstance(self.policy, Remembers):
             return []
@@ -250,18 +269,18 @@ class Proposals:
         return list(known)
 
     def memories(self) -> dict[int, dict[str, Any]]:
-        """Return what the policy has learned since this was last asked, by page, as plain JSON."""
+        """Return what the policy has learned since the last call, by page, as plain JSON."""
         learned, self._learned = self._learned, set()
         kept = [i for i in sorted(learned) if self.state.population.has([i])[0]]
         return {i: memory for i in kept if (memory := self.memory(i)) is not None}
 
     def owe(self, page_ids: Iterable[int]) -> None:
-        """Hear that what was learned of pages could not be kept: it is told again."""
+        """Mark what was learned of pages as not stored, so that it is returned again."""
         self._learned.update(page_ids)
 
     def memory(self, page_id: int) -> dict[str, Any] | None:
-        """Return what the policy knows of a page, None if it remembers nothing of any; where looks have a price, `period` (s) is how long the page
-        waits at the price of now.
+        """Return the policy's memory of a page, None if it has none; where polls have a price,
+        `period` (s) is the page's wait at the present price.
         """
         if not isinstance(self.policy, Remembers):
             return None
@@ -279,9 +298,11 @@ class Proposals:
         )
 
     def _shortest(self, page: WatchedPage, low: Duration, high: Duration) -> Duration:
-        """Return the least time between two polls of a page, within what its sentinels ask for (0: they leave that open).
+        """Return the shortest time between two polls of a page, within its sentinels' bounds (0:
+        they leave it open).
 
-        A page that differs each time has no more of the budget than its even share: what it shows says nothing of how often it changes.
+        A page that differs at each poll gets at most its even share of the budget: its content does
+        not show how often it changes.
         """
         if low or page.state.saturation.since is None:
             return low or min(self._soonest, high)

@@ -1,8 +1,9 @@
-"""Spread: what would fall on one instant is drawn apart, each time by the same share for the same key (P-9, F-32).
+"""Spread due times that coincide, deterministically: by the same share for the same key (P-9,
+F-32).
 
-Of dues that crowd within a second, ticks go back within the first half of their slack, so that they
-stay in time, and the others come forward by a tenth of their wait, which still is a whole cycle. No chance is used: who asks again computes
-the same, so that a restart moves nothing.
+Of due times within one second, ticks are delayed within the first half of their slack, so that they
+stay on time, and others are advanced by up to a tenth of their wait, which is still a whole cycle.
+Without randomness a recomputation or restart moves nothing.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedPage
 
 CROWD: Final = 8
-"""Pages that may fall due within one second before they are drawn apart."""
+"""Pages that may fall due within one second before they are spread."""
 CATCH_UP: Final[Duration] = 10 * MINUTE
-"""The longest time over which pages that fell due while nobody looked are spread."""
+"""The longest time over which pages that fell due during a pause of the service are spread."""
 
 
 class Crowds:
@@ -35,14 +36,14 @@ class Crowds:
         self._second: dict[int, int] = {}
 
     def enter(self, page_id: int, due: Instant, *, pages: int) -> bool:
-        """Note when a page falls due; say whether too many do so in that second."""
+        """Record when a page falls due; return whether too many do so in that second."""
         self.leave(page_id)
         second = self._second[page_id] = due // SECOND
         self._counts[second] += 1
         return self._counts[second] > count_allowed(pages)
 
     def leave(self, page_id: int) -> None:
-        """Forget what was noted of a page."""
+        """Remove a page."""
         second = self._second.pop(page_id, None)
         if second is not None:
             self._counts[second] -= 1
@@ -51,12 +52,16 @@ class Crowds:
 
 
 def count_allowed(pages: int) -> int:
-    """Return how many of so many pages may fall due in a second: a few, or twice what an hour has if they are very many."""
+    """Return how many of `pages` pages may fall due in a second: a few, or twice an hour's average
+    if they are very many.
+    """
     return max(CROWD, 2 * pages * SECOND // HOUR)
 
 
 class Apart:
-    """Draws dues apart, unless `spreads` is False; `floor` is the least time between two looks at a page."""
+    """Spreads due times, unless `spreads` is False; `floor` is the shortest time between two polls
+    of a page.
+    """
 
     def __init__(self, *, floor: Duration, spreads: bool) -> None:
         self._floor = floor
@@ -64,9 +69,10 @@ class Apart:
         self._crowds = Crowds()
 
     def due(self, page: WatchedPage, tick: Tick, on_change: Instant, *, pages: int, is_eased: bool) -> Instant:
-        """Return when one of so many pages is due, by its ticks or on change, away from the others if too many are in that second.
+        """Return when a page is due, by its ticks or on change, moved if too many of the `pages`
+        are due in that second.
 
-        `is_eased`: it is held back already.
+        `is_eased`: it is delayed already.
         """
         due = min(tick.at, on_change)
         page_id, checked_at = page.state.page_id, page.state.checked_at
@@ -82,17 +88,18 @@ class Apart:
         return min(due, max(due - int(part * (due - checked_at) / 10), checked_at + least))
 
     def leave(self, page_id: int) -> None:
-        """Forget a page."""
+        """Remove a page."""
         self._crowds.leave(page_id)
 
     def catch_up(
         self, missed: Sequence[tuple[WatchedPage, Instant]], now: Instant, *, pages: int
     ) -> dict[int, Instant]:
-        """Return when pages that fell due at some instant while nobody looked are looked at now, if they are a crowd of all `pages`.
+        """Return when to poll pages that fell due during a pause of the service, if they are many
+        of all `pages`.
 
-        The longest overdue and most important come first. Each has its place within a time that its own interval bounds: half of what
-        is left of a tick's slack, or the slack if that is over, else a tenth of its wait, and never more than `CATCH_UP`. A first look
-        waits for nobody.
+        The longest overdue and most important come first. Each has its place within a time bounded
+        by its own interval: half of what is left of a tick's slack, or the slack if that is over,
+        else a tenth of its wait, and never more than `CATCH_UP`. A first poll is not delayed.
         """
         late = [(page, due) for page, due in missed if page.state.polled_at is not None]
         if not self._spreads or len(late) <= count_allowed(pages):
@@ -104,7 +111,7 @@ class Apart:
         }
 
     def _patience(self, page: WatchedPage, due: Instant, now: Instant) -> Duration:
-        """Return how long an overdue page may be kept waiting so that not all are asked at once."""
+        """Return how long an overdue page may wait so that not all are polled at once."""
         tick = tick_of(page)
         if tick.at <= now:
             left = tick.deadline - now

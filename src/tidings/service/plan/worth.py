@@ -1,7 +1,9 @@
-"""Worth: what a change of a page is worth to those who leave its rate to the policy, in the terms of a population's columns (bid §5).
+"""Worth of a page's changes to the sentinels that leave its rate to the policy, as population
+columns (bid §5).
 
-How much it matters to them is what their sentinels say, times how many of the page's visible changes they care for; how soon it is stale is
-what they say; how long it stays on the page is what they say, or what was `taught` by the changes before.
+Weight is their importance times the share of the page's visible changes that they report; urgency
+is as they state; the life of a change is as they state or as learned (`taught`) from earlier
+changes.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ FOREVER: Final = ChangeLife("forever")
 
 
 def weight(page: WatchedPage) -> float:
-    """Return W: how much the changes of a page matter to those who leave its rate to the policy, all sentinels taken together.
+    """Return W, the weight of a page's changes to the sentinels that leave its rate to the policy.
 
     Each counts with its importance times the share of the page's visible changes that it reports.
     """
@@ -32,7 +34,7 @@ def weight(page: WatchedPage) -> float:
 
 
 class Worth(NamedTuple):
-    """How soon a change of a page is stale and how long it stays, in the terms of a population's columns."""
+    """How soon a change of a page is stale and how long it stays, as population columns."""
 
     urgency_kind: UrgencyKind
     urgency_scale: int
@@ -41,7 +43,7 @@ class Worth(NamedTuple):
 
     @classmethod
     def of(cls, urgency: Urgency, life: ChangeLife) -> Worth:
-        """Return what an Urgency and a Life say."""
+        """Return the worth for an urgency and a life."""
         half_life = HALF_LIFE if urgency.mode == "exponential" else 0
         return cls(
             UrgencyKind[urgency.mode.upper()],
@@ -52,7 +54,9 @@ class Worth(NamedTuple):
 
     @property
     def patience(self) -> float:
-        """Return the longest delay that a change can bear, µs: the area under its urgency (∞ where it is uniform)."""
+        """Return the longest delay that a change can bear, µs: the area under its urgency (∞ if
+        uniform).
+        """
         match self.urgency_kind:
             case UrgencyKind.UNIFORM:
                 return math.inf
@@ -62,10 +66,10 @@ class Worth(NamedTuple):
 
 
 def worth(page: WatchedPage) -> Worth:
-    """Return what a change of a page is worth to those who leave its rate to the policy.
+    """Return the worth of a change of a page to the sentinels that leave its rate to the policy.
 
-    The wishes of one sentinel, taken together, since urgency and life are one application's (000 §2.3): of the most important; among
-    equals of the least patient, then of the one whose changes live shortest.
+    Taken from one sentinel, since urgency and life are one application's (000 §2.3): the most
+    important; among equals the least patient, then the one whose changes live shortest.
     """
     first, *others = [s for s in page.subscriptions.values() if s.is_on_change]
     if not others:

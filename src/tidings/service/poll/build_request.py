@@ -1,6 +1,7 @@
-"""Asking: from what identifies a page to the request that leaves, with the secrets put in (R-19).
+"""Build the request for a page from its identity, with secrets inserted (R-19).
 
-Secrets are opened for one request and kept nowhere. A page without secrets is asked for without a look at the database.
+Secrets are decrypted for one request and not stored. A page without secrets needs no database
+access.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
     from tidings.storage.secrets.vault import Opened, Vault
 
 LOCAL = 1
-"""The owner of pages that belong to everybody, and of their requests."""
+"""The owner of shared pages, and of their requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """What a request has beyond what identifies its page.
+    """What a request has beyond its page's identity.
 
-    `audited_at` is when the page last gave a whole answer to an unconditional request: a secret that was set later makes this one
-    unconditional too, since validators speak of what the old one showed.
+    `audited_at` is when the page last fully answered an unconditional request. A secret set later
+    makes this request unconditional too, since validators belong to the answer for the old one.
     """
 
     now: Instant
@@ -50,7 +51,7 @@ class Occasion:
 
 
 class RequestBuilder:
-    """Builds requests. `vault` has the secrets, in `data` lie files that are named without a folder."""
+    """Builds requests. `vault` has the secrets; files named without a folder are in `data`."""
 
     def __init__(self, vault: Vault, data: Path) -> None:
         self.vault = vault
@@ -58,7 +59,7 @@ class RequestBuilder:
 
     @staticmethod
     def needs_secrets(identity: PageIdentity) -> bool:
-        """Return whether the page is asked for with a secret."""
+        """Return whether requests for the page need a secret."""
         return bool(secret_names(identity))
 
     def plain(self, identity: PageIdentity, occasion: Occasion) -> FetchRequest:
@@ -66,7 +67,9 @@ class RequestBuilder:
         return self._build(identity, occasion, {})
 
     def with_secrets(self, c: Connection, identity: PageIdentity, occasion: Occasion) -> FetchRequest | Failed:
-        """Return the request for a page, or why there can be none: a secret that is not set, does not open or does not fit."""
+        """Return the request for a page, or why there is none: a secret that is not set, cannot be
+        decrypted or does not fit.
+        """
         opened: dict[str, Opened] = {}
         try:
             for name in secret_names(identity):
@@ -135,7 +138,7 @@ def _text(value: Value, opened: Mapping[str, Opened]) -> str | Secret:
 
 
 def _explain_misuse(identity: PageIdentity, opened: Mapping[str, Opened]) -> str:
-    """Return why a secret cannot stand where it does, or an empty text."""
+    """Return why a secret cannot be used where it stands, or an empty text."""
     for secret in opened.values():
         if secret.kind == "signing":
             return f"the secret {secret.name} signs webhooks and is sent to nobody; use another name in the sentinel"

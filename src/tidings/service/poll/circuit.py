@@ -1,7 +1,9 @@
-"""The circuit of a host: after five failures in a row it is asked singly, with pauses that double up to a day and are up to a fifth longer from
-host to host (F-16). One 429 is enough.
+"""The circuit breaker of a host: after five failures in a row it gets single requests, with pauses
+that double up to a day, plus up to a fifth that differs from host to host (F-16). One 429 is
+enough.
 
-Pages have their own back-off; this keeps the many pages of one host from asking it in turn while it is down.
+Pages have their own back-off; this keeps a host's many pages from trying it in turn while it is
+down.
 """
 
 from __future__ import annotations
@@ -18,25 +20,25 @@ if TYPE_CHECKING:
 TRIPS_AFTER: Final = 5
 FIRST_PAUSE: Final = MINUTE
 UNWELL: Final = frozenset({"net", "5xx", "busy", "framing"})
-"""Kinds of failure that speak of the host; a 404 speaks of the page."""
+"""Failure kinds that concern the host; a 404 concerns the page."""
 
 _TOO_MANY: Final = 429
 
 
 class Circuits:
-    """Counts failures in a row, a host each."""
+    """Counts consecutive failures by host."""
 
     def __init__(self) -> None:
         self._failures: dict[str, int] = {}
 
     def hear(self, host: str, outcome: Outcome) -> Duration:
-        """Note an answer and return how long the host is to be left alone (µs), 0 for not at all."""
+        """Record an answer and return how long to pause the host (µs), 0 for not at all."""
         kind = getattr(outcome, "kind", "")
         if kind not in UNWELL:
             self._failures.pop(host, None)
             return 0
         failures = self._failures.get(host, 0) + 1
-        if getattr(outcome, "status", None) == _TOO_MANY:  # all that is asked there is too much, whichever page it was
+        if getattr(outcome, "status", None) == _TOO_MANY:  # the host is asked too often, whichever page it was
             failures = max(failures, TRIPS_AFTER)
         self._failures[host] = failures
         if failures < TRIPS_AFTER:

@@ -1,8 +1,8 @@
-"""The fetcher of pages behind a login form: with kept cookies, and through the form where they are
-lost.
+"""The fetcher of pages behind a login form: sends stored cookies, and logs in through the form
+where they no longer work.
 
 The password leaves in one request: the POST of the form, to the origin of its page or one that the
-sentinel names. A try is noted before it is made, so that a crash counts as one.
+sentinel names. An attempt is recorded before it is made, so that a crash counts as one.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _OF_HTML: Final = ("text/html", "application/xhtml+xml")
 
 
 class _LoginError(Exception):
-    """Why a login failed, as a sentence goes on."""
+    """Why a login failed, as the end of a sentence."""
 
 
 class FormLoginFetcher:
-    """Asks for pages with a login (`fetcher.Fetcher`).
+    """Fetches pages with a login (`fetcher.Fetcher`).
 
     `others` makes all requests, and is closed with it.
     """
@@ -53,21 +53,21 @@ class FormLoginFetcher:
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
-        """Ask for a page, logged in; see `fetcher.Fetcher.fetch`."""
+        """Fetch a page, logged in; see `fetcher.Fetcher.fetch`."""
         login = request.login
         if login is None:
             return await self.others.fetch(request, permit)
         lock = self._locks.setdefault(name_of(login), asyncio.Lock())
-        async with lock:  # whoever comes second finds the login that the first one made
+        async with lock:  # a second request uses the login of the first
             return await _Visit(self, request, login, permit).outcome()
 
     async def close(self) -> None:
-        """Close what makes the requests."""
+        """Close the underlying fetcher."""
         await self.others.close()
 
 
 class _Visit:
-    """One page, asked for until it is seen logged in or that has failed; used once."""
+    """One fetch of a page, repeated until it is logged in or the login has failed; used once."""
 
     def __init__(self, by: FormLoginFetcher, request: FetchRequest, login: FormLogin, permit: Permit) -> None:
         self._by = by
@@ -78,9 +78,9 @@ class _Visit:
         self._bytes = 0
 
     async def outcome(self) -> Outcome:
-        """Return what came of the page.
+        """Return the outcome of the page.
 
-        A repair is tried once, and only where its time has come.
+        One new login is tried, and only if the next attempt is due.
         """
         session = await self._by.sessions.load(self._login)
         if session.cookies:
@@ -107,7 +107,7 @@ class _Visit:
             return self._lose(session, str(error))
         seen = await self._ask(replace(self._request, validators=Validators()), session)
         if isinstance(seen, Failed) and seen.status not in _LOGGED_OUT:
-            await self._save(session)  # what is wrong is the page, not the login
+            await self._save(session)  # the page is at fault, not the login
             return seen
         if await self._is_in(seen):
             return await self._keep(seen, session, is_new=True)
@@ -119,7 +119,7 @@ class _Visit:
         return self._lose(failed, why)
 
     async def _log_in(self, session: Session) -> Session:
-        """Send the form; raises `_LoginError`. The session has the cookies that came with it."""
+        """Submit the form. Raises `_LoginError`. The session gets the cookies of the answer."""
         login, origin = self._login, address.parse(self._login.url).origin
         named = {origin, *(address.parse(address.rebuild(url)).origin for url in login.via)}
         allowed = frozenset({*named, address.parse(self._request.url).origin})
@@ -168,7 +168,7 @@ class _Visit:
         return replace(seen, requests=self._requests, wire_bytes=self._bytes)
 
     async def _is_in(self, seen: Outcome) -> bool:
-        """Return whether a page is seen as somebody who is logged in sees it.
+        """Return whether a page looks as it does to a logged-in user.
 
         A failure of another kind says nothing.
         """
@@ -180,7 +180,7 @@ class _Visit:
             return True
         page = await self._read(seen)
         if page.problem:
-            return True  # whoever examines the page says so
+            return True  # the examination reports it
         return page.is_found if self._login.success else not page.asks_password
 
     async def _read(self, seen: Fetched) -> LoginPage:
@@ -189,7 +189,7 @@ class _Visit:
         return LoginPage(problem=done.reason) if isinstance(done, Died) else done.value
 
     async def _keep(self, seen: Outcome, session: Session, *, is_new: bool = False) -> Outcome:
-        """Keep the cookies that the site has renewed."""
+        """Store the cookies that the site has renewed."""
         if isinstance(seen, Failed):
             return seen
         renewed = session.renew(seen.cookies, self._now)
@@ -217,7 +217,7 @@ class _Visit:
 
 
 def _usable(page: LoginPage, named: set[str]) -> LoginForm:
-    """Return the form of a login page; raises `_LoginError` if no password may be sent by it."""
+    """Return the form of a login page. Raises `_LoginError` if no password may be sent with it."""
     if page.has_captcha:
         message = "its page asks for a proof that somebody is human: log in with a browser and keep its cookies"
         raise _LoginError(f"{message} (tidings secret set NAME --cookies FILE)")

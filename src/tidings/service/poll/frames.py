@@ -1,8 +1,8 @@
-"""Frames: a look at each of the frames of a page that are followed (sentinels §5.4).
+"""Frames: poll the followed frames of a page (sentinels §5.4).
 
-A frame is a page like any other: it has a row, validators, versions and a state of its own, its requests are charged, wait for its host's
-gap and obey its robots.txt. Whoever has it in a page shares it with all others, and with the sentinels that watch it by itself: it is
-asked for once, and not more often than a page may be.
+A frame is a page like any other: it has a row, validators, versions and a state; its requests are
+charged, wait for its host's gap and obey its robots.txt. All pages that embed it, and sentinels
+that watch it directly, share it: it is polled once, and not more often than a page may be.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 Ask = Callable[[WatchedPage, str, str], Awaitable[str]]
-"""Asks for a page, given why robots.txt is not obeyed ("": it is), and returns once what came of it is durable: "", or why it was not
-asked."""
+"""Polls a page, given why robots.txt is not obeyed ("": it is). Returns once the result is durable:
+"", or why it was not polled.
+"""
 
 
 class Frames:
-    """Looks at frames. `watched` is the watchlist's own table; `floor` is the shortest time between two looks at a page."""
+    """Polls frames. `watched` is the watchlist's own table; `floor` is the shortest time between
+    two polls of a page.
+    """
 
     def __init__(
         self,
@@ -48,11 +51,11 @@ class Frames:
         self._floor = floor
         self._asking: set[int] = set()
         self._looking: dict[int, int] = {}
-        """frames that pages look at now, by page: a circle in it would never end"""
+        """frames being polled, by page: detects cycles"""
         self._waiting: dict[int, list[asyncio.Future[None]]] = {}
 
     def now(self) -> Instant:
-        """Return what the clock says after a look."""
+        """Return the time after a poll."""
         return self._clock.now()
 
     async def look(
@@ -65,12 +68,14 @@ class Frames:
         is_asked: bool,
         ignoring: str = "",
     ) -> list[Frame]:
-        """Look at the frames of a page, one after the other, by `ask`, and return them as they are then.
+        """Poll the frames of a page one after the other with `ask`, and return them as they are
+        then.
 
-        Those come first that were not looked at for longest, so that a small budget serves them in turn.
-        One that was looked at since the look at the page began, within the floor, or that is being left alone after a failure, is
-        taken as it is stored; with `is_asked`, because somebody asked for the page, only the first holds. `ignoring` is why robots.txt is
-        not obeyed for the page, and so for its frames, which are of the same site.
+        The frames polled longest ago come first, so that a small budget serves them in turn. The
+        stored state is used for a frame polled since the poll of the page began, within the floor,
+        and for one in back-off after a failure; with `is_asked` (a user requested the page) only
+        the first holds. `ignoring` is why robots.txt is not obeyed for the page, and so for its
+        frames, which are of the same site.
         """
         unasked: dict[int, str] = {}
         for frame_id in await self._store.read(_longest_ago, frame_ids):
@@ -88,7 +93,7 @@ class Frames:
         return await self._store.read(_load, frame_ids, unasked or {})
 
     def note_end(self, page_id: int) -> None:
-        """Hear that a look at a page is over."""
+        """Mark the poll of a page as ended."""
         for waiter in self._waiting.pop(page_id, ()):
             if not waiter.done():
                 waiter.set_result(None)
@@ -119,12 +124,12 @@ class Frames:
             self.note_end(frame_id)
 
     def _payer(self, page_id: int) -> str:
-        """Return the class that pays for the frames of a page: that of the page."""
+        """Return the budget class that pays for a page's frames: the page's own."""
         page = self._watched.get(page_id)
         return WHOLE if page is None else self._planner.budget(page)
 
     def _is_circle(self, page_id: int, frame_id: int) -> bool:
-        """Say whether the look at a frame waits, by whatever way, for this page."""
+        """Return whether the poll of a frame waits, directly or indirectly, for this page."""
         at: int | None = frame_id
         while at is not None and at != page_id:
             at = self._looking.get(at)

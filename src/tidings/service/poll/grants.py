@@ -1,7 +1,7 @@
-"""Grants: a look from the moment it is paid for until what it brings is kept.
+"""Grants: one poll from its payment to the commit of its results.
 
-Each further request is paid for when it leaves, the host's limits hold, and what an answer says of the host and of our own network is
-heard before it is settled.
+Each further request is paid for when it leaves, host limits apply, and what an answer says of the
+host and of our own network is recorded before it is settled.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ NETWORK_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What was paid for and how it ended, when, what is to be stored of hosts, and whether a failure is our own network's."""
+    """A paid poll and its outcome, when it ended, host state to store, and whether a failure is of
+    our own network.
+    """
 
     charged: Charged
     outcome: Outcome
@@ -71,7 +73,7 @@ class Answered:
 
 
 class Grants:
-    """Makes the looks that were paid for. `remembered` adds to a host's state what the fetcher knows of its robots.txt."""
+    """Runs paid polls. `remembered` adds the fetcher's robots.txt data to a host's state."""
 
     def __init__(
         self,
@@ -106,12 +108,18 @@ class Grants:
         self._network = NetworkWatch()
         self._circuits = Circuits()
         self._unended: dict[int, tuple[Charged, Outcome, Exception, Instant]] = {}
-        """polls, by number, that are open although they have ended: the disk took nothing"""
+        """polls, by number, still open although they have ended, because nothing could be written
+        to disk
+        """
         self._hosts: dict[str, tuple[Instant | None, Instant | None, Instant | None]] = {}
-        """of each host what was last stored: until when it is left alone, as of when its robots.txt is, since when it gets no validators"""
+        """what was last stored of each host: end of its pause, time of its robots.txt, since when
+        it gets no validators
+        """
 
     async def look(self, charged: Charged, page: WatchedPage, asked: PageRequest, owed: dict[int, int]) -> None:
-        """Look at a page and settle what that brings, for those who asked too; `owed` are comparisons that wait, with their attempt."""
+        """Poll a page and settle the results, including for requesters; `owed` are pending
+        comparisons, with their attempt.
+        """
         page_id, host = page.state.page_id, charged.grant.host
         async with self._gate.permit(host, self._further(charged)) as permit:
             self._needs.begin(page_id, self._clock.now())
@@ -138,9 +146,11 @@ class Grants:
         await self._settle(result, None if asked.alone else self.look_at_frame)
 
     async def look_at_frame(self, page: WatchedPage, ignoring: str, budget: str) -> str:
-        """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so.
+        """Poll a frame like any page, its first request charged when it leaves; return why it was
+        not polled, or an empty text.
 
-        `ignoring` is why robots.txt is not obeyed there; empty if it is. `budget` is the class that pays.
+        `ignoring` is why robots.txt is not obeyed there; empty if it is. `budget` is the class that
+        pays.
         """
         grant = Grant(
             page_id=page.state.page_id,
@@ -169,9 +179,10 @@ class Grants:
         return ""
 
     async def ask_for(self, grant: Grant, request: FetchRequest) -> Answered | str:
-        """Ask for what is no page of anybody, its first request charged when it leaves; return why it was not asked, if so.
+        """Fetch something that is not a watched page, its first request charged when it leaves;
+        return why it was not fetched, if so.
 
-        Whoever asks ends the poll, by `keep`.
+        The caller ends the poll, with `keep`.
         """
 
         async def make() -> FetchRequest:
@@ -180,7 +191,9 @@ class Grants:
         return await self._ask_unplanned(grant, make)
 
     async def keep(self, answered: Answered, unit: Unit) -> None:
-        """Write what `ask_for` has brought; return once it is durable. Where it is refused the poll is ended as an error later. Raises `StoreError`."""
+        """Write the results of `ask_for`; return once durable. A refused poll is ended as an error
+        later. Raises `StoreError`.
+        """
         try:
             await self._committer.write(unit)
         except StaleEpochError:
@@ -217,7 +230,7 @@ class Grants:
                 else:
                     outcome = await self._fetch_page(page, request, permit)
                 if not paid:
-                    await pay(grant.host)  # refused before a request left: that is an outcome too
+                    await pay(grant.host)  # refused before a request left: an outcome too
             except BudgetError as error:
                 if not paid:
                     return str(error)
@@ -227,7 +240,9 @@ class Grants:
         return Answered(paid[0], outcome, at, self._host_news(grant.host), ours=ours)
 
     async def _settle(self, result: PollResult, ask: Ask | None) -> None:
-        """Write what a poll brings. Where that fails, by a full disk or by a fault of ours, the poll ends as an error, and it is raised."""
+        """Write the results of a poll. If that fails (a full disk, an internal error), end the poll
+        as an error and raise.
+        """
         try:
             await self._poller.settle(result, ask)
         except StaleEpochError:
@@ -236,12 +251,14 @@ class Grants:
             charged = result.charged
             try:
                 await self._end_as_error(result, error)
-            except (StoreError, MemoryError):  # a disk that takes nothing at all
+            except (StoreError, MemoryError):  # nothing can be written to disk
                 self._unended[charged.poll_id] = (charged, result.outcome, error, result.at)
             raise
 
     async def end_unkept(self) -> None:
-        """End the polls of which not even that could be written, now that it may be possible. Raises `StoreError` while it is not."""
+        """End the polls whose error could not be written either. Raises `StoreError` while that
+        still fails.
+        """
         for poll_id, (charged, outcome, error, at) in [*self._unended.items()]:
             if await self._is_open(poll_id):
                 record = PollRecord(
@@ -260,12 +277,16 @@ class Grants:
             del self._unended[poll_id]
 
     async def _is_open(self, poll_id: int) -> bool:
-        """Say whether a poll has no outcome yet: its end may be durable although what followed it was refused."""
+        """Return whether a poll has no outcome yet: its end may be durable although what followed
+        was refused.
+        """
         poll = await self._store.read(polls.get, poll_id)
         return poll is not None and poll.outcome is None
 
     async def _end_as_error(self, result: PollResult, error: Exception) -> None:
-        """End a poll whose outcome could not be kept; nothing of it is, and no cursor moves. What the store refused is said by `doctor`."""
+        """End a poll whose results could not be stored: none of them are, and no cursor moves.
+        `doctor` shows what the store refused.
+        """
         charged, outcome, page, at = result.charged, result.outcome, result.page, result.at
         if not await self._is_open(charged.poll_id):
             return
@@ -277,15 +298,17 @@ class Grants:
             wire_bytes=outcome.wire_bytes,
         )
         await self._poller.settle(PollResult(page=page, at=at, epoch=charged.epoch, charged=charged, outcome=failed))
-        is_told = isinstance(error, UnitError | StoreStalledError)  # by the store itself, by the stall
+        is_told = isinstance(error, UnitError | StoreStalledError)  # by the store itself, or by the stall
         if isinstance(error, StoreError) and not is_told:
             problem = Event(type=EventType.PROBLEM_UNIT, at=at, page_id=page.state.page_id, data={"error": str(error)})
             await self._committer.write(Unit(at=at, epoch=charged.epoch, events=(problem,)))
 
     def _further(self, charged: Charged) -> Callable[[str], Awaitable[None]]:
-        """Return what pays for each further request of a poll: the grant itself as far as it goes, then one by one.
+        """Return the function that pays for each further request of a poll: from the grant as far
+        as it goes, then one by one.
 
-        What the grant has paid for is written down once a host, so that its limits hold across a crash.
+        What the grant has paid for is stored once per host, so that host limits hold across a
+        crash.
         """
         left, known = charged.grant.cost - 1, {charged.grant.host}
 
@@ -303,8 +326,10 @@ class Grants:
         return further
 
     async def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
-        """Hear what an answer says of its host; say whether a failure is our own network's. Unless it was asked, it says nothing."""
-        is_ours = isinstance(outcome, Failed) and outcome.kind == "login"  # when we try again
+        """Record what an answer says of its host; return whether a failure is of our own network.
+        Does nothing for a host that was not asked.
+        """
+        is_ours = isinstance(outcome, Failed) and outcome.kind == "login"  # our own retry time, not the host's
         pause = None if is_ours else _pause(outcome)
         if pause is not None:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else host
@@ -318,7 +343,9 @@ class Grants:
         return ours
 
     async def _fetch_page(self, page: WatchedPage, request: FetchRequest, permit: Permit) -> Outcome:
-        """Fetch a page; without validators where its host cannot cope with them, and once more without them after a contradiction."""
+        """Fetch a page, without validators where its host cannot handle them, and once more without
+        them after a contradiction.
+        """
         host = page.identity.host
         if request.validators and self._gate.is_distrusted(host):
             request = replace(request, validators=Validators())
@@ -341,14 +368,16 @@ class Grants:
             raise
         except MemoryError as error:
             return Failed(kind="disk", reason=unkept(error))
-        except Exception as error:  # whatever goes wrong at one page is an outcome of that page, which its owner sees
+        except Exception as error:  # any error is an outcome of that page, shown to its owner
             log.exception("a fault of Tidings while %s was fetched", request.url)
             return Failed(
                 kind="fault", reason=f"a fault of Tidings ({type(error).__name__}: {error}); please report it"
             )
 
     async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
-        """Note whether a host was reached; say whether this failure is our own network's. Going down and coming back is told once."""
+        """Record whether a host was reached; return whether the failure is of our own network. Each
+        outage and recovery is reported once.
+        """
         failed = isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached
         self._network.hear(host, reached=not failed, at=at)
         for kind, since in self._network.news(at):
@@ -363,7 +392,7 @@ class Grants:
         return failed and self._network.is_down
 
     def _host_news(self, host: str) -> tuple[HostState, ...]:
-        """Return the host's state if it holds anything that is not yet stored: a pause, another robots.txt."""
+        """Return the host's state if part of it is not stored yet: a pause, a new robots.txt."""
         state = self._remembered(self._gate.state(host))
         news = (state.paused_until, state.robots_at, state.unconditional_at)
         if self._hosts.get(host, (None, None, None)) == news:
@@ -373,7 +402,7 @@ class Grants:
 
 
 def _pause(outcome: Outcome) -> Duration | None:
-    """Return how long an answer asks to leave its host alone."""
+    """Return how long an answer asks to pause its host."""
     return outcome.retry_after if isinstance(outcome, Failed) else outcome.pause
 
 
@@ -388,7 +417,7 @@ def _kind(error: BaseException) -> ErrorKind:
 
 
 def unkept(error: BaseException) -> str:
-    """Return why nothing is kept of a look."""
+    """Return why nothing of a poll is stored."""
     if isinstance(error, StoreError):
         return f"the result of the check could not be stored: {error}"
     if isinstance(error, MemoryError):

@@ -1,6 +1,7 @@
-"""Keep: the new bodies of a unit are planned beside those that they lean on, and are committed with it.
+"""Plan the storage of a unit's new bodies beside their delta bases, and commit them with it.
 
-Small ones are rows, and planned inside the commit. What may need a file is planned before it, since a file is written before the row that names it.
+Small bodies are rows, planned inside the commit. What may need a file is planned before, since a
+file is written before the row that names it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ log = logging.getLogger("tidings.service.poll.keep")
 
 
 class Keeper:
-    """Keeps bodies with the units that bring them; `commit` returns once a unit is durable."""
+    """Stores bodies with their units; `commit` returns once a unit is durable."""
 
     def __init__(self, store: Store, archive: Archive, commit: Callable[[Unit], Awaitable[object]]) -> None:
         self._store = store
@@ -36,10 +37,12 @@ class Keeper:
         self._commit = commit
 
     async def keep(self, unit: Unit) -> None:
-        """Commit a unit with its new bodies; nobody else plans how these, and those that lean on them, are kept meanwhile.
+        """Commit a unit with its new bodies; meanwhile nobody else plans the storage of these and
+        of those that depend on them.
 
-        They are a page's body, the list of its members, its picture, or what is withheld; the bodies of frames are kept by their own pages.
-        There is one writer a page, so that the former ones still are.
+        The bodies are a page's content, its member list, its picture, or withheld content; frames'
+        bodies are stored by their own pages. A page has one writer, so that its earlier bodies
+        still exist.
         """
         if not unit.bodies:
             await self._commit(unit)

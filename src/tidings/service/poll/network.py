@@ -1,7 +1,8 @@
-"""Our own network: when most hosts fail at once, it is not they (sentinels §5.3, F-15).
+"""Detect outages of our own network: when most hosts fail at once, the hosts are not the cause
+(sentinels §5.3, F-15).
 
-While it is down pages keep their state: none is marked as failing. An event says when it went down and when it came back; whoever is
-notified of changes is notified of both if it lasts for an hour.
+During an outage pages keep their state: none is marked as failing. Events record its start and end;
+recipients of changes are notified of both if it lasts for an hour.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
 
 LEAST_HOSTS: Final = 3
-"""Fewer hosts say nothing about the network."""
+"""Fewer hosts do not show the state of the network."""
 REMEMBERED = 10 * MINUTE
-"""Older answers count no more."""
+"""Older answers are ignored."""
 LASTING: Final[Duration] = HOUR
-"""Recipients are notified once it has been away for so long; a router that starts anew is no news."""
+"""Recipients are notified once an outage has lasted this long; a restarting router is not news."""
 
 
 class NetworkWatch:
-    """Remembers the last answer of each host."""
+    """Stores the last answer of each host."""
 
     def __init__(self) -> None:
         self._last: OrderedDict[str, tuple[Instant, bool]] = OrderedDict()
@@ -33,7 +34,9 @@ class NetworkWatch:
         self._is_announced = False
 
     def news(self, at: Instant) -> tuple[tuple[EventType, Instant], ...]:
-        """Return what is new since the last call: (type of event, since when it was down), at most one of each."""
+        """Return what is new since the last call: (event type, start of the outage), at most one of
+        each type.
+        """
         if not self.is_down:
             since, self._since = self._since, None
             was_announced, self._is_announced = self._is_announced, False
@@ -49,7 +52,7 @@ class NetworkWatch:
         return ()
 
     def hear(self, host: str, *, reached: bool, at: Instant) -> None:
-        """Note whether a host could be reached; an HTTP error is an answer like any other."""
+        """Record whether a host could be reached; an HTTP error is an answer."""
         self._forget(host)
         self._last[host] = (at, reached)
         self._unreachable += not reached
@@ -58,7 +61,7 @@ class NetworkWatch:
 
     @property
     def is_down(self) -> bool:
-        """Say whether more than half of the hosts asked lately could not be reached."""
+        """Return whether more than half of the recently asked hosts could not be reached."""
         return len(self._last) >= LEAST_HOSTS and self._unreachable * 2 > len(self._last)
 
     def _forget(self, host: str) -> None:

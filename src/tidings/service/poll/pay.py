@@ -1,4 +1,6 @@
-"""Pay: the planner's grants are paid for in one commit before any request leaves, and it is known when a spent budget pays again."""
+"""Pay for the planner's grants in one commit before any request leaves, and compute when a spent
+budget can pay again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 
 class Payer:
-    """Chooses and pays for polls. `has_classes` says whether sentinels have budgets of their own within that of all polls."""
+    """Chooses and pays for polls. `has_classes`: whether sentinels have budget classes within that
+    of all polls.
+    """
 
     def __init__(self, store: Store, planner: Planner, gate: HostGate, *, has_classes: bool, epoch: int) -> None:
         self._store = store
@@ -33,15 +37,17 @@ class Payer:
         self._epoch = epoch
         self._empty_until: Instant = 0
         self._classes_at: Instant | None = None
-        """when a class whose pages are due can pay for one"""
+        """when a class with due pages can pay for one"""
 
     @property
     def pays_at(self) -> Instant:
-        """Return when the budget of all polls, or that of a class whose pages wait, pays again; the past if it does."""
+        """Return when the budget of all polls, or of a class with waiting pages, can pay again; in
+        the past if it can now.
+        """
         return max(self._empty_until, self._classes_at or 0)
 
     def is_empty(self, now: Instant) -> bool:
-        """Say whether the budget of all polls was found spent and does not pay yet."""
+        """Return whether the budget of all polls was found spent and cannot pay yet."""
         return now < self._empty_until
 
     def next_due(self, now: Instant) -> Instant | None:
@@ -51,9 +57,11 @@ class Payer:
         return min(known, default=None)
 
     async def pay(self, now: Instant, *, most: int, only: Collection[int] | None) -> tuple[list[Charged], list[Grant]]:
-        """Return the polls that are paid for now, and the grants that the budget did not pay for; these pages are given back.
+        """Return the polls paid for now, and the grants that the budget could not pay for, whose
+        pages are released.
 
-        At most `most` are chosen; `only` leaves all other pages alone. Raises `StoreError`; then none is paid for.
+        At most `most` are chosen; `only` excludes all other pages. Raises `StoreError`; then none
+        is paid for.
         """
         grants = await self._choose(now, most=most, only=only)
         if not grants:
@@ -70,7 +78,7 @@ class Payer:
         return [paid for paid in charged if paid is not None], unpaid
 
     async def wait_for(self, unpaid: Grant, now: Instant) -> None:
-        """Let no page be chosen until the budget of all polls pays for this grant, which it did not."""
+        """Block all choices until the budget of all polls can pay for this grant."""
         wait = await self._until_budget(now, unpaid.cost)
         self._empty_until = now + wait if wait else min(self._empty_until, now)
 
@@ -91,9 +99,10 @@ class Payer:
         return grants
 
     async def _until_budget(self, now: Instant, cost: float) -> Duration:
-        """Return how long it takes until the budget of all polls pays for one of this cost, a minute at most; 0 if it does now.
+        """Return how long until the budget of all polls can pay this cost, at most a minute; 0 if
+        it can now.
 
-        Then its class did not: no other page waits for that.
+        In that case its class could not pay, which no other page waits for.
         """
         whole = (await self._budgets(now))[WHOLE]
         if affords(whole.level, cost):
@@ -105,7 +114,9 @@ class Payer:
         return {name: bucket.refill(now) for name, bucket in (await self._store.read(charge.budgets)).items()}
 
     def _classes_pay_at(self, budgets: Mapping[str, TokenBucket], now: Instant) -> Instant | None:
-        """Return when the first of the classes whose pages wait can pay for the dearest of these; None: none has to wait for that."""
+        """Return when the first class with waiting pages can pay for the most expensive of them;
+        None: no class has to wait.
+        """
         at: list[Instant] = []
         for name, cost in self._planner.wanting(now).items():
             at += [paid for paid in (budgets[name].available_at(cost),) if paid is not None and paid > now]

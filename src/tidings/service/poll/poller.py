@@ -1,9 +1,10 @@
-"""Poll: ask for a page, examine what it was answered with, and write what that brings in one unit.
+"""Poll: fetch a page, examine the answer, and write the results in one unit.
 
-One flow for all pages: a poll result is judged, what is shown is examined, the findings become a unit. A page with frames differs in what is
-examined: the frames are looked at first, then one job compares them all. Four gates, cheap to dear: 304 or an equal body hash; the canonical
-text; the objects; the comparison (detection §2.3). A failed or doubtful fetch makes no version, moves no cursor and is no observation for
-an estimator.
+All pages follow one flow: the result is judged, the content examined, the findings become a unit.
+For a page with frames the frames are polled first, then one job compares them all. Four gates, from
+cheap to expensive: 304 or an equal body hash; canonical text; objects; comparison (detection §2.3).
+A failed or doubtful fetch makes no version, moves no cursor and is not an observation for an
+estimator.
 """
 
 from __future__ import annotations
@@ -59,9 +60,11 @@ log = logging.getLogger("tidings.service.poll.poller")
 
 @dataclass(frozen=True, slots=True)
 class PolledPage:
-    """What a page shows that is new: the look at it, what its subscriptions found, and what is stored of the page.
+    """New content of a page: the polled version, what its subscriptions found, and what is stored
+    of the page.
 
-    `named` are the frames that a new body names, None where nobody knows; `frames` the page with them, once they were looked at.
+    `named` are the frames that a new body names, None if unknown; `frames` the page with them, once
+    they were polled.
     """
 
     look: PolledVersion
@@ -72,14 +75,14 @@ class PolledPage:
 
     @property
     def seen(self) -> Examination | None:
-        """Return what the job said, None if it died."""
+        """Return the job's result, None if it died."""
         return self.compared.examination
 
 
 class Poller:
-    """Makes requests, and units of their outcomes; holds no state of its own.
+    """Builds requests, and units from their outcomes; stateless.
 
-    `timeout` is that of sentinels which give none, `floor` the least time between two looks.
+    `timeout` is the default of sentinels, `floor` the shortest time between two polls.
     """
 
     def __init__(
@@ -112,14 +115,16 @@ class Poller:
     async def request(
         self, page: WatchedPage, *, now: Instant, obey_robots: bool = True, ignoring_robots: bool = False
     ) -> FetchRequest | Failed:
-        """Return the request for a page, or why there can be none: a secret is missing.
+        """Return the request for a page, or why there is none: a missing secret.
 
-        It is conditional unless its validators are due for an audit, or a secret or what a sentinel compares is newer than the last one. Called when the request
-        may leave, so that what is secret is in memory no longer than that. `ignoring_robots`: a page that it is a frame of says so.
+        It is conditional unless its validators are due for an audit, or a secret or a comparison is
+        newer than the last one. Call it when the request may leave, so that secrets stay in memory
+        no longer than needed. `ignoring_robots`: a page that embeds it as a frame ignores
+        robots.txt.
         """
         state = page.state
         altered_at = max((sub.row.altered_at for sub in page.subscriptions.values()), default=0)
-        is_doubted = state.health != "ok"  # what may be wrong is asked for whole
+        is_doubted = state.health != "ok"  # unconditional when in doubt
         knows_nothing = (
             is_doubted
             or page_state.is_audit(state, now)
@@ -141,22 +146,22 @@ class Poller:
         return await self._store.read(self._asker.with_secrets, page.identity, means)
 
     async def settle(self, result: PollResult, ask: Ask | None = None) -> None:
-        """Write all that one outcome brings, in one unit, and return once it is durable.
+        """Write all results of one outcome in one unit, and return once it is durable.
 
-        `ask` asks for the frames of a page; without it they are looked at the next time.
+        `ask` polls the frames of a page; without it they are polled the next time.
         """
         found = await self._examine(replace(result, page=result.page.as_it_is()), ask)
         await self._keeper.keep(unit_of(found))
 
     async def serve(self, page: WatchedPage, *, at: Instant, epoch: int, owed: Mapping[int, int]) -> None:
-        """Let subscriptions take the newest stored version without a poll: a tick that a late look serves, a comparison that is owed."""
+        """Compare subscriptions with the newest stored version, without a poll: for a tick that a
+        recent poll serves, or an owed comparison.
+        """
         turn = Turn(page=page.as_it_is(), at=at, epoch=epoch, owed=owed)
         compared = await self._take_stored(turn, looked_at=page.state.checked_at)
         compared, memory = await self._review(turn, compared, None)
         frames = await self._frames_named(turn, compared)
         await self._keeper.keep(unit_of(findings.of_stored(turn, compared, frames=frames, memory=memory)))
-
-    # -- one examination of what a page shows --------------------------------------------------------------------------------------
 
     async def _examine(self, result: PollResult, ask: Ask | None) -> Findings:
         answer = result.outcome
@@ -177,7 +182,7 @@ class Poller:
         return await self._find_changed(result, answer, shown)
 
     async def _examine_body(self, result: PollResult, fetched: Fetched) -> PolledPage:
-        """Examine a new body; those of a page with frames wait for what the frames show."""
+        """Examine a new body; a page with frames is compared once its frames are polled."""
         page, last = result.page, result.page.state.last_seq
         takers = takers_of(page, result.at, result.eager, doubtful=noise.is_second(result.why, result.eager))
         stored = await self._load_stored(result, references(takers) | ({last} if last else set()), learns=True)
@@ -192,7 +197,9 @@ class Poller:
     async def _look_at_frames(
         self, result: PollResult, answer: Unchanged | Fetched, shown: PolledPage | None, ask: Ask | None
     ) -> tuple[FramedPage, Stored, PollResult]:
-        """Look at the frames of a page that was asked for. Return the page with them, what is stored of it, and its result as of then."""
+        """Poll the frames of a polled page. Return the page with its frames, what is stored of it,
+        and its result as of then.
+        """
         page_id = result.page.state.page_id
         known = await self._store.read(members.frames, page_id)
         if shown is not None and shown.named is not None:
@@ -228,14 +235,16 @@ class Poller:
         return FramedPage(answer, body, holder, seen, ask is not None, told, made_of), stored, result
 
     async def _examine_frames(self, result: PollResult, frames: FramedPage, stored: Stored) -> PolledPage:
-        """Examine a page with its frames, one of which or which itself is new."""
+        """Examine a page that is new itself or has a new frame."""
         parts = await self._bodies.frames(frames.made_of[1:])
         whole = look.of_frames(result, frames, stored, parts, takers_of(result.page, result.at, result.eager))
         compared = await self._detect(whole, result)
         return PolledPage(whole, compared, stored, frames=frames)
 
     async def _detect(self, seen: PolledVersion, turn: Turn) -> Compared:
-        """Return what subscriptions find, without changes that must stay before they are news."""
+        """Return what subscriptions find, without changes that must persist before they are
+        reported.
+        """
         if extremes.are_asked(seen.takers):
             known = await self._store.read(extremes.read, seen.takers, seen.seq, seen.at)
             seen = replace(seen, extremes=known)
@@ -248,8 +257,6 @@ class Poller:
         return await self._bodies.context(
             page.state.page_id, seqs, is_framed=is_framed or page.is_framed, learns=learns
         )
-
-    # -- findings ------------------------------------------------------------------------------------------------------------------
 
     async def _find_changed(self, result: PollResult, answer: Unchanged | Fetched, shown: PolledPage) -> Findings:
         compared, seen = shown.compared, shown.seen
@@ -294,9 +301,10 @@ class Poller:
         return found if named is None else replace(found, frames=named)
 
     async def _take_stored(self, turn: Turn, *, looked_at: Instant | None = None, doubtful: bool = False) -> Compared:
-        """Let the subscriptions that are due take the newest stored version. What it holds was told when it came, but for its frames.
+        """Compare the subscriptions that are due with the newest stored version. Its content was
+        reported when it came, except for its frames.
 
-        `looked_at` is when the page was looked at, if not just now. `doubtful`: only those that are in doubt take it.
+        `looked_at` is the time of the poll, if not now. `doubtful`: only subscriptions in doubt.
         """
         page, at, newest = turn.page, turn.at, turn.page.state.last_seq
         behind, others = takers_of_stored(page, at, turn.eager, turn.owed, looked_at=looked_at, doubtful=doubtful)
@@ -313,13 +321,17 @@ class Poller:
         return replace(taken, cursors=(*idle.cursors, *tick_all(taken.cursors, page, at)))
 
     async def _review(self, turn: Turn, compared: Compared, memory: Memory | None) -> tuple[Compared, Memory | None]:
-        """Return what was found with what is told of silence, and what is known of the page's noise: `memory`, else what the job learned."""
+        """Return the findings with notices of silence, and what is known of the page's noise:
+        `memory`, else what the job learned.
+        """
         if memory is None and compared.examination is not None:
             memory = compared.examination.memory
         return await self._silence.review(turn.page, compared, memory, turn.at)
 
     async def _may_confirm(self, result: PollResult, known: Memory) -> bool:
-        """Return whether a change waits for a second poll: the page's noise is hardly known, and it can be polled, and paid for, within two minutes."""
+        """Return whether a change waits for a second poll: the page's noise is hardly known, and a
+        second poll is possible and affordable within two minutes.
+        """
         page, after = result.page, result.at + get_confirmation_wait(result.page)
         is_new = page.state.polls - known.seconds <= FIRST_POLLS or known.suspects
         if not (self._confirms and is_new and self._floor <= MINUTE and first_open(page, after) == after):
@@ -327,7 +339,9 @@ class Poller:
         return await self._store.read(charge.pays, result.charged.grant, at=after)
 
     async def _frames_named(self, turn: Turn, compared: Compared) -> tuple[FrameRow, ...] | None:
-        """Return the frames of a page that nobody knew to have any, None if it has none: a stored version was read that names them."""
+        """Return newly discovered frames of a page, from the stored version that was read; None if
+        it has none.
+        """
         page, seen = turn.page, compared.examination
         if seen is None or not seen.frames or page.is_framed or not page.subscriptions:
             return None
@@ -336,7 +350,7 @@ class Poller:
         return tuple(map(FrameRow, ids)) if ids else None
 
     async def _with_evidence(self, found: Findings, memory: Memory | None) -> Findings:
-        """Return findings in which the event of a page that looks different each time says what differs."""
+        """Return findings whose event of a page that differs at each poll includes what differs."""
         if all(event.type != page_state.SATURATED for event in found.events):
             return found
         said = await self._store.read(evidence, found.state.page_id, memory)
@@ -347,6 +361,8 @@ class Poller:
 
 
 def _timeout(page: WatchedPage, usual: Duration) -> Duration | None:
-    """Return the longest time that a subscription gives the page, None if none says anything else than the setting."""
+    """Return the longest timeout that a subscription sets for the page, None if none differs from
+    the setting.
+    """
     asked = [sub.owner.sentinel.asking.timeout for sub in page.subscriptions.values()]
     return max((usual if t is None else t for t in asked), default=None) if any(t is not None for t in asked) else None

@@ -1,4 +1,6 @@
-"""Polling: what a step starts. Pages that are paid for are polled; what is owed of a stored version is served without a poll."""
+"""Start the polls of a step. Pages that are paid for are polled; owed comparisons with a stored
+version run without a poll.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 Spawn = Callable[[Coroutine[Any, Any, None], int], None]
-"""Starts a task that works on a page."""
+"""Starts a task for a page."""
 GRANTS_A_TICK: Final = 64
 
 
 class Polling:
-    """Starts polls, at most `most` at a time. `watched` is the watchlist's own table."""
+    """Starts polls, at most `most` concurrently. `watched` is the watchlist's own table."""
 
     def __init__(
         self,
@@ -54,16 +56,16 @@ class Polling:
         self._most = most
         self._epoch = epoch
         self._owed: dict[int, tuple[int, int]] = {}
-        """comparisons whose job died, by subscription: the page, and how often that was"""
+        """comparisons whose job died, by subscription: the page, and the number of attempts"""
 
     async def load(self) -> None:
-        """Read what is owed from before, and who asks for pages."""
+        """Load owed comparisons and open requests."""
         for row in await self._store.read(comparisons.pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self.requests.hear()
 
     def note(self, unit: Unit) -> None:
-        """Hear of a unit that was committed: comparisons are owed, or not any more."""
+        """Update the owed comparisons from a committed unit."""
         for row in unit.comparisons:
             if row.status == "pending":
                 self._owed[row.subscription_id] = (row.page_id, row.attempt)
@@ -71,17 +73,17 @@ class Polling:
                 self._owed.pop(row.subscription_id, None)
 
     def end(self, page_id: int) -> list[int]:
-        """Hear that the work on a page is over; return the requests that it was to answer."""
+        """Mark the work on a page as ended; return the requests it was to answer."""
         self._frames.note_end(page_id)
         return self.requests.end(page_id)
 
     def serve(self, now: Instant, spawn: Spawn) -> None:
-        """Try comparisons again whose job died, and serve ticks from a version that was checked lately."""
+        """Retry comparisons whose job died, and serve ticks from a recently checked version."""
         for page, owed in self._servable():
             spawn(self.poller.serve(page, at=now, epoch=self._epoch, owed=owed), page.state.page_id)
 
     def _servable(self) -> Iterator[tuple[WatchedPage, dict[int, int]]]:
-        """Yield the pages to be served, reserved, with what is owed of each."""
+        """Yield the pages to serve, reserved, with what each is owed."""
         by_page: dict[int, dict[int, int]] = {}
         for sub_id, (page_id, attempt) in self._owed.items():
             by_page.setdefault(page_id, {})[sub_id] = attempt
@@ -96,7 +98,9 @@ class Polling:
                 yield page, owed
 
     async def poll(self, now: Instant, spawn: Spawn, *, under_way: int, only: Collection[int] | None) -> None:
-        """Choose the pages to be polled now, pay for them and start; `under_way` are tasks that run already, `only` leaves all other pages alone."""
+        """Choose the pages to poll now, pay and start; `under_way` is the number of running tasks,
+        `only` excludes all other pages.
+        """
         free = min(GRANTS_A_TICK, self._most - under_way)
         if free <= 0 or (self.payer.is_empty(now) and not self.requests):
             return
@@ -113,6 +117,6 @@ class Polling:
         page = self._watched.get(page_id)
         if page is None:
             self._planner.release(page_id)
-            return  # dropped between the grant and now; what was charged stays charged
+            return  # unwatched between the grant and now; the charge stays
         owed = {sub_id: attempt for sub_id, (its_page, attempt) in self._owed.items() if its_page == page_id}
         await self.grants.look(charged, page, self.requests.begin(page_id), owed)

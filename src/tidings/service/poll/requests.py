@@ -1,4 +1,4 @@
-"""Requests: who asks for a page to be polled now, whatever the schedule says, and what becomes of that."""
+"""Requests to poll a page now, whatever its schedule, and their answers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class PageRequest:
-    """Who wants a page to be looked at now: rows of `request`, sentinels; `first`: right after `add --url`, before robots.txt;
-    `alone`: without its frames.
+    """Who requests a poll now: rows of `request`, sentinels. `first`: right after `add --url`,
+    before robots.txt; `alone`: without its frames.
     """
 
     requests: list[int] = field(default_factory=list)
@@ -30,7 +30,9 @@ class PageRequest:
 
 
 class Requests:
-    """The pages that somebody asks for. `hear_again` lets the open requests be heard once more at the next step."""
+    """The pages with open requests. `hear_again` has the open requests read again at the
+    next step.
+    """
 
     def __init__(
         self, store: Store, watched: Mapping[int, WatchedPage], planner: Planner, *, hear_again: Callable[[], None]
@@ -41,15 +43,15 @@ class Requests:
         self._hear_again = hear_again
         self._asked: dict[int, PageRequest] = {}
         self._answering: dict[int, list[int]] = {}
-        """requests that polls under way will answer, by page"""
+        """requests that running polls will answer, by page"""
         self.refused_by_budget: set[int] = set()
-        """pages that were asked for and that the budget did not pay for"""
+        """requested pages that the budget could not pay for"""
 
     def __bool__(self) -> bool:
         return bool(self._asked)
 
     async def hear(self) -> None:
-        """Take in the requests that other processes have written."""
+        """Load the requests that other processes have written."""
         for row in await self._store.read(requests.open_requests):
             if row.page_id not in self._watched:
                 await self.refuse(row.id, "nothing that is enabled watches this page")
@@ -61,7 +63,7 @@ class Requests:
                 self._planner.force(row.page_id)
 
     def ask(self, page_id: int, *, sentinels: Iterable[int] = (), first: bool = False, alone: bool = False) -> None:
-        """Ask for a look now, whatever the schedule says; host limits and budget hold."""
+        """Request a poll now, whatever the schedule; host limits and budget apply."""
         asked = self._asked.setdefault(page_id, PageRequest())
         asked.sentinels.update(sentinels)
         asked.first = asked.first or first
@@ -69,22 +71,22 @@ class Requests:
         self._planner.force(page_id)
 
     def withdraw(self, page_id: int) -> None:
-        """Take a request of this process back that has not been served."""
+        """Withdraw a request of this process that was not served."""
         self._asked.pop(page_id, None)
         self._planner.unforce(page_id)
 
     def begin(self, page_id: int) -> PageRequest:
-        """Return who asked for a page that is polled now."""
+        """Return who requested a page that is polled now."""
         asked = self._asked.pop(page_id, None) or PageRequest()
         self._answering[page_id] = asked.requests
         return asked
 
     def end(self, page_id: int) -> list[int]:
-        """Hear that the poll of a page is over; return the requests that it was to answer."""
+        """Mark the poll of a page as ended; return the requests it was to answer."""
         return self._answering.pop(page_id, [])
 
     async def refuse_unpaid(self, page_id: int) -> None:
-        """Refuse what was asked of a page, if anything was: the budget does not pay for it."""
+        """Refuse open requests for a page that the budget cannot pay for."""
         if page_id not in self._asked:
             return
         self.refused_by_budget.add(page_id)
@@ -93,9 +95,9 @@ class Requests:
             await self.refuse(request_id, "budget")
 
     async def refuse(self, request_id: int, reason: str) -> None:
-        """Write why a request is not served."""
+        """Store why a request is not served."""
         try:
             await self._store.write(requests.refuse, request_id, reason)
         except StoreStalledError:
-            self._hear_again()  # it is still open, and is heard again
+            self._hear_again()  # still open: read again
             raise

@@ -1,8 +1,8 @@
-"""Sessions: what is kept of a login, encrypted as secrets are, outside the page's identity
+"""Sessions: the stored state of a login, encrypted like secrets, outside the page's identity
 (decision 0059).
 
-One for each owner, secret of the password, origin of the form and user. One text holds the
-cookies and how the last tries ended; no statement can use its name.
+One per owner, password secret, origin of the form and user. One text holds the cookies and the last
+attempts; no statement can use its name.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from tidings.storage.secrets.vault import Vault
 
 WAITS: Final[tuple[Duration, ...]] = (HOUR, 6 * HOUR, DAY)
-"""How long after the first, the second and each further try that failed the next one is."""
+"""Wait before the next attempt after the first, the second and each further failed one."""
 MOST_A_DAY: Final = 3
-"""Tries within a day, those that succeeded too: sites lock accounts that are tried too often."""
+"""Attempts per day, including successful ones: sites lock accounts with too many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What is kept of a login: cookies, the tries that failed in a row, when the last ones were."""
+    """The stored state of a login: cookies, consecutive failures, times of the last attempts."""
 
     cookies: tuple[Cookie, ...] = ()
     failures: int = 0
     tried: tuple[Instant, ...] = ()
     reason: str = ""
     was_in: bool = field(default=False)
-    """whether it ever worked: then it was lost"""
+    """whether a login ever worked: then the session was lost"""
 
     def next_try(self, now: Instant) -> Instant:
-        """Return when the form may be tried, `now` or later."""
+        """Return when the next login may be attempted, `now` or later."""
         tried = [at for at in self.tried if at <= now]  # a clock may have been wrong
         due = now
         if self.failures and tried:
@@ -56,26 +56,26 @@ class Session:
         return max(due, now)
 
     def trying(self, now: Instant) -> Session:
-        """Return it with a try that has not succeeded yet: a crash counts as one that failed."""
+        """Return the session with an attempt in progress: after a crash it counts as failed."""
         return replace(self, failures=self.failures + 1, tried=(*self.tried, now)[-MOST_A_DAY:])
 
     def fail(self, reason: str) -> Session:
-        """Return it with why the try failed."""
+        """Return the session with the reason why the attempt failed."""
         return replace(self, reason=reason)
 
     def succeed(self, cookies: Iterable[Cookie]) -> Session:
-        """Return it after a login."""
+        """Return the session after a login."""
         return replace(self, cookies=tuple(cookies), failures=0, reason="", was_in=True)
 
     def renew(self, cookies: Iterable[Cookie], now: Instant) -> Session:
-        """Return it with the cookies that an answer has set; those that have expired are gone."""
+        """Return the session with the cookies that an answer has set, without expired ones."""
         jar = {(c.name, c.domain, c.path): c for c in (*self.cookies, *cookies)}
         kept = (c for c in jar.values() if c.expires_at is None or c.expires_at > now)
         return replace(self, cookies=tuple(kept), failures=0, reason="", was_in=True)
 
 
 class Sessions:
-    """Keeps sessions; `read` and `write` run a function in a transaction of the database."""
+    """Stores sessions; `read` and `write` run a function in a database transaction."""
 
     def __init__(
         self,
@@ -89,20 +89,20 @@ class Sessions:
         self._write = write
 
     async def load(self, login: FormLogin) -> Session:
-        """Return what is kept of a login.
+        """Return the stored session of a login.
 
-        Nothing, if its secret was set anew since or it does not open.
+        Empty if its secret was set since, or if it cannot be decrypted.
         """
         text: str = await self._read(_load, self._vault, login)
         return _session(text) if text else Session()
 
     async def save(self, login: FormLogin, session: Session, now: Instant) -> None:
-        """Keep a session; it is durable then."""
+        """Store a session; durable on return."""
         await self._write(_save, self._vault, login, _text(session), now)
 
 
 def name_of(login: FormLogin) -> str:
-    """Return under which name the session of a login is kept."""
+    """Return the name under which the session of a login is stored."""
     origin = address.parse(login.url).origin
     account = hashlib.sha256(reveal(login.user).encode(errors="surrogatepass")).hexdigest()[:16]
     return f"{SESSION}{login.secret}:{account}:{origin}"

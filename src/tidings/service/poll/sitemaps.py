@@ -1,8 +1,9 @@
-"""Sitemaps: what a site says of its pages' changes is a hint for those that are watched (bid §5).
+"""Sitemaps: a site's word on changes of its pages is a hint for those that are watched (bid §5).
 
-A site's sitemaps are those that its robots.txt names. They are read every few hours, as anybody may read them: by the client that asks for pages,
-conditionally, charged to the budget, within the host's gap; and in a process that can be killed. Of an index those are read whose date moved
-and that list something that is watched. A host whose sitemaps list too little of that is left alone for a month.
+The sitemaps are those that the site's robots.txt names. They are read every few hours with the
+client that fetches pages: conditionally, charged to the budget, within the host's gap; and parsed
+in a process that can be killed. Of an index only those files are read whose date changed and that
+list a watched page. A host whose sitemaps list too few watched pages is skipped for a month.
 """
 
 from __future__ import annotations
@@ -38,16 +39,18 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.service.poll.sitemaps")
 
 KIND: Final = "sitemap"
-"""The kind of the hints, the reason of the polls, and the name under which it is kept what sitemaps said."""
+"""The kind of the hints, the reason of the polls, and the name under which sitemap data is
+stored.
+"""
 EVERY: Final[Duration] = 6 * HOUR
 GIVEN_UP: Final[Duration] = 30 * DAY
-"""How long a host is left alone whose sitemaps list too few of the pages that are watched."""
+"""How long a host is skipped whose sitemaps list too few watched pages."""
 LAPSES: Final[Duration] = DAY
-"""After so long without an answer from a host's sitemaps their silence says nothing."""
+"""After this long without an answer from a host's sitemaps, the absence of hints means nothing."""
 REVIEWED_EVERY: Final[Duration] = 10 * MINUTE
 MOST_ROOTS: Final = 3
 MOST_NEW: Final = 10
-"""Sitemaps of an index that are read for the first time in one round."""
+"""Most sitemaps of an index read for the first time in one round."""
 AT_ONCE: Final = 2
 
 Ask = Callable[[Grant, FetchRequest], Awaitable["Answered | str"]]
@@ -55,8 +58,8 @@ Ask = Callable[[Grant, FetchRequest], Awaitable["Answered | str"]]
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A sitemap: the page row that it has, its host, the date that its index gives it, how many watched pages it lists (None: it was not read
-    to its end yet), and when it was last asked for.
+    """A sitemap: its page row, its host, the date that its index gives it, how many watched pages
+    it lists (None: not yet read to its end), and when it was last fetched.
     """
 
     page_id: int
@@ -67,10 +70,11 @@ class File:
 
 
 class Sitemaps:
-    """Reads them. `named` gives those that are known of a URL's robots.txt, `ask` asks for one, `keep` writes what
-    an answer brings, and returns once that is durable.
+    """Reads sitemaps. `named` returns those that a URL's robots.txt names, `ask` fetches one,
+    `keep` writes the results and returns once they are durable.
 
-    `least` is how many watched pages a host's sitemaps must list (0: none is ever read). `next_due` is when there may be something to read.
+    `least` is how many watched pages a host's sitemaps must list (0: none is read). `next_due` is
+    when there may be something to read.
     """
 
     def __init__(
@@ -99,14 +103,14 @@ class Sitemaps:
         self._dates: dict[int, tuple[str, str]] = {}
         """of each watched page the date that a sitemap gave it, and which"""
         self._asked: dict[str, frozenset[str]] = {}
-        """of each sitemap what it was asked about"""
+        """of each sitemap the addresses it was read for"""
         self._answered_at: dict[str, Instant] = {}
-        """of each host when one of its sitemaps answered last"""
+        """of each host when one of its sitemaps last answered"""
         self._reading: set[str] = set()
         self.next_due: Instant | None = 0 if least and signals.are_heeded else None
 
     async def load(self) -> None:
-        """Read what is known."""
+        """Load the stored state."""
         for page_id, state in (await self._store.read(estimates.load_all, KIND)).items():
             if "host" in state:
                 known = File(page_id, state["host"], state["date"], state["listed"], state["read_at"])
@@ -118,7 +122,7 @@ class Sitemaps:
             self._lapse()
 
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
-        """Return the readings that are due."""
+        """Return the reading tasks that are due."""
         if self.next_due is None or now < self.next_due:
             return []
         hosts = self._hosts()
@@ -133,7 +137,9 @@ class Sitemaps:
         return [self._read(*each, now) for each in found]
 
     def _lapse(self, before: Instant | None = None) -> None:
-        """Let no silence count of hosts whose sitemaps have not answered since `before` (None: of none), unless they are read just now."""
+        """Ignore the absence of hints from hosts whose sitemaps have not answered since `before`
+        (None: from all), unless they are being read.
+        """
         hearing = self._signals.hearing
         for page_id in hearing.pages_of(KIND):
             page = self._watched.get(page_id)
@@ -141,10 +147,8 @@ class Sitemaps:
             if before is None or (host not in self._reading and self._answered_at.get(host, 0) < before):
                 hearing.leave(page_id, KIND)
 
-    # -- which -----------------------------------------------------------------------------------------------------------------------
-
     def _hosts(self) -> dict[str, list[int]]:
-        """Return the hosts with enough pages that hints have an effect on, and these pages."""
+        """Return the hosts with enough pages on which hints have an effect, and these pages."""
         found: dict[str, list[int]] = {}
         for page_id, page in self._watched.items():
             identity = page.identity
@@ -153,7 +157,9 @@ class Sitemaps:
         return {host: page_ids for host, page_ids in found.items() if len(page_ids) >= self._least}
 
     def _due_at(self, host: str) -> Instant:
-        """Return when the sitemaps of a host are read next: a host that lists too little of what is watched is left alone."""
+        """Return when the sitemaps of a host are read next, much later if they list too few watched
+        pages.
+        """
         own = [known for known in self._files.values() if known.host == host]
         if not own:
             return 0
@@ -162,7 +168,7 @@ class Sitemaps:
         return max(known.read_at for known in own) + (GIVEN_UP if is_too_little else EVERY)
 
     async def _roots(self, host: str, page_ids: Iterable[int]) -> list[str]:
-        """Return the sitemaps that the robots.txt of a host's pages name, of the host itself."""
+        """Return the sitemaps on the host itself that its pages' robots.txt names."""
         origins = {address.parse(url).origin: url for i in page_ids for url in (self._watched[i].identity.url,)}
         named = [url for given in origins.values() for url in await self._named(given)]
         return list(dict.fromkeys(url for each in named if (url := _own(each, host))))[:MOST_ROOTS]
@@ -172,10 +178,8 @@ class Sitemaps:
         pages = [(i, self._watched[i].identity) for i in page_ids]
         return {**{identity.given: i for i, identity in pages}, **{identity.url: i for i, identity in pages}}
 
-    # -- reading ---------------------------------------------------------------------------------------------------------------------
-
     async def _read(self, host: str, roots: list[str], wanted: Mapping[str, int], now: Instant) -> None:
-        """Read the sitemaps of a host, and those of its indices that say more."""
+        """Read the sitemaps of a host, and those listed in its indices that may have news."""
         try:
             for root in roots:
                 found = await self._file(root, host, "", wanted, now)
@@ -196,10 +200,10 @@ class Sitemaps:
         return known.listed != 0 and (not date or date != known.date)
 
     async def _file(self, url: str, host: str, date: str, wanted: Mapping[str, int], now: Instant) -> Sitemap:
-        """Read one sitemap, keep what it says, and tell what moved."""
+        """Read one sitemap, store its data, and report what changed."""
         page_id, state = await self._store.write(_page, url)
         is_left_alone = state.retry_at is not None and state.retry_at > now
-        if page_id in self._watched or is_left_alone:  # who watches the sitemap itself has it as a page
+        if page_id in self._watched or is_left_alone:  # the sitemap itself is a watched page
             return Sitemap({}, {})
         known = self._files.get(url)
         is_same_question = known is not None and known.listed is not None and self._asked.get(url) == frozenset(wanted)
@@ -238,7 +242,7 @@ class Sitemaps:
         return Sitemap({}, {}) if found is None else found
 
     async def _read_answer(self, answered: Answered, wanted: Mapping[str, int]) -> Sitemap | None:
-        """Return what a sitemap says, None if it says nothing new or could not be had."""
+        """Return the parsed sitemap, None if it has no news or could not be fetched."""
         outcome = answered.outcome
         if isinstance(outcome, Failed | Unchanged):
             return None
@@ -246,14 +250,16 @@ class Sitemaps:
         return Sitemap({}, {}, done.reason) if isinstance(done, Died) else done.value
 
     def _forget(self, url: str, said: Mapping[int, str], *, is_whole: bool) -> None:
-        """Let pages go that a sitemap lists no more: its silence says nothing of them."""
+        """Remove pages that a sitemap no longer lists, so that its silence says nothing of them."""
         if is_whole:
             for page_id in [i for i, (_, file) in self._dates.items() if file == url and i not in said]:
                 del self._dates[page_id]
                 self._signals.hearing.leave(page_id, KIND)
 
     async def _tell(self, page_id: int, lastmod: str, url: str, now: Instant) -> None:
-        """Take another date for a hint; the first one only if it says the time, since a look may have seen what it speaks of."""
+        """Record a changed date as a hint; the first date only if it has a time, since a poll may
+        have seen the change already.
+        """
         is_first = page_id not in self._dates
         self._dates[page_id] = (lastmod, url)
         self._signals.hearing.cover(page_id, KIND)
@@ -263,7 +269,7 @@ class Sitemaps:
 
 
 def _own(url: str, host: str) -> str:
-    """Return the only form of an address of this host, empty for another's or one that is none."""
+    """Return the normalized address if it is on this host, else an empty text."""
     try:
         rebuilt = address.rebuild(url)
         return rebuilt if address.host_of(rebuilt) == host else ""
@@ -272,7 +278,9 @@ def _own(url: str, host: str) -> str:
 
 
 def _instant(lastmod: str) -> Instant | None:
-    """Return the instant that a date says, None for a day alone and for what cannot be read."""
+    """Return the instant that a date says, None for a day without a time and for an unreadable
+    date.
+    """
     try:
         at = datetime.fromisoformat(lastmod)
         return round(at.timestamp() * SECOND) if at.tzinfo is not None else None
@@ -291,7 +299,7 @@ def _estimate(url: str, file: File) -> Estimate:
 
 
 def _unit(answered: Answered, before: PageState, epoch: int, kept: tuple[Estimate, ...]) -> Unit:
-    """Return what is written of a sitemap that was asked for: the end of its poll, its state, and what it said."""
+    """Return the unit of a fetched sitemap: the end of its poll, its state, and its data."""
     outcome, at = answered.outcome, answered.at
     failed = outcome if isinstance(outcome, Failed) else None
     if isinstance(outcome, Failed):

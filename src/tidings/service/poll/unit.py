@@ -1,4 +1,6 @@
-"""Unit: the one place where findings become a unit of work, with what people are told of them. Pure; a unit is built once."""
+"""Build the unit of work from findings, with the events for users. The only place that
+does. Pure.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 
 def unit_of(findings: Findings) -> Unit:
-    """Return the unit of a turn: what it found, what is told of that at once, and the comparisons that are owed no more."""
+    """Return the unit of a turn: its findings, what is reported at once, and the comparisons no
+    longer owed.
+    """
     turn, compared = findings.turn, findings.compared
     page, at, subscriptions = turn.page, turn.at, turn.page.subscriptions
     answered = (*findings.status, *findings.headers)
@@ -74,7 +78,9 @@ def _list_done(findings: Findings) -> Iterator[ComparisonRow]:
 
 
 def _settle(findings: Findings) -> PageState:
-    """Return the state of the page, with why it cannot be compared; to be checked again soon if a check has just missed a part of it."""
+    """Return the state of the page, with why it cannot be compared, if so; polled again soon if
+    this poll has just missed a part of it.
+    """
     page, compared, state = findings.turn.page, findings.compared, findings.state
     seen = compared.examination
     problem = seen.unread if seen is not None else compared.died or state.problem
@@ -90,7 +96,7 @@ def _doubtful(moves: Sequence[CursorMove]) -> list[int]:
 
 
 def _merge(moves: Iterable[CursorMove]) -> Iterator[CursorMove]:
-    """Yield the last move of each subscription, with what any of them remembers."""
+    """Yield the last move of each subscription, merged with what any of its moves stores."""
     last: dict[int, CursorMove] = {}
     for move in moves:
         before = last.get(move.subscription_id)

@@ -1,4 +1,6 @@
-"""Assembly: the only place where things are built and concrete rows are named; a function a room, from what all stand on up to the monitor."""
+"""Assembly: build all parts of the service and connect them, one function per package, lower layers
+first. Concrete implementations are named only here.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,7 @@ log = logging.getLogger("tidings.service.run.assembly")
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """What all rooms stand on: the settings, the time, the data directory, and who this process is in it."""
+    """What all parts depend on: settings, clock, data directory, and this process's lease."""
 
     settings: Settings
     clock: Clock
@@ -99,12 +101,12 @@ class _Base:
 
     @property
     def floor(self) -> Duration:
-        """Return the least time between two polls of a page."""
+        """Return the shortest time between two polls of a page."""
         return round(self.settings.fetch.page_floor_seconds * SECOND)
 
 
 class _Outside(NamedTuple):
-    """What asks the web and runs jobs on what it answers."""
+    """The parts that send requests and run jobs on the answers."""
 
     gate: HostGate
     client: Client
@@ -113,7 +115,7 @@ class _Outside(NamedTuple):
 
 
 class _Watch(NamedTuple):
-    """What is watched, in memory, and what comes in for the next step."""
+    """The watched pages in memory, and the inbox for the next step."""
 
     watchlist: Watchlist
     committer: Committer
@@ -133,19 +135,21 @@ async def poller(
     stays: bool = True,
     endures: bool = False,
 ) -> AsyncIterator[Monitor]:
-    """Run a monitor that is the one poller of its data directory; it has loaded and takes steps when told to.
+    """Run a monitor as the only poller of its data directory. It has loaded its pages; the caller
+    runs its steps.
 
     Raises `PollerBusyError` while another process polls, and what `open_database` raises.
 
     Args:
-        settings: What is set.
-        clock: What time it is; the system's by default.
-        stream: Where messages to the console go; standard output by default.
-        patience_seconds: How long it waits for another poller to end, a `check` say.
-        spreads: Draw apart what crowds at one instant, as a process that goes on for long can and one that takes a single step must not.
-        stays: It runs for minutes, so first changes may wait for a second poll.
-        endures: It bears that the database's server does not answer, at its start and later, however long that takes; until `Store.hurry` or a
-            cancellation.
+        settings: The settings.
+        clock: The clock; the system's by default.
+        stream: Where console messages are written; standard output by default.
+        patience_seconds: How long to wait for another poller to end, e.g. a `check`.
+        spreads: Spread polls that are due at the same instant. For a long-running process; wrong
+            for one that takes a single step.
+        stays: The process runs for minutes, so a first change may wait for a confirming poll.
+        endures: Wait as long as needed for a database server that does not answer, at the start and
+            later, until `Store.hurry` or a cancellation.
     """
     clock = clock or SystemClock()
     async with open_alone(settings, patience_seconds, endures=endures) as opened, contextlib.AsyncExitStack() as stack:
@@ -162,7 +166,9 @@ async def poller(
 
 @contextlib.asynccontextmanager
 async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Collector]:
-    """Give what lets go of old versions, to a process that is the one poller meanwhile; raises what `poller` does."""
+    """Yield the collector of old versions, as the only poller meanwhile. Raises what `poller`
+    raises.
+    """
     async with open_alone(settings, 0.0) as opened:
         store = opened.store
         epoch, holder = await lead(settings, store, opened.lock, clock or SystemClock(), 0.0)
@@ -183,7 +189,9 @@ async def _build(
     spreads: bool,
     stays: bool,
 ) -> Monitor:
-    """Build all rooms, from what all stand on up, say who hears of what is committed, and load what is watched."""
+    """Build all parts, lower layers first, subscribe them to committed units, and load the watched
+    pages.
+    """
     store, now = opened.store, clock.now()
     wrong = await store.write(
         wrong_clock.mend, now=now, epoch=leading.epoch, zone=settings.serve.zone, policy=settings.schedule.policy
@@ -238,7 +246,9 @@ async def _build(
 
 
 async def _open_copies(stack: contextlib.AsyncExitStack, settings: Settings, store: Store, now: Instant) -> Copies:
-    """Return what knows an older copy of the data by the numbers of events that were given out; it has looked."""
+    """Return the detector of older copies of the data, which compares the numbers of the events
+    that were handed out. It has checked once.
+    """
     copies = Copies(settings.data)
     stack.callback(copies.close)
     if why := await store.write(copies.recognise, at=now):
@@ -247,7 +257,9 @@ async def _open_copies(stack: contextlib.AsyncExitStack, settings: Settings, sto
 
 
 async def _open_base(settings: Settings, opened: OpenStore, leading: Lead, clock: Clock, now: Instant) -> _Base:
-    """Return what all rooms stand on; what a process that was cut off left of bodies is cleared away, and the budgets are as they are set."""
+    """Return the base of all parts. Clears bodies that an interrupted process left and applies the
+    configured budgets.
+    """
     store = opened.store
     installation = await store.read(instance.load)
     archive = opened.archive
@@ -258,7 +270,9 @@ async def _open_base(settings: Settings, opened: OpenStore, leading: Lead, clock
 
 
 async def _open_outside(stack: contextlib.AsyncExitStack, base: _Base) -> _Outside:
-    """Return what asks the web, knowing what was known of hosts; polls that a process left under way are ended as cut off."""
+    """Return the fetching parts, with the stored state of hosts. Polls that an earlier process left
+    open are ended as interrupted.
+    """
     settings, store, clock = base.settings, base.store, base.clock
     runner = open_runner(settings)
     stack.push_async_callback(runner.close)
@@ -272,12 +286,14 @@ async def _open_outside(stack: contextlib.AsyncExitStack, base: _Base) -> _Outsi
 
 
 def _usual_timeout(settings: Settings) -> Duration:
-    """Return how long a poll may take for which nobody asks for another time."""
+    """Return the default timeout of a poll."""
     return round(settings.fetch.total_seconds * SECOND)
 
 
 async def _open_keys(base: _Base, now: Instant) -> Signing:
-    """Return the keys that sign webhooks; addresses of receivers that an older version kept plain are encrypted."""
+    """Return the webhook signing keys. Encrypts receivers' addresses that an older version stored
+    as plain text.
+    """
     try:
         await base.store.write(references.seal_older, base.vault, at=now)
     except SecretError as error:
@@ -299,7 +315,7 @@ def _build_watch(base: _Base) -> _Watch:
 def _build_polling(
     base: _Base, outside: _Outside, watch: _Watch, planner: Planner, hearing: Hearing, *, stays: bool
 ) -> tuple[Grants, Polling]:
-    """Return what asks for what was granted, and what pays for it at each step."""
+    """Return what requests paid pages, and what pays for them at each step."""
     settings, store, clock = base.settings, base.store, base.clock
     pages = watch.watchlist.pages
     frames = Frames(store, clock, planner, pages, floor=base.floor)
@@ -337,7 +353,7 @@ def _build_polling(
 
 
 def _build_poller(base: _Base, outside: _Outside, watch: _Watch, frames: Frames, *, stays: bool) -> Poller:
-    """Return the flow from an answer to a committed unit."""
+    """Return the pipeline from an answer to a committed unit."""
     store, detect = base.store, base.settings.detect
 
     async def commit(unit: Unit) -> object:
@@ -365,7 +381,7 @@ def _build_poller(base: _Base, outside: _Outside, watch: _Watch, frames: Frames,
 
 
 def _build_rules(base: _Base, watch: _Watch, planner: Planner, notifying: NotifyBehaviour) -> RuleFollower:
-    """Return what follows the log of events, with all behaviours of rules."""
+    """Return the follower of the event log, with all rule behaviours."""
     reporter = Reporter(base.store, base.installation)
     composites = Composites(base.store, reporter, watch.needs, planner.pace)
     complex_needs = ComplexNeeds(base.store, reporter, watch.needs)
@@ -383,7 +399,9 @@ def _build_sending(
     *,
     awaits: Callable[[int, int], bool],
 ) -> Sending:
-    """Return what sends messages; `awaits` says whose message under way a rule waits for."""
+    """Return the sender of messages. `awaits` returns whether a rule waits for a message that is
+    being sent.
+    """
     settings, store = base.settings, base.store
     deliverer = Deliverer(
         open_senders(stack, settings, outside.client, signing, base.installation, stream),
@@ -397,7 +415,7 @@ def _build_sending(
 
 
 def _build_subscriber(base: _Base, outside: _Outside, watch: _Watch, signals: Signals, signing: Signing) -> Subscriber:
-    """Return what asks hubs to say when feeds change."""
+    """Return the WebSub subscriber, which asks hubs to announce changes of feeds."""
     return Subscriber(
         base.store,
         watch.watchlist.pages,
@@ -413,7 +431,7 @@ def _build_subscriber(base: _Base, outside: _Outside, watch: _Watch, signals: Si
 
 
 def _build_sitemaps(base: _Base, outside: _Outside, watch: _Watch, signals: Signals, grants: Grants) -> Sitemaps:
-    """Return what reads sitemaps for hints; they are asked for with grants, as pages are."""
+    """Return the reader of sitemaps, whose requests are paid like polls."""
     return Sitemaps(
         base.store,
         watch.watchlist.pages,
@@ -436,7 +454,9 @@ def _build_upkeep(
     opened: OpenStore,
     leading: Lead,
 ) -> Upkeep:
-    """Return what keeps lock, lease, disk and database, and says what stops the whole service."""
+    """Return what maintains lock, lease, disk and database, and reports what stops the whole
+    service.
+    """
     settings, store = base.settings, base.store
     return Upkeep(
         settings.data,
@@ -456,7 +476,9 @@ def _build_upkeep(
 
 
 def _connect(monitor: Monitor, signals: Signals) -> None:
-    """Say who hears of a unit once it is durable, in this order: hints before the watchlist has the page's new state, the planner after it."""
+    """Subscribe to durable units, in this order: hints before the watchlist has the page's new
+    state, the planner after it.
+    """
     for hear in (
         signals.observe,
         monitor.ways_in.hubs.hear,
@@ -473,7 +495,9 @@ def _connect(monitor: Monitor, signals: Signals) -> None:
 
 
 async def _report_wrong_clock(wrong: wrong_clock.Wrong, base: _Base, watch: _Watch) -> None:
-    """Write that the clock was wrong, with a message to each recipient where it may have kept something from them."""
+    """Record that the clock was wrong, and notify each recipient who may have missed something
+    because of it.
+    """
     log.warning("%s", wrong.text)
     told = await base.store.read(wrong_clock.find_last_notified)
     await watch.committer.write(wrong_clock.unit(wrong, watch.bulletins, epoch=base.epoch, told=told))

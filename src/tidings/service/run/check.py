@@ -1,4 +1,6 @@
-"""Check: one pass over what is due (or named), then stop; and asking a running service to do the same (contracts §2)."""
+"""Check: poll what is due (or named) once, then stop; or ask a running service to do so (contracts
+§2).
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,11 @@ REST = 200 * MILLISECOND
 
 @dataclass(slots=True)
 class Checked:
-    """What a check brought: polls in the order they ended, changes in the order they were told, pages refused for want of budget.
+    """The result of a check: polls in the order they ended, changes in the order they were
+    reported, pages refused by the budget.
 
-    `troubles` are records of what kept sentinels from seeing changes beside failed looks: lost parts, comparisons that were given up.
+    `troubles` are events other than failed polls that kept sentinels from seeing changes: lost
+    parts, comparisons that were given up.
     """
 
     polls: list[PollRow] = field(default_factory=list)
@@ -40,18 +44,18 @@ class Checked:
     troubles: list[Record] = field(default_factory=list)
     refused: set[int] = field(default_factory=set)
     late: set[int] = field(default_factory=set)
-    """pages whose host was not free before the time was up"""
+    """pages whose host was not free before the time limit"""
     held: dict[int, str] = field(default_factory=dict)
-    """pages whose host is to be left alone for a while, each with until when and why"""
+    """pages whose host is paused, each with the reason and the end of the pause"""
     is_set_back: bool = False
-    """whether the check was broken off since the machine's clock was set back"""
+    """whether the check was aborted because the machine's clock was set back"""
     ended_at: Instant = 0
-    """when all was done, 0 if it was not"""
+    """when everything was done, 0 if it was not"""
     idle_until: Instant | None = None
-    """when there will be something to do again, if nothing is written or comes in; None: never"""
+    """when there will be work again, unless something is written or arrives; None: never"""
 
     def add(self, more: Checked) -> None:
-        """Take in what another part of the same check brought."""
+        """Merge the result of another part of the same check."""
         for name in ("polls", "changes", "troubles"):
             getattr(self, name).extend(getattr(more, name))
         self.refused |= more.refused
@@ -71,12 +75,15 @@ async def check(
     say: Callable[[str], None] | None = None,
     count: Callable[[int, int], None] | None = None,
 ) -> Checked:
-    """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
+    """Poll the pages `named` (page → sentinels that ask), else all that is due now; detect,
+    deliver, then return.
 
-    A host that asked to be left alone, or fails, is waited for only with `waits`. `say` hears what is waited for, after two seconds without a page; `count` how many are checked, of how many.
-    It is broken off where the machine's clock is set back (`Checked.is_set_back`): a poller that starts then goes on with what is `late`.
-    Raises `StoreStalledError` where what the looks brought cannot be stored. `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
-    the pages are left for the look after.
+    Waits for hosts that are paused or fail only with `waits`. `say` is called with what the check
+    waits for, after two seconds without a page; `count` with how many pages are done, and of how
+    many. A clock that was set back aborts the check (`Checked.is_set_back`): a poller that starts
+    then continues with `late`. Raises `StoreStalledError` where the results cannot be stored.
+    `limit` bounds the wait for hosts. `first`: the poll right after `add --url`, before robots.txt;
+    `alone`: leave the pages' frames to the next poll.
     """
     clock = monitor.clock
     begun = clock.now()
@@ -140,7 +147,9 @@ async def check(
 
 
 async def _without_held(monitor: Monitor, waiting: set[int], found: Checked) -> set[int]:
-    """Return the pages that are still waited for; those of hosts that are left alone for long are noted instead, with why."""
+    """Return the pages still waited for. Pages of hosts with a long pause are recorded in
+    `found.held` instead.
+    """
     now, left = monitor.clock.now(), set(waiting)
     for page_id in waiting:
         if monitor.planner.is_busy(page_id):
@@ -171,7 +180,9 @@ def _changes(connection: Connection, ids: Iterable[str]) -> list[StoredChange]:
 
 
 def _troubles(connection: Connection, after: int, page_ids: Container[int] | None = None) -> list[Record]:
-    """Return what the log says since the event `after` that polls and changes do not, of these pages or of all."""
+    """Return the events after event `after` that polls and changes do not show, of these pages or
+    of all.
+    """
     found = [
         event
         for event in events.listing(connection, after=after, types=UNPOLLED)
@@ -189,7 +200,9 @@ def _troubles(connection: Connection, after: int, page_ids: Container[int] | Non
 
 
 def _find_held(connection: Connection, page_ids: Iterable[int], now: Instant) -> dict[int, str]:
-    """Return of these pages those whose host is left alone for a while, each with until when and why."""
+    """Return those of these pages whose host is paused, each with the reason and the end of the
+    pause.
+    """
     found = {}
     for page_id in page_ids:
         host = pages.identity(connection, page_id).host
@@ -208,9 +221,10 @@ async def ask(
     waits: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> Checked:
-    """Ask the process that polls for looks at these pages and wait for the records (contracts §2); `waits` and `say` as for `check`.
+    """Ask the polling process to poll these pages and wait for the records (contracts §2); `waits`
+    and `say` as for `check`.
 
-    Raises `ServiceError` if it has not answered in time, or will not look.
+    Raises `ServiceError` if it does not answer in time, or refuses.
     """
     now = clock.now()
     last = database.read(events.last_seq)

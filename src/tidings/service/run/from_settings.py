@@ -1,4 +1,4 @@
-"""What settings name, opened: archive, runner, the web's fetchers, policy and planner, budgets."""
+"""Open what the settings name: archive, runner, fetchers, policy, planner and budgets."""
 
 from __future__ import annotations
 
@@ -42,14 +42,20 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
 
 LIGHT_BYTES: Final = 524_288
-"""Most bytes of a job (the new body and those it is compared with) that is light: it waits for no heavy one."""
+"""Most bytes of a light job (the new body and those it is compared with), which does not wait for
+heavy ones.
+"""
 PRELOAD: Final = ("tidings.detection.job.examiner",)
 SOONEST: Final = 5 * MINUTE
-"""Looks on change are no closer at a page unless a sentinel or the pace says so (bid §3)."""
+"""Shortest time between two polls of a page after a change, unless a sentinel or the pace says
+otherwise (bid §3).
+"""
 
 
 def open_archive(settings: Settings, *, dialect: str) -> Archive:
-    """Return the archive of a data directory; with PostgreSQL all bodies are rows, so that other machines can read them."""
+    """Return the archive of a data directory. With PostgreSQL all bodies are rows, so that other
+    machines can read them.
+    """
     return Archive(
         settings.data / "blobs",
         file_bytes=settings.store.blob_file_bytes if dialect == "sqlite" else None,
@@ -58,14 +64,16 @@ def open_archive(settings: Settings, *, dialect: str) -> Archive:
 
 
 def open_runner(settings: Settings) -> Runner:
-    """Return what runs jobs on page content."""
+    """Return the runner of jobs on page content."""
     detect = settings.detect
     limits = JobLimits(seconds=detect.job_seconds, memory_bytes=detect.job_memory_mb * 1024 * 1024)
     return RUNNERS[detect.isolation](limits, workers=detect.workers, preload=PRELOAD, light_bytes=LIGHT_BYTES)
 
 
 def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tuple[HostGate, Client]:
-    """Return the gate that keeps hosts' limits and the client that asks them, both knowing what was known before."""
+    """Return the gate that enforces hosts' limits and the HTTP client, both with the stored state
+    of hosts.
+    """
     fetch = settings.fetch
     gate = HostGate(gap_seconds=fetch.host_gap_seconds, connections=fetch.host_connections, clock=clock)
     gate.restore(known)
@@ -75,7 +83,9 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 
 def open_fetcher(settings: Settings, client: Client, runner: Runner, sessions: Sessions) -> Fetcher:
-    """Return what fetches all pages, rendered ones, files and commands too; it closes the client."""
+    """Return the fetcher of all pages, including rendered ones, files and commands. Closing it
+    closes the client.
+    """
     asks: Fetcher = Browser(settings.fetch, client)
     if settings.bus.url:
         asks = open_remote(settings, asks, client)
@@ -85,7 +95,9 @@ def open_fetcher(settings: Settings, client: Client, runner: Runner, sessions: S
 
 
 def open_remote(settings: Settings, own: Fetcher, client: Client) -> Fetcher:
-    """Return what has pages fetched by pollers on other machines. Raises `SettingError` if the bus cannot be used as it is set."""
+    """Return a fetcher that has pollers on other machines fetch. Raises `SettingError` if the bus
+    cannot be used as configured.
+    """
     from tidings.bus.bus import hide
     from tidings.bus.buses import open_bus  # most installations have no bus, and every verb pays for what it imports
     from tidings.service.machines.remote_fetcher import RemoteFetcher
@@ -101,7 +113,9 @@ def open_remote(settings: Settings, own: Fetcher, client: Client) -> Fetcher:
 
 
 def open_poller(settings: Settings) -> RemotePoller:
-    """Return what fetches for a service elsewhere. Raises `SettingError` if the bus cannot be used as it is set."""
+    """Return a poller that fetches for a remote service. Raises `SettingError` if the bus cannot be
+    used as configured.
+    """
     from tidings.bus.bus import hide
     from tidings.bus.buses import open_bus
     from tidings.service.machines.remote_poller import RemotePoller
@@ -118,7 +132,9 @@ def open_poller(settings: Settings) -> RemotePoller:
 
 
 def open_policy(settings: Settings) -> Policy[Any]:
-    """Return the policy that the settings name; one that reads rates is told what is learned of its pages, and of their hours if it heeds them."""
+    """Return the configured policy. One that uses change rates gets the estimates of its pages, and
+    their hours if it uses them.
+    """
     made = POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND))
     if RATE not in made.reads:
         return made
@@ -126,7 +142,9 @@ def open_policy(settings: Settings) -> Policy[Any]:
 
 
 def open_ranking(settings: Settings) -> str:
-    """Return the name of the ranking of needs that the settings name. Raises `UsageError` for one that is not there."""
+    """Return the name of the configured ranking of needs. Raises `UsageError` for an
+    unknown one.
+    """
     RANKINGS[settings.schedule.needs]
     return settings.schedule.needs
 
@@ -139,13 +157,13 @@ def open_planner(
     spreads: bool = False,
     hearing: Hearing | None = None,
 ) -> Planner:
-    """Return what says when pages are polled.
+    """Return the planner, which decides when pages are polled.
 
     Args:
-        settings: What is set.
-        pages: What is watched, by page.
-        needs: The polls that are needed in time.
-        spreads: As for `poller`: draw apart what crowds at one instant.
+        settings: The settings.
+        pages: The watched pages, by id.
+        needs: The polls that have a deadline.
+        spreads: Spread polls that are due at the same instant, as in `poller`.
         hearing: What is known of hints; None: nothing.
     """
     return Planner(
@@ -169,6 +187,6 @@ def open_planner(
 
 
 def budgets(settings: Settings) -> dict[str, tuple[float, float]]:
-    """Return the rate a second and the burst of the budget of all polls, and of each class within it."""
+    """Return rate per second and burst of the budget of all polls, and of each class within it."""
     whole = (settings.budget.polls_per_day / 86_400, settings.budget.burst)
     return {WHOLE: whole, **{n: (c.rate_per_second, c.burst) for n, c in settings.budget.map_names().items()}}

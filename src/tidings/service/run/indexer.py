@@ -1,4 +1,4 @@
-"""The search index of a data directory, opened with what brings it up to date."""
+"""Open the search index of a data directory, and the indexer that keeps it current."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ log = logging.getLogger("tidings.service.search")
 
 @contextlib.asynccontextmanager
 async def open_indexer(settings: Settings, *, at_once: int = 1) -> AsyncIterator[tuple[SearchIndex, Indexer]]:
-    """Give the search index and what brings it up to date, on a connection of its own.
+    """Yield the search index and its indexer, on a connection of its own.
 
     Args:
-        settings: The settings in use.
-        at_once: Versions that are read at the same time.
+        settings: The settings.
+        at_once: Number of versions read concurrently.
     """
     with contextlib.ExitStack() as stack:
         database = stack.enter_context(contextlib.closing(open_database(settings, create=False)))
@@ -49,7 +49,9 @@ async def open_indexer(settings: Settings, *, at_once: int = 1) -> AsyncIterator
 
 
 def _open_log(settings: Settings, stack: contextlib.ExitStack) -> SearchLog | None:
-    """Return the log of searches, if there is to be one; without it pages can still be searched."""
+    """Return the log of searches, or None if it is off or cannot be opened; search works without
+    it.
+    """
     if not settings.search.log:
         return None
     try:
@@ -61,7 +63,7 @@ def _open_log(settings: Settings, stack: contextlib.ExitStack) -> SearchLog | No
 
 @contextlib.asynccontextmanager
 async def indexing(settings: Settings) -> AsyncIterator[None]:
-    """Keep the index up to date meanwhile, if the settings say so."""
+    """Update the index in the background while the context is open, if the settings say so."""
     if not settings.search.index:
         yield
         return
@@ -73,7 +75,7 @@ async def indexing(settings: Settings) -> AsyncIterator[None]:
                     await indexer.keep_up()
             except TidingsError as error:
                 log.warning("the search index is not updated: %s", error)
-            except Exception:  # whatever it was, it is tried again, and health says what lags
+            except Exception:  # any error: retried, and health reports the lag
                 log.exception("the search index is not updated")
             await asyncio.sleep(AFTER_FAULT_SECONDS)
 

@@ -1,7 +1,8 @@
-"""The spine: activate → plan → poll → detect → deliver, one pass of it is a step.
+"""The main loop: activate → plan → poll → detect → deliver; one pass is a step.
 
-A step never waits for a fetch: it charges grants, starts bounded tasks and returns; what they bring queues for the committer. `serve` loops
-steps until it is stopped, `check` makes steps until what was due has been looked at.
+A step never waits for a fetch: it charges grants, starts bounded tasks and returns; their results
+queue for the committer. `serve` runs steps until it is stopped, `check` until everything due was
+polled.
 """
 
 from __future__ import annotations
@@ -45,18 +46,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings.service")
 MISSED: Final = MINUTE
-"""a step so much later than the last one finds what fell due while nobody looked: the machine slept, say"""
+"""a step that starts so long after the last one has missed due polls, e.g. because the machine
+slept
+"""
 GATHER_SECONDS: Final = 0.02
-"""between two steps of a machine's clock: each costs what a page does"""
+"""pause between two steps on a real clock: each step costs as much as a page"""
 HOLD_AFTER_FAULT: Final = 10 * MINUTE
-"""how long a page is left alone after a fault of ours"""
+"""how long a page is paused after an internal error"""
 
 
 class Inbox:
-    """What came in since the last step that the database does not say of itself; whatever comes ends the monitor's rest.
+    """Input since the last step that the database does not show by itself. Any input ends the
+    monitor's rest.
 
-    What has ended or was committed waits until `gather_seconds` after the last step, so that one step hears of many; what comes from outside
-    does not.
+    Finished tasks and commits are batched for `gather_seconds` after the last step, so that one
+    step handles many; input from outside is not delayed.
     """
 
     def __init__(self, *, gather_seconds: float = 0.0) -> None:
@@ -68,37 +72,37 @@ class Inbox:
         self._hinted: set[int] = set()
 
     def wake(self) -> None:
-        """Hear that something has ended or was committed."""
+        """Signal that a task has ended or a unit was committed."""
         self._wake.set()
 
     def take_event(self, name: str) -> None:  # noqa: ARG002 - which one the log says
-        """Hear that an event of other origin was taken."""
+        """Signal that an event from outside was stored."""
         self.hear_again()
 
     def hear_again(self) -> None:
-        """Hear that this process has written what it reads as others' words."""
+        """Signal that this process wrote what `step` reads as written by other processes."""
         self._is_written = True
         self._urgent.set()
         self.wake()
 
     def take_hint(self, page_ids: Iterable[int]) -> None:
-        """Hear that hints about pages were taken: the policy weighs them at the next step."""
+        """Record hints about pages, for the policy to weigh at the next step."""
         self._hinted.update(page_ids)
         self._urgent.set()
         self.wake()
 
     def drain(self) -> tuple[bool, set[int]]:
-        """Return whether something was written, and the pages of hints, since the last time."""
+        """Return whether something was written, and the hinted pages, since the last call."""
         found = self._is_written, self._hinted
         self._is_written, self._hinted = False, set()
         return found
 
     async def wait(self) -> None:
-        """Return once something has come."""
+        """Wait for input."""
         await self._wake.wait()
 
     async def gather(self) -> None:
-        """Return when the next step may begin; from now on `wait` hears only of what comes later."""
+        """Wait until the next step may begin, then reset: `wait` returns only for later input."""
         time = asyncio.get_running_loop().time
         left = self._rested_at + self._gather_seconds - time()
         if left > 0 and not self._urgent.is_set():
@@ -110,7 +114,7 @@ class Inbox:
 
 
 class WaysIn(NamedTuple):
-    """What comes to the service from outside: events, hints about pages, and the words of hubs."""
+    """The service's inputs from outside: events, hints about pages, callbacks of hubs."""
 
     events: OutsideEvents
     signals: Signals
@@ -123,12 +127,12 @@ class SideTask(Protocol):
     next_due: Instant | None
 
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
-        """Return the work that is due."""
+        """Return the tasks that are due."""
         ...
 
 
 class Monitor:
-    """One poller at work; the ways in are for whoever answers strangers."""
+    """One running poller. The inputs from outside are for the HTTP server."""
 
     def __init__(
         self,
@@ -171,20 +175,20 @@ class Monitor:
         self._collector = collector
         self._inbox = inbox
         self.looked: set[int] = set()
-        """pages that were looked at since the start, well or not"""
+        """pages polled since the start, successfully or not"""
         self.only: set[int] | None = None
-        """if set, no other pages are looked at"""
+        """if set, no other pages are polled"""
         self.hurry = False
-        """if set, `stop` waits for nobody"""
+        """if set, `stop` does not wait"""
         self._tasks: set[asyncio.Task[None]] = set()
         self._stepped_at: Instant = 0
         self._has_missed = False
         self._collecting = False
 
-    # -- life ----------------------------------------------------------------------------------------------------------------------
-
     async def start(self) -> None:
-        """Load what is watched; the garbage collector rests meanwhile, for all of it stays."""
+        """Load what is watched. Garbage collection is off meanwhile, since all of it is
+        long-lived.
+        """
         was_enabled = gc.isenabled()
         gc.disable()
         try:
@@ -204,7 +208,7 @@ class Monitor:
         await self.upkeep.report_damage(self.watchlist)
 
     async def stop(self, *, patience: Duration = 0) -> None:
-        """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
+        """Start nothing more, give work in flight `patience` to commit, release the lease."""
         self.store.hurry()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=0 if self.hurry else patience / SECOND)
@@ -223,17 +227,17 @@ class Monitor:
             log.error("stopped without storing what was learned in the last seconds: %s", error)  # noqa: TRY400 - the text says all
 
     def quiescent(self) -> bool:
-        """Say whether no fetch, job, attempt or commit is under way (contracts §9)."""
+        """Return whether no fetch, job, delivery attempt or commit is in flight (contracts §9)."""
         return not self._tasks and self.committer.quiet
 
     async def owes_deliveries(self) -> bool:
-        """Say whether something waits to be sent now, or to be heard of by the rules that say what is."""
+        """Return whether a message is due now, or an event that rules have yet to process."""
         now = self.clock.now()
         owes, due = await self.sending.owes(now), self.rules.next_due(now)
         return owes or (due is not None and due <= now)
 
     async def rest(self, *, most: Duration) -> None:
-        """Wait until something has come in, something is due, or `most` has passed."""
+        """Wait for input, for the next due work, or for `most`, whichever comes first."""
         now = self.clock.now()
         until = min(now + most, max(now, self.next_due(now)))
         sleep = asyncio.ensure_future(self.clock.sleep_until(until))
@@ -244,12 +248,14 @@ class Monitor:
         await self._inbox.gather()
 
     def next_due(self, now: Instant) -> Instant:
-        """Return the earliest instant at which a step would have something to do."""
+        """Return the earliest instant at which a step would have work."""
         work = self.next_work(now)
         return self.upkeep.next_due if work is None else min(work, self.upkeep.next_due)
 
     def next_work(self, now: Instant) -> Instant | None:
-        """Return the earliest instant at which a step would do more than keep the lease; None: never, unless something is written or comes in."""
+        """Return the earliest instant at which a step would do more than renew the lease; None:
+        never, unless something is written or arrives.
+        """
         known = (
             self.polling.payer.next_due(now),
             self.sending.next_due,
@@ -259,18 +265,18 @@ class Monitor:
         )
         return min((i for i in known if i is not None), default=None)
 
-    # -- one step ------------------------------------------------------------------------------------------------------------------
-
     async def step(self) -> None:
-        """Do what is due now. Raises `StaleEpochError` once the lease is lost, `StoreStalledError` while nothing can be stored, and
-        `ClockSetBackError` once the machine's clock was set back.
+        """Do what is due now.
+
+        Raises `StaleEpochError` once the lease is lost, `StoreStalledError` while nothing can be
+        stored, `ClockSetBackError` once the machine's clock was set back.
         """
         self.upkeep.insist()
         begun = self.clock.now()
         try:
             await self.upkeep.make_ready()
             await self._hear()
-            now = self.clock.now()  # the database may have been waited for
+            now = self.clock.now()  # the wait for the database may have taken time
             await self._note_time(now)
             await self._activate(now)
             await self.rules.follow(now)
@@ -284,7 +290,7 @@ class Monitor:
             raise
 
     async def _hear(self) -> None:
-        """Take in what other processes wrote, and what was taken from outside."""
+        """Apply what other processes wrote and what arrived from outside."""
         is_written, hinted = self._inbox.drain()
         self.planner.touch(hinted)
         if not (await self.store.has_changed() or is_written):
@@ -293,7 +299,7 @@ class Monitor:
             self.planner.touch(await self.watchlist.follow())
             await self.polling.requests.hear()
         except StoreError:
-            self._inbox.hear_again()  # it is still to be heard
+            self._inbox.hear_again()  # still to be applied
             raise
         self.rules.wake()
         self.lives.wake()
@@ -301,7 +307,9 @@ class Monitor:
         self.sending.wake()
 
     async def _note_time(self, now: Instant) -> None:
-        """Announce outages, and note when this step is; after a long pause that is stored before anything is done by it."""
+        """Announce outages and record the time of this step; after a long pause, store it before
+        acting on it.
+        """
         await self.upkeep.announce_outages(now)
         self._has_missed = now - self._stepped_at > MISSED
         if self._has_missed and self._stepped_at:
@@ -309,23 +317,25 @@ class Monitor:
         self._stepped_at = now
 
     async def _activate(self, now: Instant) -> None:
-        """Take the steps in sentinels' lives that are due; draw apart what fell due while nobody stepped."""
+        """Apply due lifecycle steps of sentinels; spread polls that fell due during a long
+        pause.
+        """
         await self.live()
         if self._has_missed:
             self.planner.catch_up(now)
 
     async def live(self) -> None:
-        """Take the steps in sentinels' lives that are due."""
+        """Apply due lifecycle steps of sentinels."""
         await self.lives.live(self.clock.now())
 
     async def _ask_around(self, now: Instant) -> None:
-        """Look at files, ask hubs, read sitemaps."""
+        """Start due work on source files, hubs and sitemaps."""
         for each in self._around:
             for work in await each.due(now):
                 self._spawn(work)
 
     async def _poll(self, now: Instant) -> None:
-        """Serve what is owed, and poll what is due and paid for."""
+        """Serve owed comparisons, and poll what is due and paid for."""
         self.polling.serve(now, self._spawn)
         await self.polling.poll(now, self._spawn, under_way=len(self._tasks), only=self.only)
 
@@ -334,7 +344,7 @@ class Monitor:
             self._spawn(attempt)
 
     def _collect(self, now: Instant) -> None:
-        """Let go of what nobody needs of a few pages; polls go on meanwhile."""
+        """Start a collection of unneeded versions of a few pages; polls continue meanwhile."""
         if not self._collecting and self._collector.is_due(now):
             self._collecting = True
             self._spawn(self._collect_round(now))
@@ -350,15 +360,15 @@ class Monitor:
             await self._memories.remember(now)
             await self.polling.grants.end_unkept()
 
-    # -- what is under way ---------------------------------------------------------------------------------------------------------
-
     def _spawn(self, work: Coroutine[Any, Any, None], page_id: int | None = None) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._end(done, page_id))
 
     def _end(self, task: asyncio.Task[None], page_id: int | None) -> None:
-        """Hear that a task has ended; one that failed gives its page back, to be tried after its floor."""
+        """Handle the end of a task; the page of a failed one is released, and polled again after
+        its floor.
+        """
         self._tasks.discard(task)
         self._inbox.wake()
         waiting = self.polling.end(page_id) if page_id is not None else []
@@ -375,11 +385,11 @@ class Monitor:
                 self._spawn(self.polling.requests.refuse(request_id, unkept(error)))
 
     def hear_committed(self, unit: Unit) -> None:  # noqa: ARG002 - it came, which is all
-        """Hear that a unit is durable: there may be something to do."""
+        """Wake the monitor: a unit is durable."""
         self._inbox.wake()
 
     def hear_refused(self, unit: Unit, error: Exception) -> None:
-        """Hear that a unit was not written, and why: its page may be chosen again."""
+        """Release the page of a unit that was refused, so that it can be chosen again."""
         if unit.page is not None:
             self.planner.release(unit.page.page_id)
         if not isinstance(error, StaleEpochError | StoreStalledError | MemoryError):

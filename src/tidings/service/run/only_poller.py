@@ -1,8 +1,10 @@
-"""The one poller of a data directory: it has the lock file and the lease, and only it writes what polls bring (contracts §2).
+"""The only poller of a data directory: it holds the lock file and the lease, and only it writes the
+results of polls (contracts §2).
 
-A poller that was stopped, or hangs, gives way once its lease has ended. What it may still write is fenced: the one that takes over raises the epoch, and
-the store refuses every unit, charge and renewal of an older one. A process that holds a transaction open while it is stopped cannot be overtaken:
-nobody can write before it goes on or ends.
+A poller that was stopped, or hangs, is replaced once its lease has ended. Its late writes are
+fenced: the successor raises the epoch, and the store refuses every unit, charge and renewal of an
+older one. A stopped process that holds a transaction open cannot be replaced: nobody can write
+before it continues or ends.
 """
 
 from __future__ import annotations
@@ -41,13 +43,17 @@ log = logging.getLogger("tidings.service")
 LOCK_EVERY_SECONDS: Final = 0.1
 SMALL_BYTES: Final = 8 * 1024 * 1024
 WATCHED_SECONDS: Final = 3.0
-"""A process that only slept with its machine renews its lease within so long, and keeps it."""
+"""A process that only slept with its machine renews its lease within this time, and keeps it."""
 HANGS: Final[Duration] = MINUTE
-"""A process that is not seen to be stopped hangs once its lease ended so long ago, two leases at least."""
+"""A process that was not stopped counts as hung this long after its lease ended, at least two
+leases.
+"""
 
 
 class OpenStore(NamedTuple):
-    """The database and the bodies of the one process that polls, with its lock and the examination of whether it is whole."""
+    """The database and the bodies of the polling process, with its lock and the result of the
+    integrity check.
+    """
 
     store: Store
     archive: Archive
@@ -56,7 +62,7 @@ class OpenStore(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """The lease of the process that polls: its epoch, and the name under which it is held."""
+    """The lease of the polling process: its epoch, and the holder's name."""
 
     epoch: int
     holder: str
@@ -64,9 +70,10 @@ class Lead(NamedTuple):
 
 @contextlib.asynccontextmanager
 async def open_alone(settings: Settings, patience_seconds: float, *, endures: bool = False) -> AsyncIterator[OpenStore]:
-    """Open the database for the one process that polls; raises `PollerBusyError` if that is another, `StoreDamagedError` if it is not whole.
+    """Open the database for the only poller. Raises `PollerBusyError` if another process polls,
+    `StoreDamagedError` if the database is damaged.
 
-    A database that was left by a process that was cut off is examined first, and so is one of which that takes no time.
+    The database is checked first if a process was interrupted, or if it is small.
     """
     lock = PollerLock(settings.data)
     database = await _open_patiently(settings, endures=endures)
@@ -95,14 +102,14 @@ async def open_alone(settings: Settings, patience_seconds: float, *, endures: bo
 
 
 def _is_small(settings: Settings) -> bool:
-    """Return whether a whole database is read in some hundredths of a second."""
+    """Return whether the whole database can be read in some hundredths of a second."""
     with contextlib.suppress(OSError):
         return not settings.store.url and (settings.data / FILE).stat().st_size <= SMALL_BYTES
     return False
 
 
 async def _open_patiently(settings: Settings, *, endures: bool) -> Database:
-    """Return the open database; with `endures` its server is waited for, which the log says."""
+    """Return the open database; with `endures`, wait for its server and log that."""
     if not endures:
         return open_database(settings)
     patience = Patience(None)
@@ -118,9 +125,10 @@ async def _open_patiently(settings: Settings, *, endures: bool) -> Database:
 
 
 async def take_over(lock: PollerLock, database: Database, settings: Settings) -> bool:
-    """Take the lock of a process that was stopped or hangs, on SQLite; return whether this process has it now.
+    """Take the lock of a process that was stopped or hangs, on SQLite; return whether this process
+    holds it now.
 
-    Raises `StoreBusyError`, with what to do, if that process holds a transaction open.
+    Raises `StoreBusyError`, with advice, if that process holds a transaction open.
     """
     pid = lock.holder()
     if pid is None or database.dialect != "sqlite" or database.single_writer or not _gives_way(pid, database, settings):
@@ -143,23 +151,25 @@ async def take_over(lock: PollerLock, database: Database, settings: Settings) ->
 def _gives_way(pid: int, database: Database, settings: Settings) -> bool:
     lease = database.read(leases.current, leases.POLLER)
     if lease is None or not lease.holder:
-        return False  # it is just starting, or ending
+        return False  # it is starting or ending
     length, ago = round(settings.serve.lease_seconds * SECOND), SystemClock().wall() - lease.until
     return ago > 0 if is_stopped(pid) else ago > max(HANGS, 2 * length)
 
 
 async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock, patience_seconds: float) -> Lead:
-    """Take the lease and return its epoch and the name under which it is held; only this process writes by `store` from then on.
+    """Take the lease and return its epoch and holder name. From then on only this process writes
+    through `store`.
 
-    A lease that a process left which died with our lock file is over: of SQLite's, which has one directory, any. That of another machine is
-    waited for until it ends, for `patience_seconds` longer once its holder has renewed it. Raises `PollerBusyError`.
+    A lease is over if its holder died with our lock file; on SQLite, which has one directory, any
+    lease is. Another machine's lease is waited for until it ends, and `patience_seconds` longer
+    once its holder has renewed it. Raises `PollerBusyError`.
 
     Args:
-        settings: What is set: where the database is, and how long a lease lasts.
+        settings: Where the database is, and how long a lease lasts.
         store: The open database.
-        lock: The lock file, which says who left it.
-        clock: What time it is.
-        patience_seconds: How long another machine is waited for, in seconds; 0: not at all.
+        lock: The lock file, which names its last holder.
+        clock: The clock.
+        patience_seconds: How long to wait for another machine, in seconds; 0: not at all.
     """
     holder, lease = _name_process(), round(settings.serve.lease_seconds * SECOND)
     dead = None if settings.store.url == "" else lock.left_by
@@ -190,12 +200,12 @@ async def lead(settings: Settings, store: Store, lock: PollerLock, clock: Clock,
 
 
 def _expire(connection: Connection, dead: str | None, now: int) -> None:
-    """End the lease of a holder that is known to be dead; None: whoever has it is."""
+    """End the lease of a holder known to be dead; None: of any holder."""
     held = leases.current(connection, leases.POLLER)
     if held is not None and held.until > now and (dead is None or held.holder == dead):
         leases.release(connection, leases.POLLER, held.holder, held.epoch)
 
 
 def _name_process() -> str:
-    """Return a name of this process that no other has."""
+    """Return a unique name of this process."""
     return f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"

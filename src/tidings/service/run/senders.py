@@ -1,4 +1,6 @@
-"""Senders: who brings messages to receivers, with the keys that sign webhooks; mail and chat libraries run behind the guard that judges fetches (contracts §6)."""
+"""Senders: deliver messages to receivers, with the keys that sign webhooks. Mail and chat libraries
+run behind the address guard of fetches (contracts §6).
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,15 @@ ERRANDS_A_PROCESS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class GuardedErrands:
-    """Joins a runner, whose processes do nothing else, with a judgement of addresses that can be pickled."""
+    """Joins a runner of separate processes with an address guard that can be pickled."""
 
     runner: Runner
     fault: Fault
 
     async def run(self, job: Callable[[A], Answer], argument: A, *, seconds: float) -> Answer:
-        """Return what the job says; one that died is to be tried again: what it was doing may have been done."""
+        """Return the job's result. A job that died is to be retried, although it may have done its
+        work.
+        """
         ended = await self.runner.run(Guarded(job, self.fault), argument, seconds=seconds)
         if isinstance(ended, Done):
             return ended.value
@@ -53,19 +57,22 @@ class GuardedErrands:
 
 
 class Signing(NamedTuple):
-    """The keys that sign webhooks, or why there are none: then webhooks wait, and all else goes on."""
+    """The keys that sign webhooks, or why there are none: then webhooks wait, and everything else
+    continues.
+    """
 
     keys: tuple[bytes, ...] = ()
     fault: str = ""
 
 
 def read_signing(connection: Connection, settings: Settings, vault: Vault, now: int) -> Signing:
-    """Return the keys that sign webhooks: as set, else a secret that is made at first use; encrypt what older versions kept plain.
+    """Return the webhook signing keys, from the settings or a secret generated at first use;
+    encrypt addresses that older versions stored as plain text.
 
     Args:
         connection: The database, within a write.
-        settings: What is set: a secret of webhooks, or none.
-        vault: What encrypts, and opens what is encrypted.
+        settings: The settings: a webhook secret, or none.
+        vault: Encrypts and decrypts.
         now: The present (µs).
     """
     try:
@@ -90,15 +97,15 @@ def open_senders(
     installation: instance.DatabaseInstance,
     stream: TextIO,
 ) -> dict[str, Sender]:
-    """Return the senders; mail and Apprise run in processes that do nothing else, started with the first message.
+    """Return the senders. Mail and Apprise run in separate processes, started at the first message.
 
     Args:
-        stack: What ends their processes.
-        settings: What is set of notifications, and the networks that may be dialled.
-        client: What posts webhooks.
-        signing: The keys that sign them.
-        installation: Whose messages they are.
-        stream: Where messages to the console go.
+        stack: Ends their processes.
+        settings: Settings of notifications, and the networks that may be reached.
+        client: Posts webhooks.
+        signing: The keys that sign webhooks.
+        installation: The installation that sends.
+        stream: Where console messages are written.
     """
     limits = JobLimits(seconds=settings.notify.timeout_seconds, tasks=ERRANDS_A_PROCESS)
     runner = RUNNERS["killable"](limits, workers=ERRANDS_AT_ONCE)
@@ -123,7 +130,7 @@ def open_senders(
 async def senders_alone(
     settings: Settings, database: Database, *, stream: TextIO | None = None
 ) -> AsyncIterator[dict[str, Sender]]:
-    """Give the senders alone, to a process that notifies without polling."""
+    """Yield the senders alone, for a process that notifies without polling."""
     signing = database.write(read_signing, settings, Vault(settings.data), SystemClock().now())
     async with contextlib.AsyncExitStack() as stack:
         client = Client(settings.fetch, clock=SystemClock())

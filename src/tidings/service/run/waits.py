@@ -1,4 +1,6 @@
-"""What a check waits for, in words: a host that is held, the gap between two requests, the budget, an answer, a receiver, another process."""
+"""Describe what a check waits for: a paused host, the gap between two requests, the budget, an
+answer, a receiver, another process.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +21,18 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 SHORT: Final[Duration] = 2 * SECOND
-"""A wait that is longer says what for."""
+"""A longer wait is explained to the user."""
 
 
 def is_held(until: Instant | None, now: Instant) -> bool:
-    """Return whether a host that is left alone `until` then is held for longer than anybody waits without a word."""
+    """Return whether a host that is paused until `until` is paused for longer than a check waits
+    without saying so.
+    """
     return until is not None and until - now > SHORT
 
 
 def spell_hold(c: Connection, host: str, until: Instant, now: Instant) -> str:
-    """Return until when a host is held, and why: it asked for that, or it fails."""
+    """Return until when a host is paused, and why: it asked for that, or it fails."""
     failed = polls.last_failure(c, host)
     asked = failed is not None and failed.status in {429, 503}
     why = f"the host asked for that ({failed.status})" if failed is not None and asked else ""
@@ -37,14 +41,14 @@ def spell_hold(c: Connection, host: str, until: Instant, now: Instant) -> str:
 
 
 def _spell_time(until: Instant, now: Instant) -> str:
-    """Return an instant to the minute that has begun by then; of today without its date."""
+    """Return an instant rounded up to the minute, without the date if it is today."""
     text = spell_instant(-(-until // MINUTE) * MINUTE)
     day, clock, zone = text.split(" ")
     return f"{clock[:5]} {zone}" if until // DAY == now // DAY else f"{day} {clock[:5]} {zone}"
 
 
 def spell_wait(monitor: Monitor, waiting: Collection[int], now: Instant) -> str:
-    """Return what a monitor waits for that has still to check these pages."""
+    """Return what a monitor waits for before it can check these pages."""
     pages = [monitor.watchlist.pages[page_id] for page_id in waiting if page_id in monitor.watchlist.pages]
     idle = [page for page in pages if not monitor.planner.is_busy(page.state.page_id)]
     busy = [page for page in pages if monitor.planner.is_busy(page.state.page_id)]
@@ -70,7 +74,7 @@ def spell_wait(monitor: Monitor, waiting: Collection[int], now: Instant) -> str:
 
 
 def _whole(duration: Duration) -> Duration:
-    """Return a duration in whole seconds, one at least."""
+    """Return a duration in whole seconds, at least one."""
     return max(1, -(-duration // SECOND)) * SECOND
 
 

@@ -91,7 +91,7 @@ class Signals:
         self._tell = hear
 
     async def load(self) -> None:
-        """Read what is known."""
+        """Load the stored state."""
         self.hearing.load(*await self._store.read(hints.load))
         known = await self._store.read(estimates.of_newest_versions, UPDATED)
         self._updated = {page_id: at for page_id, state in known.items() if isinstance(at := state.get("at"), int)}
