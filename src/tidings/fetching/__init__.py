@@ -1,1 +1,1 @@
-"""Asking the web for pages: one outbound room, guarded at every door (contracts §6, R-01…R-06)."""
+"""Fetch pages: the only outbound room, every connection guarded (contracts §6, R-01…R-06)."""

@@ -1,7 +1,8 @@
-"""The one parser of URLs (R-02): parse once, rebuild from the parts, send the rebuilt form.
+"""The only parser of URLs (R-02): parse once, rebuild from the parts, send the rebuilt form.
 
-`rebuild` is a fixed point: what it returns it returns unchanged. Whatever other parsers read differently is refused: backslashes,
-control bytes and blanks, user names, empty hosts, IPv4 addresses that are not four decimal numbers, odd ports.
+`rebuild` is idempotent. Whatever other parsers read differently is refused: backslashes, control
+bytes and blanks, user names, empty hosts, IPv4 addresses that are not four decimal numbers, odd
+ports.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from tidings.model.watch import commands
 from tidings.model.watch.asking import PLAIN, Asking, BrowserStep, Header, Login, Value
 
 MAX_URL_LENGTH = 8_192
-"""Characters of a rebuilt URL; longer request lines are refused by most servers."""
+"""The longest rebuilt URL, in characters; most servers refuse longer request lines."""
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Headers that frame the message, steer the connection or are made by the fetcher itself (H-032).
+# Headers that frame the message, control the connection or are set by the fetcher itself (H-032).
 OWN_HEADERS = frozenset(
     {
         "accept-encoding",
@@ -57,18 +58,20 @@ _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _BLANK = re.compile(r"[\x00-\x20\x7f-\xa0]|\s")
-# What browsers percent-encode beyond blanks and non-ASCII; everything else is sent as it was typed.
+# Characters that browsers percent-encode beyond blanks and non-ASCII; all others are sent as typed.
 _QUOTED_IN_PATH = '"<>^`{}'
 _QUOTED_IN_QUERY = '"<>'
 _DOT = re.compile(r"(?:\.|%2[eE])(?:\.|%2[eE])?")
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
-"""All printable characters but the blank."""
+"""All printable ASCII characters except the blank."""
 _SAFE_IN_PATH = "".join(c for c in ASCII if c not in _QUOTED_IN_PATH)
 _SAFE_IN_QUERY = "".join(c for c in ASCII if c not in _QUOTED_IN_QUERY)
 
 
 class UrlParts(NamedTuple):
-    """A URL taken apart. `host` is as in the URL (IPv6 in brackets), `port` always a number, `target` path and query."""
+    """A parsed URL. `host` is as in the URL (IPv6 in brackets), `port` always a number, `target`
+    path and query.
+    """
 
     scheme: str
     host: str
@@ -88,17 +91,21 @@ class UrlParts(NamedTuple):
 
 
 LOCAL_HOSTS: Final = frozenset({files.HOST, commands.HOST})
-"""What stands for the hosts of pages of this machine."""
+"""The pseudo-hosts of local pages."""
 
 
 def rebuild(url: str) -> str:
-    """Return the only form in which a URL is kept and sent. Raises `AddressError` naming the part at fault and the mend."""
+    """Return the only form in which a URL is stored and sent. Raise `AddressError` that names the
+    faulty part and the fix.
+    """
     return parse(url).url
 
 
 @functools.lru_cache(maxsize=16_384)
 def parse(url: str) -> UrlParts:
-    """Return a URL's parts, normalised. Raises `AddressError` naming the part at fault and what to write instead."""
+    """Return a URL's parts, normalised. Raise `AddressError` that names the faulty part and the
+    fix.
+    """
     if "\\" in url:
         _refuse(url, "it has a backslash", "write / between parts, %5C where a backslash is meant")
     if found := _BLANK.search(url):
@@ -137,7 +144,9 @@ def is_ipv4(host: str) -> bool:
 
 
 def is_public_suffix(name: str) -> bool:
-    """Return whether names directly below this one belong to different people: `com`, `co.uk`, `github.io`."""
+    """Return whether the names directly below this one have different owners: `com`, `co.uk`,
+    `github.io`.
+    """
     found = _suffixes().extract_str(name, include_psl_private_domains=True)  # type: ignore[attr-defined]
     return not found.domain
 
@@ -145,8 +154,9 @@ def is_public_suffix(name: str) -> bool:
 def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIdentity:
     """Return the identity of a page (contracts §3); `key` is the SHA-256, in hex, of all of it.
 
-    A page belongs to `owner_id` if it is asked for with a secret or a cookie, else to everybody. Timeout, screenshot and robots are
-    no part of it. Raises `AddressError` for the URL and `UsageError` for a header that cannot be sent.
+    A page belongs to `owner_id` if it is requested with a secret or a cookie, else to everybody.
+    Timeout, screenshot and robots are not part of it. Raises `AddressError` for the URL and
+    `UsageError` for a header that cannot be sent.
     """
     rebuilt, host = _local(url) if is_local(url) else (rebuild(url), "")
     headers = check_headers(asking.headers)
@@ -188,7 +198,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
 
 
 def is_safe_for_passwords(url: str) -> bool:
-    """Return whether a rebuilt address may be sent a password: by https, or on this machine."""
+    """Return whether a password may be sent to a rebuilt address: https, or this machine."""
     parts = parse(url)
     host = parts.host.strip("[]")
     is_loopback = host in {"localhost", "::1"} or (is_ipv4(host) and host.startswith("127."))
@@ -205,7 +215,9 @@ def _spell_step(step: BrowserStep) -> list[object]:
 
 
 def _check_login(login: Login) -> list[object]:
-    """Return what a login adds to the identity of a page. Raises `AddressError`."""
+    """Return what a login adds to the identity of a page. Raise `AddressError` for an unsafe
+    address.
+    """
     for url in (login.url, *login.via):
         if not is_safe_for_passwords(rebuild(url)):
             _refuse(url, "a password goes over https only", "write https://")
@@ -213,12 +225,12 @@ def _check_login(login: Login) -> list[object]:
 
 
 def is_local(url: str) -> bool:
-    """Return whether an address is of this machine, a file or a command: nobody is asked."""
+    """Return whether an address is local, a file or a command: no server is asked."""
     return files.is_file(url) or commands.is_command(url)
 
 
 def _local(url: str) -> tuple[str, str]:
-    """Return the only form in which an address of this machine is kept, and its host."""
+    """Return the only form in which a local address is stored, and its host."""
     if files.is_file(url):
         return files.rebuild(url), files.HOST
     try:
@@ -228,12 +240,16 @@ def _local(url: str) -> tuple[str, str]:
 
 
 def _spell(value: Value) -> str:
-    """Return a value so that a text and a secret of that name differ; a text is itself, as the keys of older pages have it."""
+    """Return a value so that a text and a secret of that name differ; a text is unchanged, as in
+    the keys of older pages.
+    """
     return f"\x00secret\x00{value.text}" if value.is_secret else value.text
 
 
 def check_headers(headers: Sequence[Header]) -> tuple[Header, ...]:
-    """Return request headers with names in lower case, sorted. Raises `UsageError` for one that may not be set (H-031, H-032)."""
+    """Return request headers with names in lower case, sorted. Raise `UsageError` for one that may
+    not be set (H-031, H-032).
+    """
     checked = []
     for header in headers:
         name, text = check_header(header.name, header.value.text)
@@ -242,7 +258,9 @@ def check_headers(headers: Sequence[Header]) -> tuple[Header, ...]:
 
 
 def check_header(name: str, value: str) -> tuple[str, str]:
-    """Return one request header, its name in lower case. Raises `UsageError` if it may not be set."""
+    """Return one request header, its name in lower case. Raise `UsageError` if it may not be
+    set.
+    """
     if not _TOKEN.fullmatch(name):
         raise UsageError(f"{name[:40]!r} is no header name; use letters, digits and -")
     if name.lower() in OWN_HEADERS:
@@ -256,12 +274,12 @@ def _refuse(url: str, fault: str, mend: str) -> NoReturn:
     shown, mark, _ = url.partition("?")
     shown = shown[:100] + ("…" if mark or len(shown) > 100 else "")  # a query may hold a token
     if "@" in shown:
-        shown = shown.partition(":")[0] + ":…"  # what stands before @ may be a password
+        shown = shown.partition(":")[0] + ":…"  # the text before @ may be a password
     raise AddressError(f"Tidings will not watch {shown!r}: {fault}; {mend}")
 
 
 def _split(rest: str) -> tuple[str, str, str | None]:
-    """Return authority, path and query of what follows the two slashes."""
+    """Return authority, path and query of the text after the two slashes."""
     before, mark, query = rest.partition("?")
     authority, slash, path = before.partition("/")
     return authority, slash + path or "/", query if mark else None
@@ -297,7 +315,7 @@ def _ipv6(url: str, literal: str) -> str:
         _refuse(url, "what stands in [ ] is no IPv6 address", "write it as in http://[2001:db8::1]/")
     if address.scope_id is not None:
         _refuse(url, "its IPv6 address has a zone", "take out % and what follows")
-    if address.ipv4_mapped is not None:  # Python 3.13 writes these otherwise than 3.11
+    if address.ipv4_mapped is not None:  # Python 3.13 formats these differently from 3.11
         return f"[::ffff:{address.ipv4_mapped}]"
     return f"[{address.compressed}]"
 

@@ -1,6 +1,7 @@
-"""What fetching lends to libraries that open connections of their own, mail and chat services (R-01).
+"""Guarded connections for libraries that open their own: mail and chat services (R-01).
 
-They run in a guarded process, so what is lent can be pickled: the judgement of addresses and a context for TLS.
+They run in a guarded process, so everything here can be pickled: the address check and a TLS
+context.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from tidings.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OutboundDoor:
-    """The same guard that judges fetches. `allow_networks` are networks that may be dialled although they are special."""
+    """The guard of fetches. `allow_networks` are special networks that may be dialled."""
 
     allow_networks: tuple[str, ...] = ()
 
     def fault(self, address: str) -> str:
-        """Return why the address may not be dialled, or an empty text if it may. A name is no address."""
+        """Return why the address may not be dialled, or an empty text if it may. A name is not an
+        address.
+        """
         return _guard(self.allow_networks).fault(address)
 
     def tls(self) -> ssl.SSLContext:
-        """Return a context that verifies certificates and host names with the system's authorities."""
+        """Return a context that verifies certificates and host names with the system's
+        authorities.
+        """
         return ssl.create_default_context()
 
 

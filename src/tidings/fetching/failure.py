@@ -1,4 +1,4 @@
-"""How a fetch says inside this room that it failed; at the door it becomes a `Failed` value."""
+"""The error of a failed fetch inside this room; at its border it becomes a `Failed` value."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from tidings.model.observed.outcome import ErrorKind
 
 
 class FetchError(TidingsError):
-    """No body that counts. The text is a sentence for people; `kind` is one of `model.outcome.ErrorKind`. Never leaves `fetching/`.
+    """No usable body. The text is a sentence for people; `kind` is one of
+    `model.outcome.ErrorKind`. Never leaves `fetching/`.
 
-    `reached`: the host was there, though nothing came of it.
+    `reached`: the host is up, but the request failed.
     """
 
     def __init__(

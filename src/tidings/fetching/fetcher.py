@@ -1,9 +1,10 @@
-"""The contract of everything that fetches a page, and of the right to ask a host (contracts §6).
+"""The contract of everything that fetches a page, and of the permit to ask a host (contracts §6).
 
 ```
 fetch(request, permit) -> Unchanged | Fetched | Failed
 ```
-An outcome is a value; only `BudgetError` comes out of `fetch` as an error, when a permit refuses a further request.
+An outcome is a value; the only error of `fetch` is `BudgetError`, when a permit refuses a further
+request.
 """
 
 from __future__ import annotations
@@ -21,27 +22,30 @@ class Permit(Protocol):
     """The right of one grant to ask hosts. Its first request is paid for (contracts §1)."""
 
     async def hop(self, host: str) -> None:
-        """Return when a request to `host` (contracts §3) may leave, and count it from then on.
+        """Wait until a request to `host` (contracts §3) may leave, and count it from then on.
 
-        Called before each request: robots.txt, page, retry, redirect. Waits for the host's gap and for a free connection, and
-        charges each request after the first. Raises `BudgetError` if this request may not be made now.
+        Called before each request: robots.txt, page, retry, redirect. Waits for the host's gap and
+        for a free connection, and charges each request after the first. Raises `BudgetError` if
+        this request may not be made now.
         """
         ...
 
     def beside(self, host: str) -> AbstractAsyncContextManager[None]:
-        """Hold a place of `host` for one more request of a page that a browser loads: counted and charged like any other.
+        """Hold a connection slot of `host` for one more request of a page load: counted and charged
+        like any other.
 
-        A page load is one visit: the host's gap is waited for once, then its requests follow one another, as many at a time as the host
-        may have connections. Raises `BudgetError` if this request may not be made now.
+        A page load is one visit: the host's gap is waited for once, then its requests follow one
+        another, as many at a time as the host may have connections. Raises `BudgetError` if this
+        request may not be made now.
         """
         ...
 
 
 class Fetcher(Protocol):
-    """Asks for pages. One suite covers all rows: `tests/contract/test_fetcher.py`."""
+    """Fetches pages. One suite covers all rows: `tests/contract/test_fetcher.py`."""
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
-        """Ask for a page and return how that ended. Raises nothing but what `permit.hop` raises."""
+        """Fetch a page and return the outcome. Raises only what `permit.hop` raises."""
         ...
 
     async def close(self) -> None:
@@ -51,9 +55,11 @@ class Fetcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PostAnswer:
-    """What a receiver said to a POST. `error` is empty if and only if the status is 2xx; it never holds the URL's query.
+    """A receiver's answer to a POST. `error` is empty if and only if the status is 2xx; it never
+    holds the URL's query.
 
-    `status` is None when there was no answer; `retry_after` is in microseconds, clamped as for pages (contracts §11).
+    `status` is None without an answer; `retry_after` is in microseconds, clamped as for pages
+    (contracts §11).
     """
 
     status: int | None = None
@@ -62,13 +68,15 @@ class PostAnswer:
 
 
 class Poster(Protocol):
-    """Sends bytes to a receiver under the same guard as pages; what webhooks need (assembly passes it)."""
+    """Sends bytes to a receiver under the same guard as pages; for webhooks (assembly passes
+    it).
+    """
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
-        """POST `body` once. Redirects are not followed, a 3xx is a failure. Raises nothing.
+        """POST `body` once. Redirects are not followed; a 3xx is a failure. Raises nothing.
 
         Args:
-            url: Where to.
+            url: The address.
             headers: Sent as they are.
             body: Sent as it is.
             timeout_seconds: For the whole attempt.

@@ -1,8 +1,9 @@
-"""Files of this machine: pages at file: addresses, off unless directories are allowed; the one way in which Tidings reads what others name.
+"""Local files: pages at file: addresses, off unless directories are allowed.
 
-A path is resolved first, symbolic links included; what it leads to must lie below an allowed directory. It is then opened step by step from that
-directory on, no link followed any more, so that nobody can put one in its way meanwhile. Only regular files are read, and so much of
-them at most. Device and process files are never opened, wherever directories are allowed.
+A path is resolved first, with symbolic links; the result must lie below an allowed directory. It is
+then opened step by step from that directory on, without following links, so that none can be
+inserted meanwhile. Only regular files are read, up to a limit. Device and process files are never
+opened, whatever directories are allowed.
 """
 
 from __future__ import annotations
@@ -31,19 +32,23 @@ if TYPE_CHECKING:
 
 SCHEME: Final = "file:"
 HOST: Final = "file"
-"""What stands for the host of all files: it has no gap, since nobody is asked."""
+"""The pseudo-host of all files: it has no gap, since no server is asked."""
 NEVER: Final = ("/proc", "/sys", "/dev")
-"""Where files are no documents but the machine itself."""
+"""Directories of system files, which are never documents."""
 _CHUNK: Final = 1 << 20
 _SETTLED_NS: Final = 2_000_000_000
-"""A file that was written so lately can be written again without another time of change on some file systems (2 s on FAT)."""
+"""On some file systems (2 s on FAT) a file written so recently can be rewritten with the same time
+of change.
+"""
 _STEP: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LAST: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What says of a file, without reading it, that it may be another: time of change (ns since 1970), size in bytes, number."""
+    """The metadata that reveals a change of a file without reading it: time of change (ns since
+    1970), size in bytes, inode.
+    """
 
     mtime_ns: int
     size: int
@@ -55,17 +60,21 @@ class Stamp:
         return f'"{self.mtime_ns:x}-{self.size:x}-{self.inode:x}"'
 
     def is_settled(self, wall: Instant) -> bool:
-        """Say whether whatever is written after `wall` has another stamp; the file was read after `wall`, too."""
+        """Return whether any write after `wall` gives another stamp; the file was read after
+        `wall`, too.
+        """
         return wall * 1_000 - self.mtime_ns > _SETTLED_NS
 
 
 def is_file(url: str) -> bool:
-    """Say whether an address names a file."""
+    """Return whether an address names a file."""
     return url[: len(SCHEME)].lower() == SCHEME
 
 
 def rebuild(url: str) -> str:
-    """Return the only form in which a file: address is kept. Raises `AddressError`."""
+    """Return the only form in which a file: address is stored. Raise `AddressError` for an invalid
+    one.
+    """
     rest = url[len(SCHEME) :]
     try:
         path = unquote(rest.partition("#")[0][2:], errors="strict") if rest.startswith("///") else ""
@@ -88,21 +97,23 @@ def path_of(url: str) -> str:
 
 
 def is_below(path: str, directories: Sequence[str]) -> bool:
-    """Say whether a path, as it is written, is below one of some directories; where links lead is seen when it is read."""
+    """Return whether a path, as written, is below one of the directories; links are resolved when
+    it is read.
+    """
     return any(PurePosixPath(path).is_relative_to(directory) for directory in directories)
 
 
 def read(path: str, directories: Sequence[str], most: int, known: str = "") -> tuple[Stamp, bytes | None]:
     """Return the stamp of a file, and its content unless the stamp is the `known` one (an etag).
 
-    Raises `FetchError`: `address` (not allowed), `404` (not there), `denied` (no right), `request` (no regular file), `size` (more than
-    `most` bytes), `net` (the disk failed).
+    Raises `FetchError`: `address` (not allowed), `404` (not there), `denied` (no permission),
+    `request` (no regular file), `size` (more than `most` bytes), `net` (the disk failed).
 
     Args:
         path: The file.
         directories: The directories below which files may be read.
-        most: Bytes that are read at most.
-        known: The stamp that is known, empty for none.
+        most: The most bytes that are read.
+        known: The known stamp, empty for none.
     """
     with _open_checked(path, directories) as descriptor:
         stamp = _stamp(descriptor)
@@ -118,7 +129,7 @@ def read(path: str, directories: Sequence[str], most: int, known: str = "") -> t
 
 @dataclass(frozen=True, slots=True)
 class FileHead:
-    """What stands at the beginning of a file; `body` is None if its stamp is the one that was known."""
+    """The beginning of a file; `body` is None if its stamp is the known one."""
 
     stamp: Stamp
     body: bytes | None
@@ -126,20 +137,21 @@ class FileHead:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Why a file could not be read; `is_gone`: there is none."""
+    """Why a file could not be read; `is_gone`: it does not exist."""
 
     reason: str
     is_gone: bool = False
 
 
 def head(path: str, directories: Sequence[str], most: int, known: str = "") -> FileHead | Unread:
-    """Return the beginning of a file, `most` bytes of it, unless its stamp is the `known` one (an etag); why not is a value, too.
+    """Return the first `most` bytes of a file, unless its stamp is the `known` one (an etag); a
+    failure is a value, too.
 
     Args:
         path: The file.
         directories: The directories below which files may be read.
-        most: Bytes that are read at most.
-        known: The stamp that is known, empty for none.
+        most: The most bytes that are read.
+        known: The known stamp, empty for none.
     """
     try:
         with _open_checked(path, directories) as descriptor:
@@ -199,7 +211,7 @@ def _kind(mode: int) -> str:
 
 def _stamp(descriptor: int) -> Stamp:
     found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):  # it became another between the look and the opening
+    if not stat.S_ISREG(found.st_mode):  # it was replaced between stat and open
         raise FetchError("request", f"this is {_kind(found.st_mode)}, not a file with a content")
     return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
 
@@ -214,10 +226,11 @@ def _body(descriptor: int, most: int) -> bytes:
 
 
 class FileFetcher:
-    """Reads file: addresses below `fetch.allow_files` (`fetcher.Fetcher`); `others` asks for all other pages, and is closed with it.
+    """Reads file: addresses below `fetch.allow_files` (`fetcher.Fetcher`); `others` fetches all
+    other pages, and is closed with it.
 
-    Nothing leaves the machine: a permit is not asked, so that there is no gap and no robots.txt. What redirects or frames of a
-    web page name never comes here: they are asked for by who met them.
+    Nothing leaves the machine: no permit is used, so there is no gap and no robots.txt. Redirects
+    and frames of web pages never come here: their fetcher handles them.
     """
 
     def __init__(self, settings: FetchSettings, others: Fetcher, *, clock: Clock) -> None:
@@ -227,7 +240,7 @@ class FileFetcher:
         self._closed = False
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
-        """Read a file, or let others ask; see `fetcher.Fetcher.fetch`."""
+        """Read a file, or delegate to `others`; see `fetcher.Fetcher.fetch`."""
         if not is_file(request.url):
             return await self._others.fetch(request, permit)
         if self._closed:
@@ -236,12 +249,12 @@ class FileFetcher:
             return Failed(
                 kind="request", reason="a file is read as it is: leave Render, Method and Body out", requests=0
             )
-        import asyncio  # here: verbs that fetch nothing start sooner without it
+        import asyncio  # here: commands that fetch nothing start faster
 
         return await asyncio.to_thread(self._read, request)
 
     async def close(self) -> None:
-        """Close what asks for other pages; files are closed as soon as they are read."""
+        """Close the fetcher of other pages; files are closed as soon as they are read."""
         self._closed = True
         await self._others.close()
 

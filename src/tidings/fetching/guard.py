@@ -1,9 +1,11 @@
-"""Which addresses may be asked: public ones, and those that `fetch.allow_networks` names (R-01, R-03).
+"""Which addresses may be asked: public ones, and those that `fetch.allow_networks` names (R-01,
+R-03).
 
-The registries are embedded (`special_networks.toml`), because `ipaddress.is_global` lets multicast, NAT64 and others through
-(H-010). IPv6 is allowed only inside 2000::/3, the part given out as global unicast. An IPv4 address that an IPv6
-address carries is judged too, so that allowing a translation prefix does not open the private networks behind it. Where it only may
-carry one (`::1`, or any address that ends like ISATAP's), a network that is allowed is taken at its word.
+The registries are embedded (`special_networks.toml`), because `ipaddress.is_global` lets multicast,
+NAT64 and others through (H-010). IPv6 is allowed only inside 2000::/3, the allocated global
+unicast. An IPv4 address embedded in an IPv6 address is checked too, so that allowing a translation
+prefix does not open the private networks behind it. If it may only look embedded (`::1`, or any
+address that ends like ISATAP's), an allowed network is trusted.
 """
 
 from __future__ import annotations
@@ -25,14 +27,14 @@ _IPV4_MASK = 0xFFFF_FFFF
 
 
 class Guard:
-    """Judges addresses; immutable. `allow_networks` are networks that may be asked although they are special."""
+    """Checks addresses; immutable. `allow_networks` are special networks that may be asked."""
 
     def __init__(self, allow_networks: Iterable[str] = ()) -> None:
         self._allowed: tuple[IPNetwork, ...] = tuple(ipaddress.ip_network(network) for network in allow_networks)
         self._fault = functools.lru_cache(maxsize=4_096)(self._judge)
 
     def allows(self, address: str | IPAddress) -> bool:
-        """Return whether the address may be dialled. What is no address may not."""
+        """Return whether the address may be dialled; false for anything that is no address."""
         return not self.fault(address)
 
     def fault(self, address: str | IPAddress) -> str:
@@ -62,7 +64,9 @@ class Guard:
 
 
 class HomeGuard(Guard):
-    """Judges addresses of pages that are at home in the networks that `fetch.allow_networks` names: these and no others may be asked."""
+    """Checks addresses of pages on private networks of `fetch.allow_networks`: only these may be
+    asked.
+    """
 
     def _judge(self, text: str) -> str:
         fault = super()._judge(text)
@@ -73,14 +77,14 @@ class HomeGuard(Guard):
 
 @functools.cache
 def special_networks() -> tuple[tuple[IPNetwork, str], ...]:
-    """Return the embedded registries: blocks and what they are for."""
+    """Return the embedded registries: blocks and their purpose."""
     text = importlib.resources.files("tidings.fetching").joinpath("special_networks.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(text)
     return tuple((ipaddress.ip_network(row["network"]), row["name"]) for table in tables.values() for row in table)
 
 
 def list_embedded(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
-    """Yield the IPv4 addresses that an IPv6 address carries or may carry.
+    """Yield the IPv4 addresses that are, or may be, embedded in an IPv6 address.
 
     Those of `list_translated`, and by its form compatible or ISATAP.
     """
@@ -93,7 +97,9 @@ def list_embedded(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
 
 
 def list_translated(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
-    """Yield the IPv4 addresses that an IPv6 address stands for by its prefix: mapped, NAT64, 6to4, Teredo."""
+    """Yield the IPv4 addresses embedded in an IPv6 address by its prefix: mapped, NAT64, 6to4,
+    Teredo.
+    """
     if isinstance(address, ipaddress.IPv4Address):
         return
     if address.ipv4_mapped is not None:

@@ -1,7 +1,8 @@
-"""Good manners toward hosts: a gap from start to start, few requests at once, pauses that a host asked for.
+"""Politeness toward hosts: a gap from start to start, few concurrent requests, requested pauses.
 
-The gate keeps a lane for each host (contracts §3). A permit holds at most one place, in the lane of the host it asked last;
-it leaves that lane before it waits in another, so that two permits cannot wait for each other.
+The gate has a lane for each host (contracts §3). A permit holds at most one slot, in the lane of
+the host it asked last; it leaves that lane before it waits in another, so that two permits cannot
+deadlock.
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ from tidings.model.observed.page import HostState
 from tidings.record import dataclass
 
 NEVER: Instant = 2**62
-"""What `ready_at` says while all places of a host are taken: ready when one of them is given back."""
+"""The value of `ready_at` while all slots of a host are taken: ready when one is released."""
 
 DISTRUSTED: Duration = 30 * DAY
-"""How long a host is asked without validators before they are tried once more: its server may have been mended."""
+"""How long a host is asked without validators before they are tried again: its server may have been
+fixed.
+"""
 
 Charge = Callable[[str], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Lane:
-    """What is known of one host; `expected` are permits that were given out and have not asked yet."""
+    """The state of one host; `expected` are granted permits that have not asked yet."""
 
     host: str
     gap: Duration
@@ -45,7 +48,9 @@ class _Lane:
 
 
 class HostGate:
-    """Keeps the limits of all hosts. `gap_seconds` from start to start, `connections` requests of a host at the same time."""
+    """Enforces the limits of all hosts. `gap_seconds` from start to start, `connections` concurrent
+    requests of a host.
+    """
 
     def __init__(self, *, gap_seconds: float, connections: int, clock: Clock) -> None:
         self._gap: Duration = round(gap_seconds * SECOND)
@@ -54,7 +59,9 @@ class HostGate:
         self._lanes: dict[str, _Lane] = {}
 
     def restore(self, states: Iterable[HostState]) -> None:
-        """Take over what was known before a restart: last starts and pauses; robots.txt is the matter of `Robots`."""
+        """Restore the state before a restart: last starts and pauses; `Robots` restores
+        robots.txt.
+        """
         for state in states:
             lane = self._lane(state.name)
             lane.started_at = state.started_at
@@ -63,15 +70,18 @@ class HostGate:
             lane.unconditional_at = state.unconditional_at
 
     def permit(self, host: str, charge: Charge | None = None, *, is_paid: bool = True) -> HostPermit:
-        """Return the permit of one grant, to be entered: `async with gate.permit(host, charge) as permit`.
+        """Return the permit of one grant, to be entered: `async with gate.permit(host, charge) as
+        permit`.
 
-        `charge(host)` is awaited before each request after the first, before the first too unless that `is_paid`, and may raise
-        `BudgetError`. Leaving gives the place back.
+        `charge(host)` is awaited before each request after the first, before the first too unless
+        that `is_paid`, and may raise `BudgetError`. Leaving releases the slot.
         """
         return HostPermit(self, host, charge, is_paid=is_paid)
 
     def ready_at(self, host: str) -> Instant:
-        """Return the earliest instant at which a request to the host may start, `NEVER` while its places are taken."""
+        """Return the earliest instant at which a request to the host may start, `NEVER` while its
+        slots are taken.
+        """
         lane = self._lanes.get(host)
         if lane is None:
             return 0
@@ -81,7 +91,7 @@ class HostGate:
         return max(_after_gap(lane) + waiting, lane.paused_until)
 
     def ready(self, hosts: Sequence[str]) -> list[Instant]:
-        """Return `ready_at` of each host, in the same order: what the allocator asks for a tick."""
+        """Return `ready_at` of each host, in the same order, for the allocator's tick."""
         return [self.ready_at(host) for host in hosts]
 
     def gap(self, host: str) -> Duration:
@@ -90,22 +100,28 @@ class HostGate:
         return self._gap if lane is None else lane.gap
 
     def pause(self, host: str, until: Instant) -> None:
-        """Let no request to the host start before `until` (Retry-After, whole host: contracts §11). Never shortens a pause."""
+        """Start no request to the host before `until` (Retry-After, whole host: contracts §11).
+        Never shortens a pause.
+        """
         lane = self._lane(host)
         lane.paused_until = max(lane.paused_until, until)
 
     def put_forward(self, by: Duration) -> None:
-        """Hear that the clock was put forward by so much: the gaps of hosts go on. Pauses end when they were said to."""
+        """Shift gaps after the clock was put forward by `by`. Pauses end when they were said to."""
         for lane in self._lanes.values():
             if lane.started_at is not None:
                 lane.started_at += by
 
     def widen(self, host: str, gap_seconds: float) -> None:
-        """Ask of a host at most this often (Crawl-delay), never more often than the gate's own gap."""
+        """Limit requests to a host to one per `gap_seconds` (Crawl-delay), never more often than
+        the gate's own gap.
+        """
         self._lane(host).gap = max(self._gap, round(gap_seconds * SECOND))
 
     def distrust(self, host: str) -> None:
-        """Note that a host cannot be asked conditionally: it refuses that, or answers nonsense."""
+        """Record that a host cannot be asked conditionally: it refuses that, or answers
+        nonsense.
+        """
         self._lane(host).unconditional_at = self._clock.now()
 
     def is_distrusted(self, host: str) -> bool:
@@ -115,7 +131,7 @@ class HostGate:
         return at is not None and self._clock.now() - at < DISTRUSTED
 
     def state(self, host: str) -> HostState:
-        """Return what must be kept of a host so that its limits hold across restarts."""
+        """Return the state of a host to be stored, so that its limits hold across restarts."""
         lane = self._lanes.get(host)
         if lane is None:
             return HostState(name=host)
@@ -134,17 +150,18 @@ class HostGate:
         return lane
 
     def expect(self, host: str) -> None:
-        """Count a permit that will ask this host soon, so that nobody else is granted its place."""
+        """Reserve a slot for a permit that will ask this host soon."""
         self._lane(host).expected += 1
 
     def forget(self, host: str) -> None:
-        """Take back `expect`."""
+        """Undo `expect`."""
         self._lane(host).expected -= 1
 
     async def enter(self, host: str, *, gap: bool = True) -> None:
-        """Return when a request to the host may start; its place is taken from then on. Raises `BudgetError` in a pause.
+        """Wait until a request to the host may start and take its slot. Raise `BudgetError` in a
+        pause.
 
-        Without `gap` it belongs to a visit that has begun: it waits for a place only.
+        Without `gap` it belongs to a running visit and waits for a slot only.
         """
         lane = self._lane(host)
         now = self._clock.now()
@@ -166,11 +183,11 @@ class HostGate:
         lane.started_at = now
 
     def start(self, host: str) -> None:
-        """Note that a request to the host starts now."""
+        """Record that a request to the host starts now."""
         self._lanes[host].started_at = self._clock.now()
 
     def leave(self, host: str) -> None:
-        """Give a place back; the first who waits gets it."""
+        """Release a slot; the first in the queue gets it."""
         lane = self._lanes[host]
         while lane.queue:
             waiter = lane.queue.popleft()
@@ -180,7 +197,7 @@ class HostGate:
         lane.running -= 1
 
     async def _wait_for_place(self, lane: _Lane) -> None:
-        """Wait, in the order of asking, until somebody gives a place back; it is then handed over, never free in between."""
+        """Wait, in the order of requests, for a released slot, which is handed over directly."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if lane.queue is None:
             lane.queue = deque()
@@ -189,14 +206,16 @@ class HostGate:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
-                self.leave(lane.host)  # the place came together with the cancellation
+                self.leave(lane.host)  # the slot came together with the cancellation
             raise
 
 
 class HostPermit:
-    """The right of one grant to ask hosts, one at a time (`fetcher.Permit`). `requests` counts what was let through.
+    """The right of one grant to ask hosts, one at a time (`fetcher.Permit`). `requests` counts the
+    allowed requests.
 
-    The requests of a page load hold a place each and only while they last, so that two loads cannot wait for each other.
+    The requests of a page load hold a slot each and only while they last, so that two loads cannot
+    deadlock.
     """
 
     __slots__ = ("_arrivals", "_charge", "_expecting", "_gate", "_host", "_inside", "_is_paid", "_visited", "requests")
@@ -223,7 +242,9 @@ class HostPermit:
         self._step_back()
 
     async def hop(self, host: str) -> None:
-        """Wait for the host's gap and for a place; charge each request after the first; see `fetcher.Permit.hop`."""
+        """Wait for the host's gap and for a slot; charge each request after the first; see
+        `fetcher.Permit.hop`.
+        """
         self._step_back()
         await self._gate.enter(host)
         self._inside = host
@@ -232,7 +253,7 @@ class HostPermit:
 
     @contextlib.asynccontextmanager
     async def beside(self, host: str) -> AsyncIterator[None]:
-        """Hold a place for one request of a page load; see `fetcher.Permit.beside`."""
+        """Hold a slot for one request of a page load; see `fetcher.Permit.beside`."""
         self._step_back()
         await self._arrive(host)
         try:
@@ -242,7 +263,7 @@ class HostPermit:
             self._gate.leave(host)
 
     async def _arrive(self, host: str) -> None:
-        """Take a place: with the host's gap if this visit has not been there, however many ask at once."""
+        """Take a slot: with the host's gap once per visit, however many ask concurrently."""
         async with self._arrivals.setdefault(host, asyncio.Lock()):
             if host not in self._visited:
                 await self._gate.enter(host)

@@ -1,7 +1,8 @@
-"""robots.txt as RFC 9309 says: per origin, kept for a day, obeyed before each request to a page (P-1).
+"""robots.txt by RFC 9309: per origin, cached for a day, obeyed before each request to a page (P-1).
 
-2xx: its rules hold. 4xx: there are none. 5xx, 429 or no answer: nothing may be asked, unless an older answer is known (30 days).
-What is known of a host's origins is packed into its `HostState`, so that a restart asks nobody again.
+2xx: its rules hold. 4xx: there are none. 5xx, 429 or no answer: nothing may be asked, unless an
+older answer is known (30 days). The cache of a host's origins is packed into its `HostState`, so
+that a restart fetches nothing again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tidings.record import dataclass, replace
 MAX_ROBOTS_BYTES = 500 * 1024
 MAX_REDIRECTS = 5
 MAX_CRAWL_DELAY_SECONDS = 300.0
-"""Longest Crawl-delay that is honoured (H-115)."""
+"""The longest Crawl-delay that is honoured (H-115)."""
 
 MOST_SITEMAPS = 20
 _AGAIN: Duration = HOUR
@@ -40,12 +41,16 @@ _LARGE = 65_536
 
 Status = Literal["2xx", "4xx", "5xx"]
 Get = Callable[[str], Awaitable[bytes]]
-"""Fetches a robots.txt and returns its body. Raises `FetchError`: with a status if the server gave one."""
+"""Fetches a robots.txt and returns its body. Raises `FetchError`: with a status if the server gave
+one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The last answer for one origin that says something; `tried_at` is the last attempt, `at` the last success."""
+    """The last conclusive answer of one origin; `tried_at` is the last attempt, `at` the last
+    success.
+    """
 
     status: Status
     body: bytes
@@ -60,7 +65,9 @@ class _Open:
 
 
 class Robots:
-    """Knows what origins allow. `agent` is the product token that rules name, `on_crawl_delay(host, seconds)` hears delays."""
+    """The rules of origins. `agent` is our product token, `on_crawl_delay(host, seconds)` is called
+    with delays.
+    """
 
     def __init__(
         self,
@@ -78,9 +85,10 @@ class Robots:
         self._open: OrderedDict[str, _Open] = OrderedDict()
 
     async def check(self, url: str, get: Get, *, is_ignored: bool = False) -> None:
-        """Return if the rebuilt URL may be asked. Raises `FetchError`: `robots` if not, else why robots.txt was not readable.
+        """Raise `FetchError` unless the rebuilt URL may be asked: `robots` if it is disallowed,
+        else why robots.txt was not readable.
 
-        If it `is_ignored`, all may be asked; it is read all the same, since its Crawl-delay holds.
+        If it `is_ignored`, everything may be asked; it is still read, since its Crawl-delay holds.
         """
         try:
             await self._check(url, get)
@@ -89,11 +97,13 @@ class Robots:
                 raise
 
     async def recall(self, url: str) -> None:
-        """Let the Crawl-delay hold that is known of a URL's origin; nobody is asked."""
+        """Apply the cached Crawl-delay of a URL's origin; nothing is fetched."""
         await self._look_up(address.parse(url).origin, address.host_of(url))
 
     async def sitemaps(self, url: str) -> list[str]:
-        """Return the sitemaps that the robots.txt of a URL's origin names, as it names them, as far as it is known; nobody is asked."""
+        """Return the sitemaps in the cached robots.txt of a URL's origin, as written; nothing is
+        fetched.
+        """
         known = await self._look_up(address.parse(url).origin, address.host_of(url))
         return [] if known is None or known.record.status != "2xx" else sitemaps_in(known.record.body)
 
@@ -109,7 +119,7 @@ class Robots:
             raise FetchError("robots", f"robots.txt of {host} forbids this page to {self._agent}")
 
     def restore(self, states: Iterable[HostState]) -> None:
-        """Take over what was known before a restart."""
+        """Restore the state before a restart."""
         for state in states:
             if state.robots is not None:
                 self._packed[state.name] = HostState(
@@ -117,7 +127,7 @@ class Robots:
                 )
 
     async def learn(self, states: Iterable[HostState]) -> None:
-        """Take over what another process has read since; a Crawl-delay in it holds from then on."""
+        """Merge what another process has read since; a Crawl-delay in it holds from then on."""
         for state in states:
             known = self._packed.get(state.name)
             if state.robots is None or (known is not None and (known.robots_at or 0) >= (state.robots_at or 0)):
@@ -127,7 +137,7 @@ class Robots:
                 await self._open_up(origin, state.name, record)
 
     def export(self, state: HostState) -> HostState:
-        """Return a host's state with what is known of its robots.txt, for the store."""
+        """Return a host's state with its packed robots.txt, for the store."""
         known = self._packed.get(state.name)
         if known is None:
             return state
@@ -135,7 +145,7 @@ class Robots:
 
     def _is_usable(self, record: Record) -> bool:
         now = self._clock.now()
-        if record.tried_at > now:  # by a clock that was ahead: nobody knows how old it is
+        if record.tried_at > now:  # by a clock that was ahead: its age is unknown
             return False
         fresh = record.status != "5xx" and now - record.at < self._cache
         return fresh or now - record.tried_at < min(_AGAIN, self._cache)
@@ -203,16 +213,20 @@ class Robots:
 
 
 def parse(body: bytes, agent: str) -> Protego:
-    """Return the rules that hold for an agent, read leniently from at most 500 KiB; a byte order mark voids no group."""
+    """Return the rules for an agent, read leniently from at most 500 KiB; a byte order mark
+    invalidates no group.
+    """
     text = body[:MAX_ROBOTS_BYTES]
     if len(body) > MAX_ROBOTS_BYTES:
-        text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]  # half a rule is none
+        text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]  # drop an incomplete rule
     lines = text.decode("utf-8", "replace").lstrip("\ufeff").replace("\0", " ").splitlines()
     return Protego.parse("\n".join(_relevant(lines, agent.lower())))
 
 
 def sitemaps_in(body: bytes) -> list[str]:
-    """Return the addresses on `Sitemap:` lines, each once, a few at most: they hold for everybody (sitemaps.org)."""
+    """Return the addresses on `Sitemap:` lines, without duplicates, limited to a few: they hold for
+    all agents (sitemaps.org).
+    """
     lines = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").lstrip("\ufeff").splitlines()
     named = (line.split("#")[0].partition(":") for line in lines if line.lstrip().lower().startswith("sitemap"))
     found = dict.fromkeys(
@@ -222,9 +236,10 @@ def sitemaps_in(body: bytes) -> list[str]:
 
 
 def _relevant(lines: list[str], agent: str) -> Iterator[str]:
-    """Yield the groups that name the agent or `*`, with no other names.
+    """Yield the groups that name the agent or `*`, without other names.
 
-    A file of 20,000 names over 20,000 rules is small, but its product is not: the parser keeps each rule for each name.
+    A file of 20,000 names over 20,000 rules is small, but its product is not: the parser stores
+    each rule for each name.
     """
     names: set[str] = set()
     naming = False
@@ -248,7 +263,9 @@ def _relevant(lines: list[str], agent: str) -> Iterator[str]:
 
 
 def _value(line: str) -> str:
-    """Return what a `user-agent` line in lower case names, however it is written, without the `*` that some add."""
+    """Return the name on a lower-case `user-agent` line, in any spelling, without the `*` that some
+    add.
+    """
     value = line.partition(":")[2].strip() if ":" in line else line.rsplit(maxsplit=1)[-1]
     return value if value == "*" else value.replace("*", "")
 

@@ -1,1 +1,1 @@
-"""Isolation: jobs on content that nobody vouches for run where they can be killed (contracts §7)."""
+"""Isolation: run jobs on untrusted content where they can be killed (contracts §7)."""

@@ -1,7 +1,9 @@
-"""The worker's side: take a job from the pipe, run it under the limits, send the answer back; end when the pipe ends.
+"""The worker's side: take a job from the pipe, run it under the limits, send the answer back; end
+when the pipe ends.
 
-A job is `JOB` (length, seconds) and a pickle of (function, argument); an answer is `ANSWER` (length, status) and a pickle
-of the value or, for what died, UTF-8 text. Nothing else crosses the pipe.
+A job is `JOB` (length, seconds) and a pickle of (function, argument); an answer is `ANSWER`
+(length, status) and a pickle of the value or, for a failure, UTF-8 text. Nothing else crosses the
+pipe.
 """
 
 from __future__ import annotations
@@ -28,14 +30,14 @@ MEMORY: Final = 3
 CHUNK: Final = 1024 * 1024
 
 MOST_LEFT: Final = 100_000
-"""Objects that jobs may leave behind before those that nobody holds any more are looked for."""
+"""Objects that jobs may leave behind before garbage is collected."""
 
 
 def serve(connection: Connection, limits: JobLimits) -> None:
     """Run jobs until the other end is closed, which also happens when the parent dies."""
     confine(limits)
     gc.freeze()
-    gc.disable()  # what a job makes is gone with its answer, and its memory is limited
+    gc.disable()  # a job's objects are freed with its answer, and its memory is limited
     with contextlib.suppress(ConnectionError):  # nobody is left to answer
         _serve(connection.fileno(), limits)
 

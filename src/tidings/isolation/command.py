@@ -1,8 +1,9 @@
-"""Commands of the operator: run once, their output bounded, and ended with all that they started.
+"""Commands of the operator: run once, with bounded output, and ended with all their descendants.
 
-A command is its words; no shell reads them. It gets no input, little of our environment, a session
-of its own, a deadline, and on Linux a bound on the memory of each of its processes. Its environment
-carries the mark of this run, by which Linux finds what has left the session too.
+A command is a list of words; no shell is involved. It gets no input, a minimal environment, a
+session of its own, a deadline, and on Linux a memory limit for each of its processes. Its
+environment carries the mark of this run, by which Linux finds processes that have left the session
+too.
 """
 
 from __future__ import annotations
@@ -22,27 +23,27 @@ from tidings.isolation.runner import Died
 from tidings.record import dataclass
 
 ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/"}
-"""All that a command finds in its environment, beside the mark of its run."""
+"""The whole environment of a command, beside the mark of its run."""
 MARK: Final = "COMMAND_RUN"
 MEMORY_BYTES: Final = 1 << 30
-"""What a process of a command may hold of its own; it gets no more then."""
+"""The memory limit of each process of a command."""
 ERROR_BYTES: Final = 4_096
-"""How much of the end of standard error is kept."""
+"""How much of the end of standard error is returned."""
 _CHUNK: Final = 65_536
 _LAST_WORDS_SECONDS: Final = 0.5
-"""so long is read on of standard error after the end: what is left running may hold it open"""
+"""how long standard error is read after the end: a remaining process may hold it open"""
 _GONE_SECONDS: Final = 5.0
-"""what a process that was killed may take to be gone"""
+"""how long a killed process may take to disappear"""
 _SWEEPS: Final = 10
-"""as often is looked for what was started while the others were killed"""
+"""how often processes started during the kill are searched"""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A command that came to its end.
+    """The result of a finished command.
 
-    Its exit code (negative: the signal that ended it), its standard output, the end of its
-    standard error.
+    Its exit code (negative: the signal that ended it), its standard output, the end of its standard
+    error.
     """
 
     exit_code: int
@@ -51,9 +52,9 @@ class Ran:
 
 
 async def run(argv: Sequence[str], *, seconds: float, most_bytes: int) -> Ran | Died:
-    """Return what a command wrote, or how it died; cancelling kills it.
+    """Return the output of a command, or how it died; cancelling kills it.
 
-    It is at its end when nothing holds its output any more.
+    It has finished when nothing holds its output any more.
     """
     mark = uuid.uuid4().hex
     try:
@@ -65,7 +66,7 @@ async def run(argv: Sequence[str], *, seconds: float, most_bytes: int) -> Ran | 
             env=ENVIRONMENT | {MARK: mark},
             cwd="/",
             start_new_session=True,
-            preexec_fn=_bound_memory,  # one system call, and no lock that another thread may hold
+            preexec_fn=_bound_memory,  # one system call, without locks of other threads
         )
     except (OSError, ValueError) as error:
         return Died("error", f"{argv[0]} cannot be run: {getattr(error, 'strerror', None) or error}")
@@ -89,23 +90,23 @@ async def run(argv: Sequence[str], *, seconds: float, most_bytes: int) -> Ran | 
 
 
 def _bound_memory() -> None:
-    """Bound what this process and those that it starts may hold, each.
+    """Limit the memory of this process and of each of its descendants.
 
-    A system without such a bound goes without it.
+    Does nothing on a system without such a limit.
     """
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 async def _keep_end(stream: asyncio.StreamReader, kept: bytearray) -> None:
-    """Read all that comes and keep the end of it."""
+    """Read everything and keep the end of it."""
     while part := await stream.read(_CHUNK):
         kept += part
         del kept[:-ERROR_BYTES]
 
 
 async def _read(stream: asyncio.StreamReader, most: int) -> bytes | None:
-    """Return all that comes, None if it is more than so many bytes."""
+    """Return all input, None if it is more than `most` bytes."""
     parts, left = [], most
     while part := await stream.read(_CHUNK):
         parts.append(part)
@@ -116,7 +117,7 @@ async def _read(stream: asyncio.StreamReader, most: int) -> bytes | None:
 
 
 async def _end(process: asyncio.subprocess.Process, mark: str) -> None:
-    """End the process with its group and all else that carries its mark, what it left running included."""
+    """Kill the process with its group and everything else that carries its mark."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await asyncio.to_thread(_kill_marked, f"{MARK}={mark}".encode())
@@ -126,7 +127,9 @@ async def _end(process: asyncio.subprocess.Process, mark: str) -> None:
 
 
 def _kill_marked(mark: bytes) -> None:
-    """Kill what carries a mark in its environment, until nothing does; where there is no /proc nothing is found."""
+    """Kill everything with a mark in its environment, until nothing is left; without /proc nothing
+    is found.
+    """
     for _ in range(_SWEEPS):
         found = [entry for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
         for entry in found:
@@ -137,7 +140,9 @@ def _kill_marked(mark: bytes) -> None:
 
 
 def _environment(entry: Path) -> list[bytes]:
-    """Return the environment that a process began with, nothing if it is gone or somebody else's."""
+    """Return the initial environment of a process, empty if it is gone or belongs to another
+    user.
+    """
     try:
         return entry.joinpath("environ").read_bytes().split(b"\0")
     except OSError:

@@ -1,9 +1,11 @@
-"""The process from which all workers descend: how it is started, and how it is ended when it does not answer.
+"""The process from which all workers are forked: how it is started, and killed when it does not
+answer.
 
-It is started with a bare environment. Our own variables hold tokens and passwords, those of the operator's shell may; and what a process began with
-stays readable in its memory.
+It starts with a bare environment. Our own variables hold tokens and passwords, and those of the
+operator's shell may; the initial environment of a process stays readable in its memory.
 
-Only the fork server starts workers and says that one has ended. One that is stopped (SIGSTOP, a frozen control group) would hold every job for ever.
+Only the fork server starts workers and reports their end. A stopped one (SIGSTOP, a frozen control
+group) would block every job for ever.
 """
 
 from __future__ import annotations
@@ -24,12 +26,14 @@ BEGINNINGS: Final = ("PYTHON", "LC_", "LD_", "DYLD_")
 
 
 def bare(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a worker gets of an environment."""
+    """Return the part of an environment that a worker gets."""
     return {name: value for name, value in environment.items() if name in NAMES or name.startswith(BEGINNINGS)}
 
 
 class _Starter:
-    """`multiprocessing.util` as the fork server's side of the parent sees it: what that starts has a bare environment."""
+    """`multiprocessing.util` for the parent's side of the fork server: its processes start with a
+    bare environment.
+    """
 
     pid: int | None = None
 
@@ -41,7 +45,7 @@ class _Starter:
         process = subprocess.Popen(
             list(args), executable=path, pass_fds=passfds, env=bare(os.environ), restore_signals=False
         )
-        process.returncode = 0  # who waits for it is multiprocessing
+        process.returncode = 0  # multiprocessing waits for it
         self.pid = process.pid
         return process.pid
 
@@ -50,12 +54,16 @@ _starter: Final = _Starter()
 
 
 def start_bare() -> None:
-    """Let the fork server of this process be started with a bare environment; one that runs already stays as it is."""
+    """Start the fork server of this process with a bare environment; a running one stays as it
+    is.
+    """
     multiprocessing.forkserver.util = _starter  # type: ignore[attr-defined]
 
 
 def kill() -> None:
-    """Kill the fork server, if one was started; the next worker starts another. What waits for an answer of this one gets an end of file."""
+    """Kill the fork server, if one was started; the next worker starts another. Callers waiting for
+    it get an end of file.
+    """
     if _starter.pid is not None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(_starter.pid, signal.SIGKILL)

@@ -1,4 +1,6 @@
-"""Jobs in the calling thread: nothing to kill them with, nothing to start. For tests and for content one trusts."""
+"""Jobs in the calling thread: they cannot be killed, and need no start. For tests and for trusted
+content.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from tidings.isolation.runner import CLOSED, A, Died, Done, R, explain_death
 
 
 class InProcess:
-    """Runs a job at once, in the thread that asks; exceptions are caught, limits are not kept."""
+    """Runs a job at once, in the calling thread; exceptions are caught, limits are not enforced."""
 
     def __init__(
         self, limits: JobLimits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
@@ -18,7 +20,7 @@ class InProcess:
         self._closed = False
 
     async def run(self, function: Callable[[A], R], argument: A, *, seconds: float | None = None) -> Done[R] | Died:
-        """Return what the function returns, or what it raised; `seconds` cannot be kept here."""
+        """Return the function's result, or what it raised; `seconds` cannot be enforced here."""
         del seconds
         if self._closed:
             return CLOSED

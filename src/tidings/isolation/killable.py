@@ -1,8 +1,9 @@
-"""Jobs in worker processes that are killed when they take too long or too much.
+"""Jobs in worker processes that are killed when they exceed their time or memory.
 
-Process and Pipe over a fork server that has the jobs' modules loaded: measured against pebble, which killed a worker stuck
-in a parser after 3 s with a limit of 1 s (contracts §7). One worker runs one job at a time. Short jobs are sent ahead to a worker that
-is busy, so that it need not wait for us between two of them. A dead worker is replaced at the next job; what it had not begun goes to another.
+Process and Pipe over a fork server with the jobs' modules preloaded: chosen over pebble, which
+killed a worker stuck in a parser after 3 s with a limit of 1 s (contracts §7). One worker runs one
+job at a time. Short jobs are sent ahead to a busy worker, so that it does not wait between two of
+them. A dead worker is replaced at the next job; jobs that it had not begun go to another.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ _preload: set[str] = {
 
 
 class Killable:
-    """At most `workers` processes, started when first needed; one more for jobs of at most `light_bytes`, so that none waits for a heavy one.
+    """At most `workers` processes, started on first use; one more for jobs of at most
+    `light_bytes`, so that none waits for a heavy one.
 
-    All killable runners of a process share one fork server; it loads what any of them named as `preload` before its first
-    worker, later ones load in each worker. A runner belongs to the event loop of its first job.
+    All killable runners of a process share one fork server; it loads what any of them named as
+    `preload` before its first worker, later ones load in each worker. A runner belongs to the event
+    loop of its first job.
     """
 
     def __init__(
@@ -53,7 +56,7 @@ class Killable:
         self._closed = False
 
     async def run(self, function: Callable[[A], R], argument: A, *, seconds: float | None = None) -> Done[R] | Died:
-        """Return what the function returns, or how the job died; it waits for a free worker first."""
+        """Return the function's result, or how the job died; wait for a free worker first."""
         payload = _pack(function, argument)
         if isinstance(payload, Died):
             return payload
@@ -70,7 +73,7 @@ class Killable:
         self._closed = True
         for worker in tuple(self._workers):
             worker.kill()
-        await self._lanes.drain()  # the jobs under way and those that wait go first
+        await self._lanes.drain()  # running and waiting jobs finish first
         for worker in tuple(self._workers):
             self._leave(worker)
         await asyncio.gather(*self._leaving)
@@ -86,7 +89,7 @@ class Killable:
                 self._leave(worker)
 
     async def _worker_of(self, lane: Lane[Worker]) -> Worker | Died:
-        """Return the worker of a lane; one that died or has had all its jobs is replaced."""
+        """Return the worker of a lane; a dead or used-up one is replaced."""
         async with lane.lock:
             worker = lane.worker
             if self._closed:

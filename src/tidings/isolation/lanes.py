@@ -1,4 +1,4 @@
-"""Lanes of jobs: which worker a job waits for, and that short jobs do not wait for long ones."""
+"""Lanes of jobs: which worker a job waits for; short jobs do not wait for long ones."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from typing import Final, Generic, TypeVar
 W = TypeVar("W")
 
 SLOW_SECONDS: Final = 0.1
-"""A lane whose job has run for longer than this takes no other behind it."""
+"""A lane whose job has run for longer than this accepts no further one."""
 
 
 class Lane(Generic[W]):
-    """The jobs of one worker: the first runs, the others are sent ahead so that the worker need not wait for them.
+    """The jobs of one worker: the first runs, the others are sent ahead so that the worker does not
+    wait for them.
 
-    `worker` serves the lane; it is None before the first job and after a death. Who replaces it holds `lock`.
+    `worker` serves the lane; it is None before the first job and after a death. `lock` is held
+    while it is replaced.
     """
 
     def __init__(self, *, is_spare: bool) -> None:
@@ -35,9 +37,11 @@ _Waiting = tuple[int, asyncio.Future[Lane[W]]]
 
 
 class Lanes(Generic[W]):
-    """So many `common` lanes for all jobs and `spare` ones for light jobs alone. Whoever waits gets a place in the order of asking.
+    """`common` lanes for all jobs and `spare` ones for light jobs only. Waiting callers are served
+    in order.
 
-    A heavy job has a lane for itself. Up to `depth` light jobs share one as long as none of them is slow.
+    A heavy job has a lane for itself. Up to `depth` light jobs share one as long as none of them is
+    slow.
     """
 
     def __init__(self, common: int, spare: int = 0, *, depth: int = 1) -> None:
@@ -51,7 +55,7 @@ class Lanes(Generic[W]):
 
     @contextlib.asynccontextmanager
     async def place(self, *, is_light: bool) -> AsyncIterator[Lane[W]]:
-        """Hold a place in a lane; a light job takes one of a common lane if there is one."""
+        """Hold a place in a lane; a light job prefers a common lane."""
         self._jobs += 1
         self._drained.clear()
         try:
@@ -66,7 +70,7 @@ class Lanes(Generic[W]):
                 self._drained.set()
 
     async def drain(self) -> None:
-        """Return when nobody holds a place or waits for one."""
+        """Wait until no place is held or waited for."""
         if self._jobs:
             await self._drained.wait()
 
@@ -88,7 +92,9 @@ class Lanes(Generic[W]):
         self._give()
 
     def _give(self) -> None:
-        """Give places in the order of asking; no light job passes a heavy one that waits, but in a spare lane."""
+        """Assign places in order; a light job overtakes a waiting heavy one only in a spare
+        lane.
+        """
         now = asyncio.get_running_loop().time()
         while True:
             light, heavy = _first(self._light), _first(self._heavy)
@@ -122,7 +128,7 @@ class Lanes(Generic[W]):
 
 
 def _first(waiting: deque[_Waiting[W]]) -> float:
-    """Return the place in the order of asking of the first that still waits, infinity if nobody does."""
+    """Return the queue position of the first waiting caller, infinity if there is none."""
     while waiting and waiting[0][1].done():
         waiting.popleft()
     return waiting[0][0] if waiting else math.inf

@@ -1,4 +1,4 @@
-"""What a job may use, and how a worker process binds itself to it.
+"""The limits of a job, and how a worker process enforces them on itself.
 
 Sources: contracts §7, detection §2.1, §2.4, F-26, F-33.
 """
@@ -20,9 +20,9 @@ KEEP_BYTES = 32 * 1024 * 1024  # glibc's largest mmap threshold: half a heap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobLimits:
-    """What one job may use. `seconds` is real time from the moment a worker has the job, waiting for a worker not counted.
+    """The limits of one job. `seconds` is real time from the moment a worker has the job.
 
-    `memory_bytes` is the address space of a worker, `tasks` the jobs after which it is replaced by a fresh one,
+    `memory_bytes` is the address space of a worker, `tasks` the jobs after which it is replaced,
     `result_bytes` the largest answer, pickled.
     """
 
@@ -33,9 +33,11 @@ class JobLimits:
 
 
 def confine(limits: JobLimits) -> None:
-    """Bind this process for good: no more address space than `limits` say, no core dumps, deaf to Ctrl-C.
+    """Limit this process permanently: no more address space than `limits`, no core dumps, Ctrl-C
+    ignored.
 
-    A system without one of these limits (macOS has no RLIMIT_AS) goes without it; deadlines hold everywhere.
+    A system without one of these limits (macOS has no RLIMIT_AS) goes without it; deadlines hold
+    everywhere.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for kind, wanted in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_AS, limits.memory_bytes)):
@@ -47,9 +49,9 @@ def confine(limits: JobLimits) -> None:
 
 
 def arm(seconds: float) -> None:
-    """Let the kernel end this process once the job has had its time, even if nobody is left to kill it.
+    """Have the kernel kill this process once the job's time is over, even if the parent is gone.
 
-    SIGALRM after so many seconds, SIGXCPU after so many seconds of processor time, to the next whole second.
+    SIGALRM after so many seconds, SIGXCPU after so many seconds of processor time, rounded up.
     """
     signal.setitimer(signal.ITIMER_REAL, seconds)
     with contextlib.suppress(OSError, ValueError):
@@ -61,14 +63,14 @@ def arm(seconds: float) -> None:
 
 
 def disarm() -> None:
-    """Stop the clock that `arm` set: the job is done."""
+    """Cancel the timers of `arm`: the job is done."""
     signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def keep_memory() -> None:
-    """Let the C library keep what a parser gives back, for the next page."""
-    # By default glibc gives a parser's memory back after each page and asks for it again for the next: 290 instead of 415 MB
-    # of HTML a second (detection §2.1). Other C libraries have no mallopt.
+    """Keep memory freed by a parser in the C library, for the next page."""
+    # By default glibc returns a parser's memory after each page and requests it again for the next:
+    # 290 instead of 415 MB of HTML a second (detection §2.1). Other C libraries have no mallopt.
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
         mallopt(M_MMAP_THRESHOLD, KEEP_BYTES)
         mallopt(M_TRIM_THRESHOLD, 4 * KEEP_BYTES)

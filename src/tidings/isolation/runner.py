@@ -1,6 +1,7 @@
-"""The contract of isolation: run a function on an argument; whatever happens is a value.
+"""The contract of isolation: run a function on an argument; any outcome is a value.
 
-A runner never raises because of the job: a job that loops, eats memory, crashes its process or raises ends as `Died`.
+A runner never raises because of the job: a job that loops, exhausts memory, crashes its process or
+raises ends as `Died`.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ Cause = Literal["deadline", "memory", "crash", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[R]):
-    """The job came back with a value."""
+    """The job returned a value."""
 
     value: R
 
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The job did not come back; `reason` is a sentence for people.
+    """The job failed; `reason` is a sentence for people.
 
-    deadline: it took longer than it may; memory: it wanted more than it may; crash: its process died; error: it raised,
-    or it could not be sent or its answer not be brought back.
+    deadline: it exceeded its time; memory: it exceeded its memory; crash: its process died; error:
+    it raised, or it or its answer could not be transferred.
     """
 
     cause: Cause
@@ -37,13 +38,14 @@ class Died:
 
 
 class Runner(Protocol):
-    """Runs jobs on content that nobody vouches for."""
+    """Runs jobs on untrusted content."""
 
     async def run(self, function: Callable[[A], R], argument: A, *, seconds: float | None = None) -> Done[R] | Died:
-        """Return what `function(argument)` returns, or how it died.
+        """Return the result of `function(argument)`, or how it died.
 
-        `seconds` replaces the deadline of the runner's limits. The function is importable by name and the argument can
-        be pickled, since the job may run in another process. Cancelling the call kills the job.
+        `seconds` replaces the deadline of the runner's limits. The function is importable by name
+        and the argument can be pickled, since the job may run in another process. Cancelling the
+        call kills the job.
         """
         ...
 
@@ -53,12 +55,13 @@ class Runner(Protocol):
 
 
 class RunnerRow(Protocol):
-    """How each row of `RUNNERS` is made."""
+    """The constructor of each row of `RUNNERS`."""
 
     def __call__(
         self, limits: JobLimits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
     ) -> Runner:
-        """Return a runner of at most `workers` jobs at a time, and one more of at most `light_bytes` (0: none is light).
+        """Return a runner of at most `workers` concurrent jobs, and one more of at most
+        `light_bytes` (0: none is light).
 
         `preload` names the modules that the jobs need.
         """

@@ -1,4 +1,4 @@
-"""Every way to run a job; `detect.isolation` names the one in use."""
+"""All ways to run a job; `detect.isolation` names the one in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parent's side of one worker process: its pipe and its death, as the event loop sees them."""
+"""The parent's side of one worker process: its pipe and its death, for the event loop."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tidings.record import dataclass
 
 FIRST_READ: Final = 16 * 1024  # a larger buffer would cost more than it reads: most answers are small
 READ: Final = 1024 * 1024
-END_SECONDS: Final = 5.0  # within which the fork server says that a killed worker has ended
+END_SECONDS: Final = 5.0  # the time for the fork server to report the end of a killed worker
 TIMED: Final = frozenset({-signal.SIGALRM, -signal.SIGXCPU})
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerAnswer:
-    """What came back over the pipe: a status of `child` and its bytes."""
+    """An answer from the pipe: a status of `child` and its bytes."""
 
     status: int
     body: bytes
@@ -39,16 +39,17 @@ class _Job:
 
 
 class Worker:
-    """One worker process. It runs the jobs it was sent one after the other, in order, and is thrown away after its death.
+    """One worker process. It runs its jobs in order, and is discarded after its death.
 
-    `jobs` counts the jobs it was given, `alive` is true until its death was seen, `fit` until it may get no other job.
+    `jobs` counts its jobs, `alive` is true until its death was detected, `fit` until it may get no
+    further job.
     """
 
     def __init__(self, process: ForkServerProcess, pipe: Connection) -> None:
         self.jobs = 0
         self.alive = True
         self.fit = True
-        self._is_blameless = False  # the process was killed by us, or ends itself
+        self._is_blameless = False  # we killed the process, or it ends itself
         self._process = process
         self._pipe = pipe
         self._descriptor = pipe.fileno()
@@ -66,7 +67,7 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody waits for a job that was sent."""
+        """Return whether a sent job is still unanswered."""
         return any(not job.outcome.done() for job in self._sent)
 
     async def ready(self, seconds: float) -> Died | None:
@@ -84,10 +85,12 @@ class Worker:
         return Died("crash", f"a worker process did not start: {_spell(code)}")
 
     async def run(self, payload: bytes, seconds: float) -> WorkerAnswer | Died | None:
-        """Send a job (a pickle of function and argument) and return what comes of it; None: the worker never began it.
+        """Send a job (a pickle of function and argument) and return its result; None: the worker
+        never began it.
 
-        A job may be sent while others run. It has so many seconds from when the one before it was answered, then the worker is
-        killed; so it is if the call is cancelled while the job runs. Of the jobs of a worker that died only the one that ran is to blame.
+        A job may be sent while others run. It has `seconds` from the answer of the one before it,
+        then the worker is killed; so it is if the call is cancelled while the job runs. When a
+        worker dies, only the job that ran is to blame.
         """
         self.jobs += 1
         if not (self.alive and self.fit) or not self._send(child.JOB.pack(len(payload), seconds), payload):
@@ -135,7 +138,7 @@ class Worker:
             written = os.writev(self._descriptor, (header, payload))
         except BlockingIOError:
             written = 0
-        except ConnectionError:  # it died while it was idle, and the loop has not seen that yet
+        except ConnectionError:  # it died while idle, which the loop has not noticed yet
             return False
         if written < len(header) + len(payload):
             self._outgoing += (memoryview(header)[written:], memoryview(payload)[max(written - len(header), 0) :])
@@ -177,7 +180,7 @@ class Worker:
             del self._incoming[:whole]
 
     def _take(self, answer: WorkerAnswer) -> None:
-        """Hear an answer: that of the first job."""
+        """Process an answer: that of the first job."""
         if answer.status == child.READY:
             if not self._ready.done():
                 self._ready.set_result(True)
@@ -221,7 +224,9 @@ class Worker:
         self._sent.clear()
 
     def _death_of(self, job: _Job, code: int) -> Died | None:
-        """Return how a job died with its process; None for one that did not run, or if the process did not die of it."""
+        """Return how a job died with its process; None for one that did not run, or did not cause
+        the death.
+        """
         if job is not self._sent[0]:
             return None
         if self._late is job or code in TIMED:

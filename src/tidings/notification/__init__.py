@@ -1,1 +1,3 @@
-"""Telling people: one sender for each kind of channel, signed, tried again, never lost (F-28, F-29)."""
+"""Notify people: one sender per kind of channel; messages are signed, retried, never lost (F-28,
+F-29).
+"""

@@ -1,6 +1,4 @@
-"""The addresses of channels: what is wrong with one, what fits into a message there, and how one
-that holds a secret is shown. Pure.
-"""
+"""The addresses of channels: validation, message limits, and masking of secrets. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ _SCHEME: Final = re.compile(r"([A-Za-z0-9]{1,20})://(.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What fits into one message of a service, in characters; `title` 0: it has none."""
+    """The limits of one message of a service, in characters; `title` 0: it has none."""
 
     body: int
     title: int
@@ -33,8 +31,8 @@ class Limit:
 
 @functools.cache
 def limits() -> Mapping[str, Limit]:
-    """Return the limit of each scheme that Apprise understands."""
-    import tomllib  # by whom an address of Apprise is given; lists only show them
+    """Return the limits of each scheme of Apprise."""
+    import tomllib  # only when an Apprise address is given; lists only show them
     from importlib import resources
 
     text = resources.files("tidings.notification").joinpath("apprise_schemas.toml").read_text("utf-8")
@@ -45,7 +43,8 @@ def limits() -> Mapping[str, Limit]:
 def check(kind: str, address: str) -> None:
     """Raise `AddressError` if a channel of this kind cannot have this address (H-106).
 
-    Whether somebody listens there only a message can tell. Addresses of webhooks are checked where those of pages are.
+    Whether the receiver exists, only a message can tell. Addresses of webhooks are checked like
+    those of pages.
     """
     if kind == "email":
         ascii_address(address)
@@ -54,7 +53,9 @@ def check(kind: str, address: str) -> None:
 
 
 def ascii_address(text: str) -> str:
-    """Return one mail address as SMTP writes it, its domain in ASCII; raises `AddressError` for anything else."""
+    """Return one mail address as SMTP writes it, its domain in ASCII. Raise `AddressError` for
+    anything else.
+    """
     local, _, domain = text.rpartition("@")
     try:
         ascii_domain = domain.encode("idna").decode("ascii") if not domain.isascii() else domain
@@ -76,16 +77,18 @@ def ascii_address(text: str) -> str:
 
 
 UNKNOWN: Final = Limit(body=1_000, title=0)
-"""What is made for a service that nobody knows yet."""
+"""The limits for an unknown service."""
 
 
 def limit_of_scheme(scheme: str) -> Limit:
-    """Return what fits into a message to a service of this scheme; of one that is not known, little."""
+    """Return the limits of a service's scheme; low ones if it is unknown."""
     return limits().get(scheme.lower(), UNKNOWN)
 
 
 def limit_of(address: str) -> Limit:
-    """Return what fits into a message to an Apprise address; raises `AddressError`, which does not repeat its secrets."""
+    """Return the limits of an Apprise address. Raise `AddressError`, which does not repeat its
+    secrets.
+    """
     found = _SCHEME.fullmatch(address)
     if found is None or len(address) > LONGEST or any(not c.isprintable() or c.isspace() for c in address):
         message = (
@@ -107,10 +110,11 @@ def limit_of(address: str) -> Limit:
 
 
 def mask_address(kind: str, address: str) -> str:
-    """Return an address as it may stand in lists, events, logs and other people's messages.
+    """Return an address in the form for lists, events, logs and other people's messages.
 
-    An address of Apprise or of a webhook is commonly itself the secret (Slack, Discord): the scheme stays, of a webhook the host too, and
-    four digits to tell two apart. Of an address that is a secret its name is shown, as the language writes it.
+    An address of Apprise or of a webhook is commonly itself the secret (Slack, Discord): the scheme
+    stays, of a webhook the host too, and four digits to tell two apart. For an address that is a
+    secret its name is shown, as the language writes it.
     """
     if (name := secret_of(address)) is not None:
         return f'secret "{name}"'
@@ -125,9 +129,10 @@ def mask_address(kind: str, address: str) -> str:
 
 
 def redact(text: str, address: str) -> str:
-    """Return a text in which no part of an Apprise address stands: any of them may be a password or a token.
+    """Return a text without any part of an Apprise address, since each may be a password or a
+    token.
 
-    Of the address of a webhook its host stays, and short words of its path, which are none.
+    The host of a webhook's address and short words of its path stay.
     """
     scheme, _, rest = address.partition("://")
     is_web = scheme.lower() in {"http", "https"}

@@ -1,9 +1,9 @@
-"""Chats, phones and the rest: one channel for every service that Apprise knows, by its address
-(`tgram://…`, `discord://…`).
+"""Chats, phones and others: one channel for every service of Apprise, by its address (`tgram://…`,
+`discord://…`).
 
 The library is imported by `check_service`, with the first such address, and by `push`, the job that
-sends a message in a guarded process (contracts §6). Apprise says only yes or no; why not is read
-from what it logs meanwhile.
+sends a message in a guarded process (contracts §6). Apprise returns only success or failure; the
+reason is taken from its log.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ from tidings.record import dataclass, replace
 
 LONGEST_REASON: Final = 300
 MOST_FORMS: Final = 2
-"""Forms of an address that a refusal names."""
+"""The most address forms that a refusal names."""
 _GUARD: Final = re.compile(r"the address is refused: [^'\")]+")
 
 
 @dataclass(frozen=True, slots=True)
 class AppriseService:
-    """Tells services through Apprise in a guarded process. `timeout_seconds` bounds the attempt once the process has begun."""
+    """Sends to services through Apprise in a guarded process. `timeout_seconds` bounds the attempt
+    once the process has begun.
+    """
 
     errands: Errands
     timeout_seconds: float = 20.0
 
     async def send(self, message: Message) -> Sent | Refused:
-        """Make one attempt; what Apprise cannot read is final, all else is tried again."""
+        """Make one attempt; an address that Apprise cannot parse is final, all else is retried."""
         try:
             limit = limit_of(message.address)
         except AddressError as error:
@@ -48,14 +50,15 @@ class AppriseService:
 
 
 def check_service(address: str) -> None:
-    """Raise `AddressError` with the forms of its service for an Apprise address that the service does not understand.
+    """Raise `AddressError` with the valid forms of the service for an invalid Apprise address.
 
-    The text repeats nothing of the address but its scheme. Nothing is sent: whether somebody listens only a message can tell.
+    The text repeats nothing of the address but its scheme. Nothing is sent: whether the receiver
+    exists, only a message can tell.
     """
     limit_of(address)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its modules are imported now, and say what they use of older Pythons
-        import apprise  # 0.2 s and 16 MB: only who gives such an address waits for it
+        warnings.simplefilter("ignore")  # its modules are imported now, and report their use of deprecated features
+        import apprise  # 0.2 s and 16 MB: only for users of such an address
         from apprise.manager_plugins import NotificationManager
 
         _hush()
@@ -73,7 +76,7 @@ def check_service(address: str) -> None:
 
 
 def _hush() -> None:
-    """Keep what Apprise logs from every log: at its most talkative it writes whole addresses."""
+    """Suppress all logging of Apprise: at debug level it writes whole addresses."""
     log = logging.getLogger("apprise")
     log.propagate = False
     if not log.handlers:
@@ -90,19 +93,21 @@ class Push:
 
 
 class _Listener(logging.Handler):
-    """Keeps what Apprise logs."""
+    """Collects what Apprise logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
         self.said: list[tuple[int, str]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep one line."""
+        """Store one line."""
         self.said.append((record.levelno, record.getMessage()))
 
 
 def push(errand: Push) -> Sent | Refused:
-    """Tell the service; never raise for what the world does. The reason may hold parts of the address."""
+    """Send a message to the service; never raise for external causes. The reason may hold parts of
+    the address.
+    """
     import apprise  # only in the child (contracts §10): 150 ms and 16 MB
 
     listener = _listen()
@@ -119,7 +124,7 @@ def push(errand: Push) -> Sent | Refused:
     if target is None:
         reason = _reason(listener)
         return Refused(reason=f"Apprise does not understand the address{reason and f': {reason}'}", retry=False)
-    if target.overflow_mode == apprise.OverflowMode.UPSTREAM:  # writing for HTML or Markdown can make a text longer
+    if target.overflow_mode == apprise.OverflowMode.UPSTREAM:  # conversion to HTML or Markdown can make a text longer
         target.overflow_mode = apprise.OverflowMode.SPLIT
     service = str(target.service_name)
     everyone = apprise.Apprise(asset=asset)

@@ -1,7 +1,7 @@
-"""The contract of all channels: send one message, say how it went.
+"""The contract of all channels: send one message, return the result.
 
-A sender never raises for what the world does: a refused connection, a slow receiver or a closed pipe is a `Refused`.
-It sends once; when to try again is `retry`'s to say, and the outbox remembers.
+A sender never raises for external causes: a refused connection, a slow receiver or a closed pipe is
+a `Refused`. It sends once; `retry` decides when to try again, and the outbox stores it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ from tidings.clock import Duration, Instant
 from tidings.record import dataclass
 
 PULLED: Final = frozenset({"feed", "stream"})
-"""The kinds whose messages nobody is sent: they are laid out, and whoever wants them comes for them."""
+"""The kinds whose messages are not sent but stored, for receivers that pull them."""
 KINDS: Final = frozenset({"console", "webhook", "url", "email", "apprise"}) | PULLED
 """The kinds of channel that messages are made for; `channels` has a row for each."""
 MARGIN_SECONDS: Final = 5.0
-"""A process that sends is given this much beyond the deadline of its socket, to start and to load what it needs."""
+"""The time that a sending process has beyond its socket's deadline, to start and to load
+modules.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One attempt to tell one endpoint something.
+    """One attempt to deliver a message to one endpoint.
 
-    `id` is the delivery's and the same in every attempt, so that a receiver can drop what it has had; `attempt`
-    counts from 1, `sent_at` is the instant of this attempt, `sequence` the number of the last event it speaks of.
-    `sentinel` is the name of the sentinel that it speaks for, `thread` what never changes of it: its number.
+    `id` is the delivery's and the same in every attempt, so that a receiver can drop duplicates;
+    `attempt` counts from 1, `sent_at` is the instant of this attempt, `sequence` the number of its
+    last event. `sentinel` is the name of its sentinel, `thread` the sentinel's constant number.
     """
 
     id: str
@@ -44,18 +46,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The endpoint has taken the message. `status` is its answer, if the channel has one."""
+    """The endpoint has accepted the message. `status` is its answer, if the channel has one."""
 
     status: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """The message was not taken, and why, in a sentence for people.
+    """The message was not accepted, with the reason as a sentence for people.
 
-    `retry` says whether another attempt makes sense, `retry_after` (µs) what the endpoint asked for, `busy` that it takes nothing from
-    anybody for now, `disable` that it wants no more at all. While an attempt that `holds` is to be made again, later messages of the same
-    sentinel wait for it.
+    `retry` says whether another attempt makes sense, `retry_after` (µs) what the endpoint asked
+    for, `busy` that it accepts nothing from anyone for now, `disable` that it wants no further
+    messages. While an attempt that `holds` awaits its retry, later messages of the same sentinel
+    wait for it.
     """
 
     reason: str
@@ -70,19 +73,19 @@ Answer = Sent | Refused
 
 
 class Sender(Protocol):
-    """A way to tell."""
+    """Delivers messages of one kind of channel."""
 
     async def send(self, message: Message) -> Sent | Refused:
-        """Make one attempt; return how it went."""
+        """Make one attempt; return the result."""
         ...
 
 
 class PostReply(Protocol):
-    """What came of a POST: the status of the answer, or none and why."""
+    """The result of a POST: the status of the answer, or none and why."""
 
     @property
     def status(self) -> int | None:
-        """Return the status, None if no answer came."""
+        """Return the status, None without an answer."""
         ...
 
     @property
@@ -92,18 +95,20 @@ class PostReply(Protocol):
 
     @property
     def error(self) -> str:
-        """Return why the body was not taken, as a sentence; it must not hold secrets of the address."""
+        """Return why the body was not accepted, as a sentence without secrets of the address."""
         ...
 
 
 class MessagePoster(Protocol):
-    """A client that posts: it guards addresses, follows no redirect and keeps the deadline. `fetching` has one; assembly passes it."""
+    """A client for POST: it guards addresses, follows no redirect and enforces the deadline.
+    `fetching` has one; assembly passes it.
+    """
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostReply:
-        """Post a body; never raise for what the world does.
+        """Post a body; never raise for external causes.
 
         Args:
-            url: Where to.
+            url: The address.
             headers: Sent as they are.
             body: Sent as it is.
             timeout_seconds: For the whole attempt.
@@ -115,13 +120,15 @@ A = TypeVar("A")
 
 
 class Errands(Protocol):
-    """Runs jobs of libraries that open connections of their own, in a process that dials only what may be dialled (contracts §6).
+    """Runs jobs of libraries that open connections of their own, in a process restricted to allowed
+    addresses (contracts §6).
 
-    `isolation` has the process and `fetching` the judgement; assembly joins and passes them.
+    `isolation` has the process and `fetching` the address check; assembly joins and passes them.
     """
 
     async def run(self, job: Callable[[A], Answer], argument: A, *, seconds: float) -> Answer:
-        """Return what the job says; one that dies or takes longer than `seconds` is refused, to be tried again.
+        """Return the job's answer; one that dies or takes longer than `seconds` is refused, to be
+        retried.
 
         The job is importable by name and its argument can be pickled.
         """

@@ -1,6 +1,6 @@
-"""All kinds of channel that messages are made for, and how each is built.
+"""All kinds of channel that messages are made for, and their senders.
 
-`dashboard` of the language is not here: it shows what is stored, no message is made for it.
+The language's `dashboard` is not here: it shows what is stored, no message is made for it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from tidings.settings import NotifySettings
 
 @dataclass(frozen=True, slots=True)
 class LaidOut:
-    """Takes every message: what counts as delivered from here on stands in the feed, or is handed to those who follow the stream."""
+    """Accepts every message: once stored it is delivered, to be pulled from the feed or pushed to
+    the stream's followers.
+    """
 
     async def send(self, message: Message) -> Sent | Refused:
-        """Take the message, whose bytes are stored already."""
+        """Accept the message, whose bytes are stored already."""
         del message
         return Sent()
 
@@ -33,17 +35,17 @@ class Nowhere:
     """No process for mail and Apprise: nothing is sent through them."""
 
     async def run(self, job: Callable[[A], Answer], argument: A, *, seconds: float) -> Answer:
-        """Refuse, to be tried again by a process that can."""
+        """Refuse, to be retried by a process that can."""
         del job, argument, seconds
         return Refused(reason="this process sends neither mail nor through Apprise")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenderParts:
-    """What senders are made of: a client, the keys that sign (newest first; `unsigned` is why there are none), a deadline, a stream for people.
-
-    `errands` runs mail and Apprise, `tls` makes a context that verifies and can be pickled,
-    `settings` says how mail is sent, `instance` names the installation.
+    """The dependencies of senders: a client, the signing keys (newest first; `unsigned` is why
+    there are none), a deadline, an output stream. `errands` runs mail and Apprise, `tls` makes a
+    verifying context that can be pickled, `settings` configures mail, `instance` names the
+    installation.
     """
 
     poster: MessagePoster
@@ -99,10 +101,12 @@ CHANNELS: Final[Registry[Builder]] = Registry(
 
 
 def build_senders(means: SenderParts) -> dict[str, Sender]:
-    """Return one sender for each kind of channel; raises `SettingError` for mail that is set up halfway."""
+    """Return one sender for each kind of channel. Raise `SettingError` for incomplete mail
+    settings.
+    """
     return {kind: build(means) for kind, build in CHANNELS.items()}
 
 
 def sendable(settings: NotifySettings) -> frozenset[str]:
-    """Return the kinds to which news are sent with these settings: without a mail server no letter is written."""
+    """Return the kinds that can be sent with these settings: mail needs a mail server."""
     return KINDS - (frozenset() if settings.smtp_host else {"email"})

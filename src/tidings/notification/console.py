@@ -1,4 +1,4 @@
-"""The console: the message's text on a stream, one line a change."""
+"""The console: the message's text on a stream, one line per change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidings.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """Writes to a text stream; one that is closed or full refuses, it breaks nothing."""
+    """Writes to a text stream; a closed or full one is a refusal."""
 
     stream: TextIO
 

@@ -1,7 +1,8 @@
-"""E-mail: plain text and HTML in one letter, one thread a sentinel, one Message-ID a delivery (F-31, H-104 to H-106).
+"""E-mail: plain text and HTML in one letter, one thread per sentinel, one Message-ID per delivery
+(F-31, H-104 to H-106).
 
-The body is made with the delivery and stored; the headers are put before it at each attempt. A retry has the same Message-ID, so
-that a mailbox that has had the letter can drop the second one.
+The body is made with the delivery and stored; the headers are added at each attempt. A retry has
+the same Message-ID, so that a mailbox can drop the duplicate.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """Sends letters through one server from one sender. `instance` names the installation: threads of two never mix."""
+    """Sends letters through one server from one sender. `instance` names the installation: threads
+    of two never mix.
+    """
 
     errands: Errands
     server: smtp.LetterServer
@@ -51,10 +54,10 @@ class Mail:
 
 @dataclass(frozen=True, slots=True)
 class NoMail:
-    """E-mail before it is set up: everything waits, with the reason."""
+    """E-mail without settings: everything waits, with the reason."""
 
     async def send(self, message: Message) -> Sent | Refused:
-        """Refuse, to be tried again."""
+        """Refuse, to be retried."""
         del message
         return Refused(reason="e-mail is not set up; set notify.smtp_host and notify.mail_from")
 
@@ -74,9 +77,9 @@ def compose(message: Message, *, sender: Address, recipient: str, instance: str)
     """Return the letter, headers and body, all ASCII and with CRLF.
 
     Args:
-        message: What is said.
-        sender: From whom.
-        recipient: To whom, one address.
+        message: The message.
+        sender: The sender's address.
+        recipient: One recipient's address.
         instance: The installation: part of each Message-ID.
     """
     head = EmailMessage(policy=_POLICY)
@@ -114,7 +117,9 @@ def _atom(text: str) -> str:
 
 
 def read_sender(mail_from: str, user: str) -> Address:
-    """Return whom letters come from: `notify.mail_from`, else `notify.smtp_user`; raises `SettingError` if neither is an address."""
+    """Return the sender's address: `notify.mail_from`, else `notify.smtp_user`. Raise
+    `SettingError` if neither is an address.
+    """
     text = mail_from or user
     try:
         ((name, address),) = getaddresses([text] if text.isprintable() else [])
@@ -126,12 +131,13 @@ def read_sender(mail_from: str, user: str) -> Address:
 
 
 def read_server(settings: Any, *, sender: Address, tls: Any, timeout_seconds: float) -> smtp.LetterServer:
-    """Return the server of `settings` (the section notify); raises `SettingError` for a security that there is not.
+    """Return the server of `settings` (the section notify). Raise `SettingError` for an unknown
+    security.
 
     Args:
         settings: The section notify.
-        sender: From whom letters come.
-        tls: Makes a context that verifies.
+        sender: The sender's address.
+        tls: Makes a verifying context.
         timeout_seconds: For the whole attempt.
     """
     if settings.smtp_security not in PORTS:

@@ -1,7 +1,7 @@
-"""The bytes of a message, made from change records (contracts §12) by the service.
+"""The bytes of a message, made from the service's change records (contracts §12).
 
-Bodies stay below 20 kB where they can: long texts are cut and say by how much, long lists are cut and
-counted in `more`.
+Bodies stay below 20 kB where possible: long texts are cut and say by how much, long lists are cut
+and counted in `more`.
 """
 
 from __future__ import annotations
@@ -22,24 +22,27 @@ LINES_TYPE: Final = "application/x-ndjson"
 ATOM_TYPE: Final = "application/atom+xml"
 MOST_BYTES: Final = 20_000
 MOST_LINE_BYTES: Final = 64_000
-"""Bytes of one record of the stream, which is the only one that a reader has of it."""
+"""The limit of one record of the stream, for which readers have no other copy, in bytes."""
 LISTS: Final = ("inserted", "deleted", "updated", "moved", "counts")
 STEPS: Final = ((4_000, 200), (1_000, 50), (300, 20), (120, 5), (60, 1), (60, 0))
-"""Tried in turn until the body is small enough: characters left of a text, entries left of a list."""
+"""Tried in turn until the body is small enough: characters left of a text, entries left of a
+list.
+"""
 SUMMARY_CHARACTERS: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes: int = MOST_BYTES) -> bytes:
-    """Return JSON of one change (`change.found`, `data` is the record) or of several (`change.digest`, `data` has `sentinel` and `changes`).
+    """Return JSON of one change (`change.found`, `data` is the record) or of several
+    (`change.digest`, `data` has `sentinel` and `changes`).
 
-    `at` becomes `timestamp`. A record that was cut has `more`: how many entries each list lacks. A digest with too many
+    A record that was cut has `more`: how many entries each list lacks. A digest with too many
     changes keeps the first and has `more`: how many are left out.
 
     Args:
         records: Change records (contracts §12).
         sentinel: Its name.
-        at: When the message was made (µs).
+        at: When the message was made (µs): its `timestamp`.
         most_bytes: The size at which lists are cut.
     """
     if not records:
@@ -68,7 +71,7 @@ def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes:
 
 def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -> bytes:
     if len(records) == 1 and not more:
-        kind = records[0].get("event", "change.found")  # a notice (a page in error, say) names its event
+        kind = records[0].get("event", "change.found")  # a notice (a failing page, say) names its event
         document: dict[str, Any] = {"type": kind, "timestamp": stamp(at), "data": dict(records[0])}
     else:
         data = {
@@ -107,7 +110,9 @@ def _cut_record(record: Record, characters: int, entries: int) -> dict[str, Any]
 
 
 def _shorten_entry(value: Any, characters: int) -> Any:
-    """Return an entry of a list, cut; the two sides of an update are cut around what differs."""
+    """Return an entry of a list, cut; the two sides of an update are cut around their
+    difference.
+    """
     if isinstance(value, dict) and {"old", "new"} <= value.keys() and isinstance(value["old"], str):
         old, new = excerpts(value["old"], str(value["new"]), characters)
         return {**value, "old": old, "new": new}
@@ -123,7 +128,9 @@ def _shorten_text(value: Any, characters: int) -> Any:
 
 
 def stream_body(records: Sequence[Record], *, most_bytes: int = MOST_LINE_BYTES) -> bytes:
-    """Return a line of JSON for each record, whole up to `most_bytes`, else cut and with `more` like those of a webhook."""
+    """Return a line of JSON for each record, whole up to `most_bytes`, else cut and with `more`
+    like those of a webhook.
+    """
     return b"".join(_line_of_json(record, most_bytes) for record in records)
 
 
@@ -141,9 +148,9 @@ def _json(document: dict[str, Any]) -> bytes:
 
 
 def console_body(records: Sequence[Record], zone: tzinfo = UTC) -> bytes:
-    """Return one line for each change: when it was found (in a time zone), whose it is, what changed, where.
+    """Return one line for each change: time (in a time zone), sentinel, summary, page.
 
-    Pages are strangers: characters that steer a terminal or turn the writing direction are spelled out.
+    Pages are untrusted: characters that control a terminal or the writing direction are escaped.
     """
     return "".join(f"{_line(record, zone)}\n" for record in records).encode("utf-8", errors="backslashreplace")
 

@@ -1,4 +1,6 @@
-"""What a message to each kind of channel says: subject, Content-Type and bytes, made once and stored with the delivery."""
+"""Render a message for each kind of channel: subject, Content-Type and bytes, made once and stored
+with the delivery.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +27,23 @@ from tidings.registry import Registry
 FRAME: Final = 16
 """Characters left free in a message with a title: a service may count title and body together."""
 MOST_TEXT: Final = 60_000
-"""Units of UTF-16 in the text of a letter."""
+"""The longest text of a letter, in UTF-16 units."""
 MOST_HTML: Final = 90_000
-"""Bytes: some mail readers clip a message at 102 kB."""
+"""The largest HTML, in bytes: some mail readers clip a message at 102 kB."""
 LONGEST_SUBJECT: Final = 78
-"""Characters of a subject: as many as a line of a letter should have (RFC 5322 §2.1.1)."""
+"""The longest subject, in characters: the recommended line length of a letter (RFC 5322 §2.1.1)."""
 LONGEST_NAME: Final = 24
-"""Characters of the name of a sentinel that stands in a subject; a longer one leaves the room to what changed."""
+"""The longest name of a sentinel in a subject; a longer one gives way to the summary."""
 _TEXT: Final = PRESENTERS["changes-as-text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What is to be told: change records of one sentinel, to one endpoint, made at `at`.
+    """The content of a message: change records of one sentinel, to one endpoint, made at `at`.
 
-    `scheme` is that of a service of Apprise, empty where it is not known; `presentation` is how letters show them, `zone` the time zone in which people read when things happened.
-    `wording` are the templates of its Notify clause, None for the usual message; `tags` are those of the sentinel.
+    `scheme` is that of an Apprise service, empty if unknown; `presentation` is the layout of
+    letters, `zone` the time zone for display. `wording` are the templates of its Notify clause,
+    None for the default message; `tags` are those of the sentinel.
     """
 
     sentinel: str
@@ -54,9 +57,9 @@ class News:
 
     @property
     def subject(self) -> str:
-        """Return one line that says what the message is about: what changed, and whose it is as far as there is room.
+        """Return the subject line: what changed, and the sentinel if there is room.
 
-        Of several changes it says the newest.
+        Of several changes it names the newest.
         """
         rest = f" (+{len(self.records) - 1:,} more)" if len(self.records) > 1 else ""
         whose = f" · {self.sentinel}" if 0 < length(self.sentinel) <= LONGEST_NAME else ""
@@ -65,7 +68,7 @@ class News:
 
     @property
     def is_worded(self) -> bool:
-        """Say whether its own words are used: a message of notices alone is as usual."""
+        """Return whether custom wording is used: a message of notices only has the default one."""
         return self.wording is not None and any(record.get("record") == "change" for record in self.records)
 
 
@@ -82,7 +85,9 @@ Renderer = Callable[[News], tuple[str, bytes]]
 
 
 def render(kind: str, news: News) -> Rendered:
-    """Return what a channel of this kind is sent, in the words of its Notify clause if that has some."""
+    """Return the message for a kind of channel, in the wording of its Notify clause if there is
+    one.
+    """
     content_type, body = RENDERERS[kind](news)
     if not news.is_worded or news.wording is None:
         return Rendered(content_type, body, news.subject)
@@ -106,7 +111,9 @@ def _console(news: News) -> tuple[str, bytes]:
 
 
 def foot(news: News, *, narrows: bool = True) -> tuple[tuple[str, str], ...]:
-    """Return what one can do about a message, with the commands: see the comparison, get less, stop it; nothing for what no sentinel sends."""
+    """Return the actions on a message, with their commands: see the comparison, get less, stop it;
+    empty without a sentinel.
+    """
     changes = [record for record in news.records if record.get("record") == "change"]
     if not news.sentinel or not changes:
         return ()
@@ -118,7 +125,9 @@ def foot(news: News, *, narrows: bool = True) -> tuple[tuple[str, str], ...]:
 
 
 def _narrower(changes: Sequence[Record], sentinel: str) -> Iterator[tuple[str, str]]:
-    """Yield the command that watches less of a page of HTML: without the footer or menu if all of the change stands there."""
+    """Yield the command that watches less of an HTML page: without the footer or menu if the whole
+    change is there.
+    """
     places = [one for record in changes for one in record.get("context") or ()]
     areas = {str(one.get("area") or "") for one in places}
     if len(areas) == 1 and (area := areas.pop()):
@@ -126,7 +135,9 @@ def _narrower(changes: Sequence[Record], sentinel: str) -> Iterator[tuple[str, s
 
 
 def comparison(changes: Sequence[Record], sentinel: str) -> str:
-    """Return the command that shows the comparison of a change, or all changes where there are several."""
+    """Return the command that shows the comparison of a change, or all changes if there are
+    several.
+    """
     ends = [(record.get("from_version"), record.get("to_version")) for record in changes if not record.get("parts")]
     if len(changes) == 1 and ends and all(ends[0]) and ends[0][0] != ends[0][1]:
         return f"tidings diff {sentinel} {ends[0][0]} {ends[0][1]}"
@@ -156,7 +167,9 @@ def _apprise(news: News) -> tuple[str, bytes]:
 
 
 def _calling_nobody(news: News, caption: Caption, *, most: int) -> str:
-    """Return the changes as a text for a chat; what keeps it from calling people is counted in."""
+    """Return the changes as a chat text; the characters that prevent mentions count towards its
+    length.
+    """
     records, room = [in_zone(record, news.zone) for record in newest_first(news.records)], most
     while length(text := unmentioning(_TEXT.present(records, caption, most=room))) > most:
         room -= length(text) - most
@@ -164,12 +177,12 @@ def _calling_nobody(news: News, caption: Caption, *, most: int) -> str:
 
 
 def _heading(news: News) -> str:
-    """Return what stands above a letter: what changed in full, of several changes the subject."""
+    """Return the heading of a letter: the full summary, of several changes the subject."""
     return headline(news.records[0]) if len(news.records) == 1 else news.subject
 
 
 def values_of(news: News) -> dict[str, templates.PlaceholderValue]:
-    """Return what stands in the place of each placeholder, as text and as HTML."""
+    """Return the value of each placeholder, as text and as HTML."""
     changes = [record for record in news.records if record.get("record") == "change"]
     shown = [in_zone(record, news.zone) for record in newest_first(changes)]
     newest, text, html = shown[0], PRESENTERS["changes-as-text"], PRESENTERS["changes-as-html"]
@@ -200,14 +213,16 @@ def values_of(news: News) -> dict[str, templates.PlaceholderValue]:
 
 
 def _sides(record: Record, name: str) -> Iterator[str]:
-    """Yield the texts that came (`inserted`) or went, those of updates among them."""
+    """Yield the inserted or deleted texts, including those of updates."""
     side = "new" if name == "inserted" else "old"
     yield from (one_line(str(pair[side])) for pair in record.get("updated") or ())
     yield from (one_line(str(text)) for text in record.get(name) or ())
 
 
 def _write_worded_entry(news: News, subject: str, values: Mapping[str, templates.PlaceholderValue]) -> bytes:
-    """Return the entry of a feed in one's own words; several changes are one entry each, as usual, under this title."""
+    """Return a feed entry in custom wording; several changes are one default entry each, under this
+    title.
+    """
     text = news.wording.text if news.wording is not None else ""
     content = templates.html(text, values) if text else ""
     newest = news.records[-atom.MOST_ENTRIES :]
@@ -258,7 +273,9 @@ WORDED: Final[Mapping[str, Worded]] = {
     "console": _text_in_words,
     "apprise": _chat_in_words,
 }
-"""How the text of a Notify clause is written for each kind of channel; feeds have theirs in `_write_worded_entry`."""
+"""How the text of a Notify clause is rendered for each kind of channel; feeds use
+`_write_worded_entry`.
+"""
 
 
 def _feed(news: News) -> tuple[str, bytes]:
@@ -296,21 +313,21 @@ EXAMPLE: Final[Mapping[str, Any]] = {
     "summary": 'Fees: The fee is "5" → "7" € per day.',
     "snapshot": "Fees\nThe fee is 7 € per day.",
 }
-"""The change that a test message of one's own words shows."""
+"""The example change in a test message with custom wording."""
 
 
 def rehearsal(
     kind: str, sentinel: str, *, at: Instant, wording: Wording | None = None, tags: Sequence[str] = (), scheme: str = ""
 ) -> Rendered:
-    """Return a message that only shows that messages arrive; one in one's own words shows an example of them.
+    """Return a test message; with custom wording, it shows an example change.
 
     Args:
         kind: The kind of channel.
-        sentinel: The name that the message gives.
+        sentinel: The name in the message.
         at: When it is made (µs).
-        wording: The templates of title and text; None for the usual message.
+        wording: The templates of title and text; None for the default message.
         tags: The tags of the sentinel.
-        scheme: That of a service of Apprise, empty where it is not known.
+        scheme: That of an Apprise service, empty if unknown.
     """
     if wording is not None:
         record = {**EXAMPLE, "sentinel": sentinel, "detected_at": payload.stamp(at), "modified_at": payload.stamp(at)}

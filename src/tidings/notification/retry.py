@@ -1,7 +1,8 @@
-"""When to try again, and when to give up (the sample schedule of Standard Webhooks; F-28, F-29).
+"""When to retry, and when to give up (the sample schedule of Standard Webhooks; F-28, F-29).
 
-Ten attempts over 75.6 hours, then the delivery is dead; it can be replayed with the same id. Between them an endpoint that takes nothing
-is tried every half hour with its first message, and such attempts are not counted. All pure: time and chance are arguments.
+Ten attempts over 75.6 hours, then the delivery is dead; it can be replayed with the same id.
+Between them a failing endpoint is tried every half hour with its first message, and such attempts
+are not counted. Pure: time and randomness are arguments.
 """
 
 from __future__ import annotations
@@ -24,34 +25,35 @@ SCHEDULE: Final[tuple[Duration, ...]] = (
     20 * HOUR,
     24 * HOUR,
 )
-"""How long to wait after the first, second, … failed attempt."""
+"""The wait after the first, second, … failed attempt."""
 JITTER: Final = 0.2
 MOST_JITTER: Final[Duration] = 30 * MINUTE
-"""A wait is moved by this at most. All nine at their shortest still make more than three days,
-for which people are told that news is sent again."""
+"""The most by which a wait is shifted. All nine at their shortest still make more than three days,
+the promised retry time.
+"""
 LEAST_RETRY_AFTER: Final[Duration] = MINUTE
 MOST_RETRY_AFTER: Final[Duration] = DAY
 TRIED_EVERY: Final[Duration] = 30 * MINUTE
-"""how long an endpoint that takes nothing is left alone at most, if it does not ask for more"""
+"""the longest pause of a failing endpoint, unless it asks for more"""
 PATIENT_ATTEMPTS: Final = 3
-"""After so many failed attempts (35 minutes), and each later one, the next message is tried too: if that one is taken, the fault is in the
-first message and it holds nobody any more."""
+"""After so many failed attempts (35 minutes), and each later one, the next message is tried too: if
+it is accepted, the fault is in the first message, which then blocks nothing.
+"""
 OUTAGE: Final[Duration] = MINUTE
-"""an endpoint that takes news again after so long is sent at once what was to be tried again"""
+"""an endpoint that recovers after so long gets its pending retries at once"""
 SILENT: Final[Duration] = HOUR
-"""how long an endpoint may take nothing before its owner is notified"""
+"""how long an endpoint may accept nothing before its owner is notified"""
 
 
 def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Duration | None = None) -> Instant | None:
-    """Return when to try again after attempt number `attempt` (from 1) failed at `now`; None: the delivery is dead.
+    """Return when to retry after attempt number `attempt` failed; None: the delivery is dead.
 
-    `jitter` from −1 to 1 moves the wait by up to 20 %, and by half an hour at most.
-    What the receiver asks for holds where it is longer, within 1 min to 24 h (contracts §11).
+    A longer wait that the receiver asked for holds, within 1 min to 24 h (contracts §11).
 
     Args:
-        attempt: The number of the attempt that failed, from 1.
+        attempt: The number of the failed attempt, from 1.
         now: When it failed (µs).
-        jitter: From −1 to 1.
+        jitter: From −1 to 1: shifts the wait by up to 20 %, at most half an hour.
         retry_after: What the receiver asked for (µs); None for nothing.
     """
     if attempt < 1 or not -1 <= jitter <= 1:
@@ -79,17 +81,17 @@ def judge_endpoint(
     failing_since: Instant | None,
     disable_after: Duration,
 ) -> EndpointMove:
-    """Return what an attempt at `now`, number `attempt` of its message, says of its endpoint.
+    """Return the state of an endpoint after an attempt.
 
-    The endpoint has only failed since `failing_since` (None: it took the last one). One that says 410, or has taken nothing for
-    `disable_after` (µs), is switched off with the reason. What it asks for itself (Retry-After, 429) holds for every message to it.
+    One that answers 410, or has accepted nothing for `disable_after` (µs), is switched off with the
+    reason. What it asks for (Retry-After, 429) holds for every message to it.
 
     Args:
         endpoint_id: The receiver's number.
-        answer: What came of the attempt.
+        answer: The result of the attempt.
         attempt: Its number, from 1.
         now: When it ended (µs).
-        failing_since: Since when nothing was taken (µs); None if the last one was.
+        failing_since: Since when nothing was accepted (µs); None if the last one was.
         disable_after: How long that may last (µs).
     """
     move = EndpointMove(endpoint_id=endpoint_id, failing_since=None, tried_at=now)

@@ -1,8 +1,8 @@
-"""The job that hands one letter to a mail server; it runs in a guarded process (contracts §6, F-31).
+"""The job that sends one letter to a mail server, in a guarded process (contracts §6, F-31).
 
-What the server says of the letter decides: 2xx is sent, 4xx is tried again, 5xx is final. What goes wrong before it has seen the
-letter (no connection, log-in refused) is tried again, since settings can be mended. A connection that is lost while the letter is on
-its way may have delivered it; it is tried again under the same Message-ID.
+The server's reply to the letter decides: 2xx is sent, 4xx is retried, 5xx is final. An error before
+it has seen the letter (no connection, login refused) is retried, since settings can be fixed. A
+connection lost during the letter may have delivered it; it is retried under the same Message-ID.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ LONGEST_REASON: Final = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterServer:
-    """Where letters are handed in, and as whom. `name` is what this machine calls itself; `tls` makes a context that verifies."""
+    """The mail server and its user. `name` is this machine's name for it; `tls` makes a verifying
+    context.
+    """
 
     host: str
     port: int
@@ -49,7 +51,7 @@ class Letter:
 
 
 def deliver(letter: Letter) -> Sent | Refused:
-    """Hand in the letter; never raise for what the world does."""
+    """Send the letter; never raise for external causes."""
     import smtplib  # only in the child (contracts §10)
 
     server = letter.server
@@ -108,7 +110,7 @@ def _hand_in(smtp: SMTP, letter: Letter, where: str) -> Sent | Refused:
         code, said = smtp.data(letter.content)
     if not 200 <= code < 300:
         return _judge(where, code, said)
-    with contextlib.suppress(Exception):  # it has the letter; how it parts is its affair
+    with contextlib.suppress(Exception):  # it has the letter; errors at the end do not matter
         smtp.quit()
     return Sent(code)
 

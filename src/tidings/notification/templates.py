@@ -1,4 +1,6 @@
-"""Messages in one's own words: templates filled for each channel, escaped for it, and never read again (R-10, H-075 to H-077)."""
+"""Custom wording: templates filled and escaped for each channel, never scanned again (R-10, H-075
+to H-077).
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,19 @@ from tidings.presentation.writing import cut_text, length, subject_line, tame
 from tidings.record import dataclass
 
 MOST_BYTES: Final = 64_000
-"""Bytes of a message in one's own words, and characters of it."""
+"""The largest message in custom wording, in bytes and in characters."""
 MOST_VALUE: Final = 16_384
-"""Characters of what stands in the place of one placeholder."""
+"""The longest value of one placeholder, in characters."""
 MOST_TITLE: Final = 200
 STEPS: Final = (MOST_VALUE, 4_000, 1_000, 200, 20, 0)
-"""Characters of each value, tried in turn until the message is small enough."""
+"""Limits of each value in characters, tried in turn until the message is small enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderValue:
-    """What stands in the place of a placeholder: as text with lines, and as HTML where that is more than the text escaped."""
+    """The value of a placeholder: as text with lines, and as HTML if that is more than the escaped
+    text.
+    """
 
     text: str
     html: str = ""
@@ -35,12 +39,14 @@ def title(wording: Wording, values: Mapping[str, PlaceholderValue]) -> str:
 
 
 def plain(text: str, values: Mapping[str, PlaceholderValue]) -> str:
-    """Return a template as plain text; what a page says steers no screen."""
+    """Return a template filled as plain text; page content controls no screen."""
     return _bound_length(text, {name: tame(value.text, keep="\n") for name, value in values.items()})
 
 
 def html(text: str, values: Mapping[str, PlaceholderValue]) -> str:
-    """Return a template as HTML: its own words and those of pages are text, lines stay lines, and edits are marked."""
+    """Return a template filled as HTML: its own words and those of pages are escaped, lines are
+    preserved, and edits are marked.
+    """
     shown = {name: value.html or _lines(tame(value.text, keep="\n")) for name, value in values.items()}
     for most in STEPS:
         whole = f"<div>{fill(_lines(text), shown)}</div>\n"
@@ -52,7 +58,7 @@ def html(text: str, values: Mapping[str, PlaceholderValue]) -> str:
 
 
 def json_text(text: str, values: Mapping[str, PlaceholderValue], most: int = MOST_BYTES) -> str:
-    """Return a template of JSON in at most `most` bytes; what stands in the place of a placeholder ends no string of it."""
+    """Return a JSON template filled in at most `most` bytes; values cannot end a string."""
     whole = ""
     for characters in STEPS:
         texts = {

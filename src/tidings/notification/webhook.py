@@ -1,8 +1,8 @@
-"""Webhooks as the Standard Webhooks specification has them.
+"""Webhooks by the Standard Webhooks specification.
 
-`webhook-id` is the delivery and constant over retries, `webhook-timestamp` the second of the attempt,
-`webhook-signature` a list of `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that
-a secret can be replaced without a gap.
+`webhook-id` is the delivery and constant over retries, `webhook-timestamp` the second of the
+attempt, `webhook-signature` a list of `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`, one
+for each secret, so that a secret can be replaced without a gap.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ MOST_BYTES: Final = 64
 FINAL: Final = frozenset({400, 401, 403, 404, 405, 410, 413, 422})
 """Answers that the same message would get again."""
 HOLDING: Final = frozenset({408, 429})
-"""Answers, beside those of 500 and above, that say something of the receiver and not of the message: later messages wait too."""
+"""Answers, beside those of 500 and above, on the receiver rather than the message: later messages
+wait too.
+"""
 TOLERANCE: Final = 5 * MINUTE
-"""How far the time of a webhook that comes in may be off, so that an old one is not played again."""
+"""How far the time of an incoming webhook may be off, against replays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
     """Posts a message, signed with every key. `timeout_seconds` bounds the whole attempt.
 
-    Without a key nothing leaves: no message goes unsigned. `unsigned` is why there is none.
+    Without a key nothing leaves: no message is unsigned. `unsigned` is why there is none.
     """
 
     poster: MessagePoster
@@ -46,7 +48,9 @@ class Webhook:
     unsigned: str = ""
 
     async def send(self, message: Message) -> Sent | Refused:
-        """Post once. 2xx is taken; what no other attempt would change is final, and 410 switches the endpoint off too."""
+        """Post once. 2xx is accepted; answers that a retry would not change are final, and 410
+        switches the endpoint off too.
+        """
         if not self.keys:
             return Refused(reason=f"it cannot be signed: {self.unsigned or 'there is no key'}")
         answer = await self.poster.post(
@@ -87,7 +91,7 @@ def _phrase(status: int) -> str:
 
 
 def sign_headers(message: Message, keys: Sequence[bytes]) -> dict[str, str]:
-    """Return the headers of an attempt; `tidings-sequence` lets a receiver put deliveries in order."""
+    """Return the headers of an attempt; `tidings-sequence` lets a receiver order deliveries."""
     return {
         "content-type": message.content_type,
         "webhook-id": message.id,
@@ -98,13 +102,13 @@ def sign_headers(message: Message, keys: Sequence[bytes]) -> dict[str, str]:
 
 
 def signature(delivery_id: str, sent_at: Instant, *, body: bytes, keys: Sequence[bytes]) -> str:
-    """Return the value of `webhook-signature`: one signature for each key, a space between.
+    """Return the value of `webhook-signature`: one signature for each key, separated by spaces.
 
     Args:
-        delivery_id: The id that stays the same over attempts.
+        delivery_id: The id, constant over attempts.
         sent_at: The instant of this attempt (µs).
         body: The bytes that are sent.
-        keys: The keys that sign, newest first.
+        keys: The signing keys, newest first.
     """
     signed = f"{delivery_id}.{sent_at // SECOND}.".encode() + body
     digests = (hmac.new(key, signed, hashlib.sha256).digest() for key in keys)
@@ -114,14 +118,15 @@ def signature(delivery_id: str, sent_at: Instant, *, body: bytes, keys: Sequence
 def is_genuine(
     webhook_id: str, timestamp: str, signatures: str, *, body: bytes, keys: Sequence[bytes], now: Instant
 ) -> bool:
-    """Say whether a webhook that came in is signed with one of the keys, and lately: its `timestamp` is at most five minutes off.
+    """Return whether an incoming webhook is signed with one of the keys, and its `timestamp` is at
+    most five minutes off.
 
     Args:
         webhook_id: The header `webhook-id`.
         timestamp: The header `webhook-timestamp`, seconds since 1970.
         signatures: The header `webhook-signature`.
-        body: The bytes that came.
-        keys: The keys that may sign.
+        body: The received bytes.
+        keys: The accepted keys.
         now: The present (µs).
     """
     if not (webhook_id and timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 12):
@@ -136,8 +141,8 @@ def is_genuine(
 def read_secrets(text: str) -> tuple[bytes, ...]:
     """Return the keys of one or more secrets, separated by spaces or commas, newest first.
 
-    Raises `SettingError` if there is none or one is not `whsec_` and the base64 of 24 to 64 bytes; the secret is
-    not printed.
+    Raises `SettingError` if there is none or one is not `whsec_` and the base64 of 24 to 64 bytes;
+    the secret is not printed.
     """
     words = text.replace(",", " ").split()
     if not words:

@@ -1,1 +1,3 @@
-"""The fetcher of pages that scripts build: Chromium, one visit a page, and the parts that a page loads. Every request goes through the plain client."""
+"""The fetcher of scripted pages: Chromium, one page visit, and the page's subresources. Every
+request goes through the plain client.
+"""

@@ -1,7 +1,9 @@
-"""The fetcher of pages that scripts build: the page as a browser shows it, under the same guard as all others (decision 0018).
+"""The fetcher of scripted pages: the page as a browser renders it, under the same guard as all
+others (decision 0018).
 
-The page itself is fetched by the client, so that robots.txt, redirects, limits and kinds of failure are those of every fetch; only what
-came whole is shown to the browser, and only HTML. Validators say nothing of what scripts make of a page: they are not used.
+The client fetches the page itself, so that robots.txt, redirects, limits and kinds of failure are
+those of every fetch; only a complete HTML answer is passed to the browser. Validators do not cover
+the results of scripts: they are not used.
 """
 
 from __future__ import annotations
@@ -34,10 +36,12 @@ if TYPE_CHECKING:
 
 
 class Browser:
-    """Fetches pages that are rendered by a browser, and all others by `client` (`fetcher.Fetcher`). It closes the client too.
+    """Fetches rendered pages with a browser, and all others with `client` (`fetcher.Fetcher`).
+    Closes the client too.
 
-    Where `fetch.allow_networks` opens private networks, a page is either public or private, with all its redirects, so that no name
-    that points to both can let a page of strangers read there; `resolver` replaces the system's names for these two.
+    If `fetch.allow_networks` opens private networks, a page is either public or private, with all
+    its redirects, so that no name that resolves to both lets a foreign page read there; `resolver`
+    replaces the system's resolver for these two.
     """
 
     def __init__(self, settings: FetchSettings, client: Client, *, resolver: AbstractResolver | None = None) -> None:
@@ -55,7 +59,7 @@ class Browser:
         self._closed = False
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
-        """Ask for a page; see `fetcher.Fetcher.fetch`."""
+        """Fetch a page; see `fetcher.Fetcher.fetch`."""
         if not request.render:
             return await self._client.fetch(request, permit)
         if self._closed:
@@ -66,7 +70,7 @@ class Browser:
             return await self._render(request, _Timed(permit))
 
     async def close(self) -> None:
-        """End the browser and close all connections."""
+        """Stop the browser and close all connections."""
         self._closed = True
         await self._chromium.close()
         for client in (self._client, self._outer, self._inner):
@@ -88,7 +92,7 @@ class Browser:
         seconds = self._settings.total_seconds if request.timeout is None else request.timeout / SECOND
         left = max(
             0.1, seconds - (time.monotonic() - began - permit.waited)
-        )  # starting the browser is not the page's doing
+        )  # starting the browser is not the page's fault
         load = Load(
             request=request,
             permit=permit,
@@ -130,7 +134,7 @@ class Browser:
     async def _follow(
         self, request: FetchRequest, load: Load, fetched: Fetched
     ) -> tuple[VisitResult, MainAnswer, list[str]]:
-        """Visit the page, and where its scripts send it."""
+        """Visit the page, and the pages to which its scripts navigate."""
         from tidings.fetching.browser.visit import MainAnswer, Visit  # playwright may be absent
 
         document = MainAnswer(fetched.final_url, fetched.status, dict(fetched.headers), fetched.body)
@@ -154,7 +158,9 @@ class Browser:
             document = await self._follow_move(load, seen.moved_to)
 
     async def _follow_move(self, load: Load, url: str) -> MainAnswer:
-        """Return the page that a script has sent the browser to, asked for like a part: as a stranger's unless it is at home there."""
+        """Return the page to which a script has navigated, fetched like a part: as a foreign one
+        unless it is on a home host.
+        """
         from tidings.fetching.browser.visit import MainAnswer  # as above
 
         part = await self._parts.ask(load, url, headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
@@ -165,7 +171,9 @@ class Browser:
         return MainAnswer(part.url, part.status, dict(part.headers), part.body)
 
     def _options(self, request: FetchRequest) -> dict[str, Any]:
-        """Return what a context is like: the same for every look, so that the same page looks the same."""
+        """Return the options of a context, the same for every poll, so that the same page renders
+        the same.
+        """
         from tidings.fetching.browser.visit import VIEW_HEIGHT, VIEW_WIDTH  # as above
 
         headers = {name.lower(): reveal(value) for name, value in request.headers}
@@ -182,14 +190,14 @@ class Browser:
 
 
 class _Timed:
-    """A permit that knows how long it was waited for: that is our own doing and counts against no deadline."""
+    """A permit that measures the waiting time, which is our own and counts against no deadline."""
 
     def __init__(self, permit: Permit) -> None:
         self._permit = permit
         self.waited = 0.0
 
     async def hop(self, host: str) -> None:
-        """Wait as the permit does."""
+        """Wait for the permit."""
         began = time.monotonic()
         try:
             await self._permit.hop(host)
@@ -197,12 +205,12 @@ class _Timed:
             self.waited += time.monotonic() - began
 
     def beside(self, host: str) -> AbstractAsyncContextManager[None]:
-        """Wait as the permit does."""
+        """Wait for the permit."""
         return self._permit.beside(host)
 
 
 def is_page(content_type: str | None, body: bytes) -> bool:
-    """Return whether an answer is HTML; one that does not say what it is counts as such if it begins like it."""
+    """Return whether an answer is HTML; an undeclared one counts if it begins like it."""
     media = (content_type or "").partition(";")[0].strip().lower()
     return media in HTML or (not media and body.lstrip()[:1] == b"<")
 

@@ -1,7 +1,8 @@
-"""Chromium: found, started at first use, walled in, watched, and started again when it is worn (decision 0018).
+"""Chromium: found, started on first use, sandboxed, monitored, and restarted when worn (decision
+0018).
 
-It is given a proxy that is not there and told that no name exists, so that a request which did not come through our own door can reach
-nobody, whatever part of the browser makes it. Only `browser` uses this.
+It gets a proxy that does not exist and a resolver without names, so that a request that bypasses
+our own door reaches nothing, whatever part of the browser makes it. Only `browser` uses this.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tidings.record import dataclass
 from tidings.settings import FetchSettings
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-"""Programs that are looked for on PATH."""
+"""The programs searched on PATH."""
 WALL: Final = (
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
@@ -31,7 +32,9 @@ WALL: Final = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
 )
-"""The second wall: what passes by our door finds no name, no address and no way round the proxy that is not there."""
+"""The second barrier: a request that bypasses our door finds no name, no address and no way around
+the missing proxy.
+"""
 QUIET: Final = (
     "--disable-background-networking",
     "--disable-component-update",
@@ -44,7 +47,7 @@ QUIET: Final = (
     "--js-flags=--max-old-space-size=512",
 )
 PAGES_A_LIFE: Final = 100
-"""Pages after which a browser is replaced: long lives leak."""
+"""Pages after which a browser is replaced: long-running ones leak."""
 WATCH_EVERY_SECONDS: Final = 0.25
 CLOSE_SECONDS: Final = 5.0
 START_SECONDS: Final = 30.0
@@ -75,14 +78,14 @@ def lack(settings: FetchSettings) -> str:
 
 
 def is_root() -> bool:
-    """Return whether Chromium must run without its sandbox: it refuses to have one as root."""
+    """Return whether Chromium must run without its sandbox: it has none as root."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 @dataclass(eq=False, slots=True)
 class _Life:
-    """One run of the browser, whose first process is `pid`. `pages` were loaded by it, `visits` are under way; `killed` says why it
-    was ended.
+    """One run of the browser, with the first process `pid`. `pages` is how many it has loaded,
+    `visits` are running; `killed` says why it was ended.
     """
 
     browser: Any
@@ -96,7 +99,7 @@ class _Life:
 
 
 class Chromium:
-    """The browser of one process, shared by all its visits; nothing is started before the first."""
+    """The browser of this process, shared by all visits; started on first use."""
 
     def __init__(self, settings: FetchSettings) -> None:
         self._settings = settings
@@ -119,14 +122,17 @@ class Chromium:
             yield
 
     async def ready(self) -> None:
-        """Start the browser unless it runs. Raises `FetchError` of kind `request` if it cannot be started."""
+        """Start the browser unless it runs. Raise `FetchError` of kind `request` if it cannot be
+        started.
+        """
         await self._alive()
 
     @contextlib.asynccontextmanager
     async def context(self, **options: Any) -> AsyncIterator[Any]:
-        """Give a fresh context: nothing is in it, nothing is kept of it. `options` are playwright's.
+        """Yield a fresh context, discarded afterwards. `options` are playwright's.
 
-        Raises `FetchError` of kind `request` if there is no browser, it does not start, or it ends meanwhile.
+        Raises `FetchError` of kind `request` if there is no browser, it does not start, or it ends
+        meanwhile.
         """
         life = await self._alive()
         life.visits += 1
@@ -148,7 +154,7 @@ class Chromium:
             await self._leave(life)
 
     async def close(self) -> None:
-        """End all browsers and the driver."""
+        """Stop all browsers and the driver."""
         self._closed = True
         for life in list(self._lives):
             await self._end(life)
@@ -157,7 +163,8 @@ class Chromium:
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(driver.stop(), CLOSE_SECONDS)
 
-    # -- inside --------------------------------------------------------------------------------------------------------------------
+    # -- inside
+    # ---------------------------------------------------------------------------------------
 
     async def _alive(self) -> _Life:
         async with self._starting:
@@ -203,7 +210,7 @@ class Chromium:
         return life
 
     async def _leave(self, life: _Life) -> None:
-        """Let a visit go; a browser that is worn ends with its last one."""
+        """End a visit; a worn browser is stopped after its last one."""
         if not life.is_worn and await self._size(life) > self._limit // 2:
             life.is_worn = True
         if life.is_worn and not life.visits:
@@ -226,7 +233,7 @@ class Chromium:
         return self._settings.browser_memory_mb * 1024 * 1024
 
     async def _watch(self, life: _Life) -> None:
-        """End a browser that takes more memory than it may, while a page is loaded."""
+        """Stop a browser that exceeds its memory limit while a page is loaded."""
         while True:
             await asyncio.sleep(WATCH_EVERY_SECONDS)
             if await self._size(life) > self._limit:
@@ -240,24 +247,24 @@ class Chromium:
     async def _size(life: _Life) -> int:
         try:
             return memory(process["id"] for process in await _processes(life.cdp))
-        except Exception:  # noqa: BLE001 - it has ended, or hangs, which its visit finds out
+        except Exception:  # noqa: BLE001 - it has ended, or hangs, which its visit detects
             return 0
 
 
 async def _processes(cdp: Any) -> list[dict[str, Any]]:
-    """Return the browser's processes as it knows them: `id` and `type`."""
+    """Return the browser's processes: `id` and `type`."""
     told = await asyncio.wait_for(cdp.send("SystemInfo.getProcessInfo"), CLOSE_SECONDS)
     processes: list[dict[str, Any]] = told["processInfo"]
     return processes
 
 
 async def _first_process(cdp: Any) -> int:
-    """Return the process that all others of a browser end with."""
+    """Return the root process of a browser."""
     return next(int(process["id"]) for process in await _processes(cdp) if process["type"] == "browser")
 
 
 async def _put_away(life: _Life, context: Any) -> None:
-    """Close a context; a browser that cannot do that at once is ended."""
+    """Close a context; if that fails, kill the browser."""
     try:
         await asyncio.wait_for(context.close(), CLOSE_SECONDS)
     except Exception:  # noqa: BLE001 - whatever it was that kept it from closing
@@ -266,14 +273,14 @@ async def _put_away(life: _Life, context: Any) -> None:
 
 
 def _kill(life: _Life) -> None:
-    """End a browser at once, also one that does not listen."""
+    """Kill a browser, also one that does not respond."""
     if life.browser.is_connected():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(life.pid, signal.SIGKILL)
 
 
 def memory(processes: Iterable[int]) -> int:
-    """Return the bytes of memory that these processes share with no file, as Linux counts them; elsewhere 0."""
+    """Return the private memory of these processes in bytes, as Linux counts it; elsewhere 0."""
     pages = 0
     for pid in processes:
         with contextlib.suppress(OSError, ValueError, IndexError):

@@ -1,8 +1,10 @@
-"""The parts of a page that a browser loads: asked for by our own door, one visit together with their page (decision 0018).
+"""The subresources of a page in the browser, fetched by our own client, as one visit with their
+page (decision 0018).
 
-Each part is a request like any other: robots.txt of its host, the address judged where it is dialled, redirects by us, bounded
-decoders, counted and charged. A page's own host is asked where the page itself was; any other host at public addresses only, so that
-no page reaches through a browser into a network that `fetch.allow_networks` opens for others.
+Each is a request like any other: robots.txt of its host, address check at the dial, own redirects,
+bounded decoders, counted and charged. A page's own host is reached as the page itself was; any
+other host at public addresses only, so that no page reaches through a browser into a network that
+`fetch.allow_networks` opens for others.
 """
 
 from __future__ import annotations
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
     from tidings.fetching.http.client import Client
 
 HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-"""Types that a browser shows as a page; all others come as the client fetched them."""
+"""Types that a browser renders as a page; all others are used as the client fetched them."""
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})
 MOST_BODY_BYTES: Final = 1_000_000
-"""Largest body that a page's script may send."""
+"""The largest body that a page's script may send."""
 BYTES_A_PAGE: Final = 5
-"""A page and its parts together may have so many times `fetch.max_body_bytes`, before and after decoding."""
+"""A page and its parts together may have so many times `fetch.max_body_bytes`, before and after
+decoding.
+"""
 _OURS: Final = address.OWN_HEADERS | {
     "accept-language",
     "cookie",
@@ -53,7 +57,7 @@ _OURS: Final = address.OWN_HEADERS | {
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """An answer to a part: `url` is where it came from in the end."""
+    """An answer to a part: `url` is its final address."""
 
     url: str
     status: int
@@ -64,15 +68,16 @@ class PartAnswer:
 
 @dataclass(slots=True)
 class Load:
-    """One page load: what it may still ask, and what it has asked.
+    """One page load: its remaining limits, and what it has used.
 
-    `request` is the page's; `home` are the hosts that the page is at home at: there its parts may be asked by `inner`, the client
-    that fetched it. It has `seconds` in all, until `ends_at` on the loop's clock. `loading` is what the page says that is only loading.
-    `requests`, `wire_bytes` and `decoded_bytes` count the parts alone.
+    `request` is the page's; `home` are the page's own hosts, which `inner`, the client that fetched
+    the page, may ask for parts. It has `seconds` in total, until `ends_at` on the loop's clock.
+    `loading` is the page's text that only says that it is loading. `requests`, `wire_bytes` and
+    `decoded_bytes` count the parts only.
 
-    Where steps are done on the page, `jar` has the cookies that were set on the way (None: cookies
-    are forgotten), and once a secret was typed nobody but the origin `locked` is asked;
-    `doing` is the step under way.
+    If steps are performed on the page, `jar` has the cookies set on the way (None: cookies are
+    dropped), and once a secret was typed only the origin `locked` is asked; `doing` is the current
+    step.
     """
 
     request: FetchRequest
@@ -94,33 +99,35 @@ class Load:
     _origins: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     def count(self) -> None:
-        """Count a request that is about to leave. Raises `FetchError` of kind `size` if there were too many."""
+        """Count a request that is about to leave. Raise `FetchError` of kind `size` if there were
+        too many.
+        """
         if self.requests >= self.most_requests:
             message = f"the page asks for more than {self.most_requests} things (fetch.browser_requests)"
             raise FetchError("size", message)
         self.requests += 1
 
     def weigh(self, wire: int, decoded: int) -> None:
-        """Count bytes of a part. Raises `FetchError` of kind `size` if there were too many."""
+        """Count bytes of a part. Raise `FetchError` of kind `size` if there were too many."""
         self.wire_bytes += wire
         self.decoded_bytes += decoded
         if max(self.wire_bytes, self.decoded_bytes) > self.most_bytes:
             raise FetchError("size", f"the page and its parts are larger than {self.most_bytes:,} bytes")
 
     def origin(self, url: str) -> asyncio.Lock:
-        """Return the lock under which the robots.txt of a URL's origin is asked for, once."""
+        """Return the lock for fetching the robots.txt of a URL's origin once."""
         return self._origins.setdefault(address.parse(url).origin, asyncio.Lock())
 
 
 class _Passed:
-    """The permit of a request that has its place already."""
+    """The permit of a request that already holds its place."""
 
     async def hop(self, host: str) -> None:
-        """Let it through."""
+        """Return at once."""
 
     @contextlib.asynccontextmanager
     async def beside(self, host: str) -> AsyncIterator[None]:  # noqa: ARG002 - it has been let through
-        """Let it through."""
+        """Return at once."""
         yield
 
 
@@ -128,7 +135,7 @@ _PASSED: Final = _Passed()
 
 
 class PartFetcher:
-    """Asks for parts. `outer` is the client that reaches public addresses alone."""
+    """Fetches parts. `outer` is the client that reaches public addresses only."""
 
     def __init__(self, settings: FetchSettings, outer: Client) -> None:
         self._settings = settings
@@ -143,16 +150,16 @@ class PartFetcher:
         headers: Mapping[str, str] | None = None,
         body: str | None = None,
     ) -> PartAnswer:
-        """Ask for a part, redirects followed; any status is an answer.
+        """Fetch a part, following redirects; any status is an answer.
 
-        `headers` are the browser's: what it may not set is left out. Raises `FetchError`, and `BudgetError` where the permit refuses.
+        Raises `FetchError`, and `BudgetError` if the permit refuses.
 
         Args:
-            load: The page's load, which bounds what its parts may take.
+            load: The page load, which limits its parts.
             url: The address of the part.
             method: Its method.
-            headers: The browser's headers.
-            body: What is sent, None for nothing.
+            headers: The browser's headers; those that it may not set are left out.
+            body: The request body, None for nothing.
         """
         if method not in METHODS or len(body or "") > MOST_BODY_BYTES:
             raise FetchError("request", f"no {method[:10]} with {len(body or ''):,} characters is sent for a page")
@@ -177,7 +184,9 @@ class PartFetcher:
                 method, body = "GET" if method != "HEAD" else method, None
 
     def _client_for(self, load: Load, target: DialTarget) -> Client:
-        """Return who asks this host: by a proxy everything goes that way, and the proxy judges names."""
+        """Return the client for this host: with a proxy everything uses it, and the proxy resolves
+        names.
+        """
         return load.inner if target.host in load.home or load.route.proxy is not None else self._outer
 
     async def _obey_robots(self, load: Load, url: str, target: DialTarget) -> None:
@@ -208,7 +217,7 @@ class PartFetcher:
         headers: Mapping[str, str],
         body: str | None,
     ) -> PartAnswer | tuple[int, str]:
-        """Let one request leave; return the answer, or status and address of a redirect."""
+        """Send one request; return the answer, or status and address of a redirect."""
         client = self._client_for(load, target)
         client.refuse_literal(target, load.route)
         own = [h for h in load.request.headers if h[0].lower() not in redirects.OF_A_BODY]
@@ -253,7 +262,9 @@ class PartFetcher:
 
 
 def pick_forwarded(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of a browser's request that go on: what says who asks, or frames the message, is ours."""
+    """Return the headers of a browser's request that are forwarded: identity and framing are
+    ours.
+    """
     kept: dict[str, str] = {}
     for name, value in headers.items():
         if name.lower() in _OURS or name.lower().startswith(("sec-", "proxy-")):

@@ -1,8 +1,8 @@
-"""Steps that are done on a page in the browser before it is read (decision 0058).
+"""Steps performed on a page in the browser before it is read (decision 0058).
 
-Each waits for its place to be there and, once done, for the page to be at rest. A step that cannot
-be done is a failure that names it and what the page says. Errors of the browser's driver may hold
-what was typed, so that none of their text is passed on.
+Each waits for its place to exist and, once done, for the page to settle. A step that cannot be done
+is a failure that names it and quotes the page. Errors of the browser's driver may hold typed text,
+so none of their text is passed on.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tidings.model.secret import Secret, reveal
 STEP_SECONDS: Final = 10.0
 """How long a step waits for its place."""
 SHOWN: Final = 160
-"""Characters of the page that a failure shows."""
+"""Characters of the page that a failure quotes."""
 HIDDEN: Final = "***"
 _WORDS = "document.body ? document.body.innerText.replace(/\\s+/g, ' ').trim() : ''"
 
 
 class Typed:
-    """The secrets that were typed so far."""
+    """The secrets typed so far."""
 
     def __init__(self) -> None:
         self._values: list[str] = []
@@ -40,18 +40,20 @@ class Typed:
         return bool(self._values)
 
     def add(self, secret: Secret) -> None:
-        """Note a secret that is about to be typed."""
+        """Record a secret that is about to be typed."""
         self._values.append(secret.reveal())
 
     def mask(self, text: str) -> str:
-        """Return a text without the secrets, as they are and as HTML, JSON and addresses write them."""
+        """Return a text without the secrets, in plain form and as HTML, JSON and addresses encode
+        them.
+        """
         forms = {form for value in self._values for form in _list_forms(value)}
-        for form in sorted(forms, key=len, reverse=True):  # one secret may be a part of another
+        for form in sorted(forms, key=len, reverse=True):  # one secret may be part of another
             text = text.replace(form, HIDDEN)
         return text
 
     def is_in(self, url: str) -> bool:
-        """Return whether an address has one of the secrets in it."""
+        """Return whether an address contains one of the secrets."""
         return self.mask(url) != url
 
 
@@ -63,16 +65,16 @@ async def play(
     lock: Callable[[Secret], None],
     mask: Callable[[str], str],
 ) -> None:
-    """Do the steps of the page's request; `load.doing` says which.
+    """Perform the steps of the page's request; `load.doing` is the current one.
 
     Raises `FetchError` (kind `request`) for the first that cannot be done.
 
     Args:
         page: The driver's page.
-        load: The page's load.
-        settle: Returns when the page is at rest.
+        load: The page load.
+        settle: Returns when the page has settled.
         lock: Called before a secret is typed; raises `FetchError` if it may not be typed here.
-        mask: Returns a text of the page without the secrets that were typed.
+        mask: Returns a text of the page without the typed secrets.
     """
     steps = load.request.steps
     for number, step in enumerate(steps, 1):
@@ -120,7 +122,7 @@ async def _do(page: Any, step: PlayedStep) -> None:
 
 
 async def _count(page: Any, step: PlayedStep) -> int:
-    """Return how many things of the page, shown or not, are at the place of a step."""
+    """Return how many elements of the page, visible or not, match the place of a step."""
     try:
         return int(await asyncio.wait_for(page.locator(step.place).count(), 1)) if step.place else 0
     except (BrowserError, TimeoutError):
@@ -135,7 +137,9 @@ def _why(count: int) -> str:
 
 
 async def _says(page: Any, mask: Callable[[str], str]) -> str:
-    """Return what a failure says of the page: its title and its first words, masked before they are cut."""
+    """Return the quote for a failure: the page's title and first words, masked before they are
+    cut.
+    """
     try:
         title = mask(await asyncio.wait_for(page.title(), 1))
         words = mask(await asyncio.wait_for(page.evaluate(_WORDS), 1))
@@ -146,7 +150,7 @@ async def _says(page: Any, mask: Callable[[str], str]) -> str:
 
 
 def _list_forms(text: str) -> tuple[str, ...]:
-    """Return the forms in which a text may stand in a page, in its data and in addresses."""
+    """Return the encodings of a text in a page, in its data and in addresses."""
     safe = text.replace("&", "&amp;").replace("\u00a0", "&nbsp;")
     in_text, in_attribute = safe.replace("<", "&lt;").replace(">", "&gt;"), safe.replace('"', "&quot;")
     in_json = (json.dumps(text, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))

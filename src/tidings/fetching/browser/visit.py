@@ -1,7 +1,8 @@
-"""A visit: one page in a fresh browser context, until it has come to rest (decision 0018).
+"""A visit: one page in a fresh browser context, until it has settled (decision 0018).
 
-Every request of the browser ends here. The page itself is answered with what the client fetched, its parts with what `parts` fetches;
-a script that sends the page elsewhere ends the visit, everything else is refused. What comes out is bytes.
+Every request of the browser is handled here. The page itself is answered with what the client
+fetched, its parts with what `parts` fetches; a navigation by script ends the visit, everything else
+is refused. The result is bytes.
 """
 
 from __future__ import annotations
@@ -30,23 +31,31 @@ from tidings.record import dataclass
 log = logging.getLogger("tidings.fetching.browser.browser")
 
 QUIET_SECONDS: Final = 0.5
-"""A page is at rest when it is loaded and asks for nothing for so long."""
+"""A page has settled when it is loaded and requests nothing for so long."""
 STILL_SECONDS, STILL_PATIENCE_SECONDS = 0.2, 2.0
-"""... and its text has not moved for so long; one that always moves, a clock say, is waited for no longer."""
+"""... and its text has not changed for so long; with a text that always changes, a clock say, the
+wait ends after the second.
+"""
 RESTLESS_SECONDS, RESTLESS_STILL_SECONDS = 10.0, 3.0
-"""A page that never stops asking is at rest so long after it was loaded, if its text has not moved for the second time."""
+"""A page that never stops requesting has settled so long after it was loaded, if its text has not
+changed for the second time.
+"""
 WAITING_SECONDS: Final = 20.0
-"""... and so long if it only waits for the answer to what it has asked."""
+"""... and so long if it only waits for an answer."""
 LOADING_SECONDS: Final = 15.0
-"""A page that says in one place that it is loading is waited for so long after it was loaded; one that says nothing else, to the end of its time."""
+"""The wait after loading for a page that says in one place that it is loading; if it says nothing
+else, until its time ends.
+"""
 FEWEST_WORDS: Final = 12
-"""Words beside such a place with which a page says something else."""
+"""The words beside such a place from which a page has other content."""
 LOADING_EVERY_SECONDS: Final = 0.5
 STUCK_SECONDS: Final = 3.0
-"""A page that asks for nothing for so long and is not loaded never will be: a script has stopped its loading."""
+"""A page that requests nothing for so long and is not loaded never will be: a script has stopped
+its loading.
+"""
 LOOK_EVERY_SECONDS: Final = 0.1
 EVALUATIONS: Final = 20
-"""How often a page that steps lead elsewhere is asked again."""
+"""How often the page is evaluated again after steps that navigate."""
 
 VIEW_WIDTH, VIEW_HEIGHT = 1_280, 1_024
 MOST_PICTURE_HEIGHT: Final = 8_000
@@ -54,14 +63,15 @@ MOST_PICTURE_BYTES: Final = 2_000_000
 PICTURE_QUALITIES: Final = (80, 40)
 
 Treatment = Literal["ask", "blank", "move", "follow", "refuse"]
-"""What becomes of a request: asked for; answered with an image of nothing; refused. The page goes
-elsewhere, or is followed there."""
+"""How a request is handled: fetched; answered with an empty image; a navigation that ends the
+visit; a navigation that is followed; refused.
+"""
 
 _ASKED = frozenset({"script", "stylesheet", "xhr", "fetch"})
 _SEEN = frozenset({"image", "font", "document"})
 """Parts that matter to a picture only; a document here is that of a frame."""
 _DOUBT = frozenset({"net", "busy", "5xx", "framing", "encoding", "size"})
-"""Failures of a part of the page's own host that make the whole page doubtful."""
+"""Failures of a part on the page's own host that make the whole page doubtful."""
 _NOT_HANDED_ON = frozenset(
     {
         "alt-svc", "clear-site-data", "connection", "content-disposition", "content-encoding", "content-length", "keep-alive",
@@ -109,9 +119,9 @@ _SHOWN = """
   return shown.join("\\n");
 })()
 """
-"""All texts of a page and of its fields, but of those for passwords, which show dots."""
+"""All texts of a page and its fields, except password fields, which show dots."""
 _SAYS_LOADING = json.dumps(rf"^[\s.…·]*({_LOADING_WORDS})(,?\s+\S+){{0,2}}[\s.…·]*$")
-"""A text that says that a page is loading, and of what in two words at most."""
+"""A text that says that a page is loading, with at most two further words."""
 _LOADING = (
     "(() => { const says = new RegExp("
     + _SAYS_LOADING
@@ -132,7 +142,7 @@ _LOADING = (
 
 @dataclass(frozen=True, slots=True)
 class MainAnswer:
-    """What the page itself is answered with."""
+    """The answer for the page itself."""
 
     url: str
     status: int
@@ -142,11 +152,12 @@ class MainAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VisitResult:
-    """What a visit brought: the page as HTML in UTF-8 and, if asked for, its picture.
+    """The result of a visit: the page as HTML in UTF-8 and, if asked for, its picture.
 
-    Or `moved_to`, where a script sends it.
+    Or `moved_to`, if a script navigates elsewhere.
 
-    `document` is what the page was answered with, another one if steps led to another page.
+    `document` is the answer that the page was made of, another one if steps navigated to another
+    page.
     """
 
     html: bytes = b""
@@ -156,14 +167,14 @@ class VisitResult:
 
 
 def treatment(resource: str, method: str, *, is_page: bool, pictures: bool, steps: bool = False) -> Treatment:
-    """Return what becomes of a request that is not the page's first: `resource` is the browser's word, `is_page` its main frame.
+    """Return how a request after the page's first is handled.
 
     Args:
-        resource: The browser's word for what is asked for.
+        resource: The browser's resource type.
         method: The method of the request.
         is_page: Whether it is the main frame's.
         pictures: Whether pictures are loaded.
-        steps: Whether steps are done on the page: it is followed where they lead.
+        steps: Whether steps are performed on the page: their navigation is followed.
     """
     if is_page and steps:
         return "follow" if method in {"GET", "POST"} else "refuse"
@@ -203,9 +214,10 @@ class Visit:
         self._world = 0
 
     async def see(self, context: Any) -> VisitResult:
-        """Load the page and return it as it is at rest.
+        """Load the page and return it once it has settled.
 
-        Raises `FetchError`, `BudgetError` where the permit refuses a part, and playwright's errors if the browser ends.
+        Raises `FetchError`, `BudgetError` if the permit refuses a part, and playwright's errors if
+        the browser ends.
         """
         try:
             await self._open(context)
@@ -230,7 +242,7 @@ class Visit:
                 task.cancel()
 
     async def _unless_ended(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something until the visit ends. Raises what ended it."""
+        """Run `work` until the visit ends. Raise the error that ended it."""
         doing = asyncio.ensure_future(work)
         ended = asyncio.ensure_future(self._ended.wait())
         try:
@@ -245,7 +257,7 @@ class Visit:
             raise self._fault
 
     def _lock(self, secret: Secret) -> None:
-        """Ask nobody but the page's own origin from here on.
+        """Restrict all further requests to the page's own origin.
 
         Raises `FetchError` if the secret does not belong here.
         """
@@ -255,7 +267,8 @@ class Visit:
         self._typed.add(secret)
         self._load.locked = home
 
-    # -- the page ------------------------------------------------------------------------------------------------------------------
+    # -- the page
+    # -------------------------------------------------------------------------------------
 
     async def _open(self, context: Any) -> None:
         await context.add_init_script(_ON_START)
@@ -272,7 +285,7 @@ class Visit:
         await page.goto(self._document.url, wait_until="commit", timeout=0)
 
     async def _rest(self) -> None:
-        """Return when the page has come to rest."""
+        """Wait until the page has settled."""
         loop = asyncio.get_running_loop()
         loaded_at: float | None = None
         while True:
@@ -297,7 +310,9 @@ class Visit:
                 await asyncio.sleep(LOADING_EVERY_SECONDS)
 
     async def _has_settled(self, loaded_at: float) -> bool:
-        """Return whether the page at rest says more than that it is loading, or is waited for no longer; `load.loading` is all it says."""
+        """Return whether the settled page has more than a loading text, or the wait is over;
+        `load.loading` is that text if it has nothing else.
+        """
         told = await self._evaluate(_LOADING)
         says_more = told["words"] >= FEWEST_WORDS
         self._load.loading = "" if says_more else self._typed.mask(str(told["loading"]))[:60]
@@ -313,9 +328,9 @@ class Visit:
         return data
 
     async def _picture(self) -> bytes:
-        """Return the page as a picture (WebP), its top if it is very long.
+        """Return a picture of the page (WebP), only its top if it is very long.
 
-        Nothing if that cannot be had small enough, or if the page shows a secret that was typed.
+        Empty if it would be too large, or if the page shows a typed secret.
         """
         if self._typed and self._typed.mask(shown := str(await self._evaluate(_SHOWN))) != shown:
             log.warning("the picture of %s shows a typed secret and is not kept", self._document.url)
@@ -335,11 +350,11 @@ class Visit:
         return b""
 
     async def _evaluate(self, expression: str) -> Any:
-        """Evaluate in a world of our own, which no script of the page can reach."""
+        """Evaluate in an isolated world, which no script of the page can reach."""
         for _ in range(EVALUATIONS):
             try:
                 return await self._evaluate_once(expression)
-            except BrowserError:  # the page that was asked has made way for another
+            except BrowserError:  # the page was replaced by another one
                 if not self._is_stepping:
                     raise
                 self._world = 0
@@ -358,10 +373,11 @@ class Visit:
             raise FetchError("request", "the page could not be read in the browser")
         return told["result"].get("value")
 
-    # -- its requests ----------------------------------------------------------------------------------------------------------------
+    # -- its requests
+    # ---------------------------------------------------------------------------------
 
     async def _answer(self, route: Any) -> None:
-        """Answer a request of the browser; whatever goes wrong, it does not leave."""
+        """Answer a request of the browser; on any error it does not leave."""
         self._under_way += 1
         self._stir()
         try:
@@ -408,19 +424,21 @@ class Visit:
                 await route.abort("blockedbyclient")
 
     def _is_of_page(self, request: Any) -> bool | None:
-        """Return whether a request is for a new document of the page itself; None if it is of another window."""
+        """Return whether a request navigates the page itself; None if it belongs to another
+        window.
+        """
         if not request.is_navigation_request():
             return False
         try:
             frame = request.frame
-        except BrowserError:  # a window that is just being opened
+        except BrowserError:  # a window that is just opening
             return None
         if frame.page is not self._page:
             return None
         return frame.parent_frame is None
 
     async def _follow(self, route: Any, request: Any) -> None:
-        """Let a step lead the page to another one, which is asked for as its parts are."""
+        """Follow a navigation by a step; the page is fetched as parts are."""
         part, self._next = self._next, None
         if part is None:
             try:
@@ -435,7 +453,7 @@ class Visit:
                 self._end(fault)
                 await route.abort("failed")
                 return
-            if part.hops:  # the browser has to know where the page is
+            if part.hops:  # the browser has to know the final address
                 self._next = part
                 await route.abort("aborted")
                 self._soon(self._page.goto(part.url, wait_until="commit", timeout=0))
@@ -457,7 +475,7 @@ class Visit:
 
     async def _ask(self, route: Any, request: Any) -> None:
         had = self._had.get(request.url) if self._typed and request.method == "GET" else None
-        if had is not None:  # nothing new is said to anybody
+        if had is not None:  # nothing new is sent to anyone
             await route.fulfill(status=had.status, headers=_pick_headers(had.headers), body=had.body)
             return
         try:
@@ -475,7 +493,9 @@ class Visit:
         await route.fulfill(status=part.status, headers=_pick_headers(part.headers), body=part.body)
 
     def _judge(self, request: Any, error: Exception) -> None:
-        """Take in that a part could not be had: of the page's own host, the page is not whole then."""
+        """Record that a part could not be fetched: if it is on the page's own host, the page is
+        incomplete.
+        """
         log.debug("a part of %s was left out: %s", self._document.url, error)
         if isinstance(error, BudgetError):
             if self._is_own(request.url):
@@ -513,7 +533,7 @@ class Visit:
             self._tasks.discard(task)
 
     def _soon(self, work: Any) -> None:
-        """Let the browser do something, whether it can or not."""
+        """Schedule a browser operation whose failure does not matter."""
 
         async def quietly() -> None:
             with contextlib.suppress(BrowserError):
@@ -532,7 +552,7 @@ def _of_part(url: str, error: FetchError) -> FetchError:
 
 
 def _check_document(part: PartAnswer, now: Instant) -> None:
-    """Raise `FetchError` unless a step may lead to this answer."""
+    """Raise `FetchError` unless a step may navigate to this answer."""
     if part.status not in answers.WHOLE:
         raise answers.failure_of(part.status, answers.multi(part.headers), now=now)
     media = part.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,3 +1,3 @@
-"""The fetcher over plain HTTP: sockets, heads, redirects, decoders, cookies, routes and what an answer means. Every address passes the guard of the
-room below. Browsers come above.
+"""The plain HTTP fetcher: sockets, heads, redirects, decoders, cookies, routes and the meaning of
+answers. The guard checks every address. Browsers build on this.
 """

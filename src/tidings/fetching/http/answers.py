@@ -1,4 +1,4 @@
-"""Reading an answer: what its status means, whether its framing is sound, what it gives to ask again with."""
+"""Interpret an answer: the meaning of its status, the soundness of its framing, its validators."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ WHOLE = frozenset({200, 203})
 """Statuses whose body is a version of the page (sentinels §5.3)."""
 
 OF_CONDITIONS = frozenset({400, 403, 405, 406, 409, 411, 412, 415, 416, 417, 422, 428, 431, 500, 501, 505, 520})
-"""Statuses with which servers refuse conditional requests, though they answer the same request without conditions."""
+"""Statuses with which servers refuse conditional requests, though they answer the same request
+without conditions.
+"""
 
 SHORTEST_PAUSE: Duration = MINUTE
 LONGEST_PAUSE: Duration = DAY
 
 CLOCKS_APART: Duration = MINUTE
-"""how far the date of a page may lie ahead of its server's clock and still be of now"""
+"""how far the date of a page may be ahead of its server's clock and still count as now"""
 LONGEST_FRESHNESS: Duration = DAY
-"""Longest claim of freshness that is taken down (P-6)."""
+"""The longest freshness that is accepted (P-6)."""
 
 _BUSY = frozenset({408, 425, 429, 503})
 _DENIED = frozenset({401, 403, 407, 451})
@@ -38,7 +40,9 @@ _MAX_VALIDATOR_LENGTH = 1_024
 
 
 def failure_of(status: int, headers: Headers, *, now: Instant) -> FetchError:
-    """Return what a status that brings no version means. `now` is wall time, for Retry-After as a date."""
+    """Return the failure of a status without a version. `now` is wall time, for Retry-After as a
+    date.
+    """
     kind, meaning = _meaning(status)
     pause = None
     if status >= 400:
@@ -70,7 +74,9 @@ def _meaning(status: int) -> tuple[ErrorKind, str]:
 
 
 def retry_after(value: str | None, *, now: Instant) -> Duration | None:
-    """Return what Retry-After asks for, clamped to [1 min, 24 h] (contracts §11); None for nothing, nonsense, or a time that is over."""
+    """Return the Retry-After, clamped to [1 min, 24 h] (contracts §11); None if missing, invalid,
+    or past.
+    """
     if not value:
         return None
     value = value.strip()
@@ -85,10 +91,13 @@ def retry_after(value: str | None, *, now: Instant) -> Duration | None:
 
 
 def rate_limit(headers: Headers, *, now: Instant, is_used_up: bool = False) -> Duration | None:
-    """Return how long a host is to be left alone by its headers of limits, at most 24 h; None while requests are left. `now` is wall time.
+    """Return how long a host must be left alone by its rate limit headers, at most 24 h; None while
+    requests are left. `now` is wall time.
 
-    `RateLimit-Remaining` and `RateLimit-Reset` with or without `X-`, `RateLimit` in the forms of draft-ietf-httpapi-ratelimit-headers (07 and 10).
-    A reset is in seconds, or an instant in seconds or milliseconds since 1970. With `is_used_up` the answer itself says that nothing is left.
+    `RateLimit-Remaining` and `RateLimit-Reset` with or without `X-`, `RateLimit` in the forms of
+    draft-ietf-httpapi-ratelimit-headers (07 and 10). A reset is in seconds, or an instant in
+    seconds or milliseconds since 1970. With `is_used_up` the answer itself says that nothing is
+    left.
     """
     waits = []
     for family in ("RateLimit-", "X-RateLimit-", "X-Rate-Limit-"):
@@ -114,7 +123,7 @@ def _amount(value: str | None) -> float | None:
 
 
 def _until(value: str | None, now: Instant) -> Duration:
-    """Return how long it is until a limit begins anew, 0 if nothing that can be read says so."""
+    """Return the time until a limit resets, 0 if it cannot be read."""
     seconds = _amount(value)
     if seconds is None:
         at = _http_date(value or "")
@@ -130,10 +139,11 @@ _MILLISECONDS = 100_000_000_000
 
 
 def freshness(headers: Headers, *, now: Instant) -> Duration | None:
-    """Return how long an answer stays fresh by its own word (RFC 9111 §4.2), clamped to [0, 24 h]; None if it says nothing of it.
+    """Return the freshness lifetime of an answer (RFC 9111 §4.2), clamped to [0, 24 h]; None if it
+    gives none.
 
-    max-age, else s-maxage, else Expires − Date (`now`, which is wall time, where there is none); less Age. `no-store` and `no-cache`
-    mean 0, and so does a value that cannot be read.
+    max-age, else s-maxage, else Expires − Date (by default `now`, which is wall time); less Age.
+    `no-store` and `no-cache` mean 0, and so does an invalid value.
     """
     said = _directives(headers)
     if said.keys() & {"no-store", "no-cache"}:
@@ -152,7 +162,7 @@ def freshness(headers: Headers, *, now: Instant) -> Duration | None:
 
 
 def _directives(headers: Headers) -> dict[str, str]:
-    """Return the directives of Cache-Control in lower case; of one that is there twice the first."""
+    """Return the directives of Cache-Control in lower case; of duplicates the first."""
     said: dict[str, str] = {}
     for part in ",".join(headers.getall("Cache-Control", ())).split(","):
         name, _, value = part.partition("=")
@@ -176,7 +186,9 @@ def _http_date(value: str) -> Instant | None:
 
 
 def framing_of(headers: Headers, *, encoded: bool) -> Framing:
-    """Return how the body's end is known. Raises `FetchError` of kind `framing` if the headers contradict each other."""
+    """Return how the body's end is known. Raise `FetchError` of kind `framing` if the headers
+    contradict each other.
+    """
     lengths = headers.getall("Content-Length", ())
     transfer = headers.getall("Transfer-Encoding", ())
     if len(lengths) > 1 or (lengths and transfer):
@@ -197,10 +209,11 @@ def content_encoding(headers: Headers) -> str:
 
 
 def validators_of(headers: Headers, old: Validators | None = None, *, now: Instant) -> Validators:
-    """Return ETag and Last-Modified byte for byte, those of `old` where a 304 repeats none. `now` is wall time.
+    """Return ETag and Last-Modified byte for byte, those of `old` if a 304 does not repeat them.
+    `now` is wall time.
 
-    A date of the very second of the answer is none: what is written later in that second has the same (RFC 9110 §8.8.2.2). Nor is an ETag
-    then that is made of the date, as nginx makes it.
+    A date in the very second of the answer is dropped: a later write in that second has the same
+    (RFC 9110 §8.8.2.2). So is an ETag that is derived from the date, as nginx makes it.
     """
     etag, modified = _validator(headers.get("ETag")), _validator(headers.get("Last-Modified"))
     if modified is not None and (young := _too_young(modified, headers, now)) is not None:
@@ -210,7 +223,9 @@ def validators_of(headers: Headers, old: Validators | None = None, *, now: Insta
 
 
 def _too_young(modified: str, headers: Headers, now: Instant) -> Instant | None:
-    """Return the date if the page may be written again under it, by the server's clock, else None. The clocks of one server may be apart a little."""
+    """Return the date if the page may be rewritten with the same one, by the server's clock, else
+    None. A server's clocks may differ slightly.
+    """
     date, written = _http_date(headers.get("Date", "")), _http_date(modified)
     if written is None or not -CLOCKS_APART < (now if date is None else date) - written < SECOND:
         return None
@@ -218,14 +233,18 @@ def _too_young(modified: str, headers: Headers, now: Instant) -> Instant | None:
 
 
 def _validator(value: str | None) -> str | None:
-    """Return a validator that can be stored and sent back, else None: without it the page is simply fetched whole."""
+    """Return a validator that can be stored and sent back, else None: the page is then always
+    fetched whole.
+    """
     if not value or len(value) > _MAX_VALIDATOR_LENGTH or not (value.isascii() and value.isprintable()):
         return None
     return value
 
 
 def plain_headers(headers: Headers) -> dict[str, str]:
-    """Return headers with lower-case names and storable values, lines of one name joined; cookies are left out."""
+    """Return headers with lower-case names and storable values, lines of one name joined, without
+    cookies.
+    """
     plain: dict[str, str] = {}
     for name, value in headers.items():
         key = readable(name).lower()
@@ -237,12 +256,14 @@ def plain_headers(headers: Headers) -> dict[str, str]:
 
 
 def multi(headers: Mapping[str, str]) -> Headers:
-    """Return plain headers as they are read here."""
+    """Return plain headers as a multi-dict."""
     return CIMultiDictProxy(CIMultiDict(headers))
 
 
 def readable(text: str) -> str:
-    """Return a header text without half characters: bytes that were no UTF-8 are read as Latin-1."""
+    """Return a header text without lone surrogates: bytes that are not UTF-8 are read as
+    Latin-1.
+    """
     if text.isascii():
         return text
     data = text.encode("utf-8", "surrogateescape")

@@ -1,7 +1,8 @@
-"""The fetcher over plain HTTP: guarded addresses, own redirects, bounded decoders, one deadline (contracts §6).
+"""The plain HTTP fetcher: guarded addresses, own redirects, bounded decoders, one deadline
+(contracts §6).
 
-A fetch is a journey of requests: robots.txt where it is not known, the page, its redirects, at most one repetition on a kept
-connection that turned out to be closed. Each passes `permit.hop` first and leaves only what that lets through.
+A fetch is a journey of requests: robots.txt if it is unknown, the page, its redirects, at most one
+repetition after a kept-alive connection turned out to be closed. Each passes `permit.hop` first.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ T = TypeVar("T")
 class Client:
     """Fetches pages by aiohttp (`fetcher.Fetcher`) and posts to receivers (`fetcher.Poster`).
 
-    Nothing is opened before the first request, so that it may be made outside an event loop. `on_crawl_delay(host, seconds)`
-    hears what robots.txt asks for (`HostGate.widen`). `resolver` and `tls` replace the system's names and certificates, `guard` the one
-    that the settings make.
+    Nothing is opened before the first request, so that it may be made outside an event loop.
+    `on_crawl_delay(host, seconds)` is called with the delay in robots.txt (`HostGate.widen`).
+    `resolver` and `tls` replace the system's resolver and certificates, `guard` the one of the
+    settings.
     """
 
     def __init__(
@@ -76,7 +78,7 @@ class Client:
         )
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
-        """Ask for a page; see `fetcher.Fetcher.fetch`."""
+        """Fetch a page; see `fetcher.Fetcher.fetch`."""
         journey = Journey(
             url=request.url,
             method=request.method,
@@ -119,7 +121,11 @@ class Client:
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
         """POST once, under the guard and one deadline; see `fetcher.Poster.post`.
 
-        `url` is rebuilt by the address parser first. `headers` and `body` are sent as they are. After `timeout_seconds` (> 0) the answer is an error.
+        Args:
+            url: The address; it is rebuilt by the address parser first.
+            headers: Sent as they are.
+            body: Sent as it is.
+            timeout_seconds: For the whole attempt (> 0); after it the answer is an error.
         """
         dial = Dial()
         name = "the receiver"
@@ -154,7 +160,7 @@ class Client:
             await self._session.close()
 
     async def _visit(self, journey: Journey, request: FetchRequest) -> Outcome | None:
-        """Make the next request of a journey. Returns None when it goes on elsewhere."""
+        """Make the next request of a journey. Return None if it continues elsewhere."""
         target = target_of(journey.url)
         self.refuse_literal(target, journey.route)
         if self._settings.robots:
@@ -163,7 +169,9 @@ class Client:
         return await self.exchange(journey, target, conditions, self._read_page)
 
     async def _heed_robots(self, journey: Journey, request: FetchRequest, target: DialTarget) -> None:
-        """Return if robots.txt lets the next request leave, or does not count; its Crawl-delay counts in any case."""
+        """Raise `FetchError` unless robots.txt allows the next request or is ignored; its
+        Crawl-delay holds in any case.
+        """
         if not request.obey_robots:
             await self.robots.recall(journey.url)
             return
@@ -192,9 +200,7 @@ class Client:
             self._go_on(journey, response, response.headers.getall("Location", ()))
             return None
         if journey.conditional and status in answers.OF_CONDITIONS:
-            journey.validators = (
-                Validators()
-            )  # it may be the conditions that are refused: it is asked once without them
+            journey.validators = Validators()  # it may be the conditions that are refused: ask once without them
             journey.is_refused = True
             return None
         if status not in answers.WHOLE or "Content-Range" in response.headers:
@@ -216,7 +222,9 @@ class Client:
         return conditions
 
     def _go_on(self, journey: Journey, response: aiohttp.ClientResponse, places: Sequence[str]) -> None:
-        """Turn a journey to where an answer points. Raises `FetchError` of kind `redirect` when it may not go there."""
+        """Continue a journey at the target of a redirect. Raise `FetchError` of kind `redirect` if
+        it may not go there.
+        """
         now, status = self.clock.wall(), response.status
         try:
             destination = redirects.target(journey.url, places)
@@ -266,7 +274,7 @@ class Client:
         )
 
     async def _fetch_robots(self, page: Journey, url: str) -> bytes:
-        """Return the body of a robots.txt, at most 500 KiB of it, asked for on the way of another journey."""
+        """Return the body of a robots.txt, at most 500 KiB, fetched during another journey."""
         journey = Journey(
             url=url,
             method="GET",
@@ -290,7 +298,7 @@ class Client:
         except FetchError as error:
             if (
                 journey.hops and error.kind == "address"
-            ):  # where it points to may not be asked: it cannot be had there (RFC 9309 §2.3.1.3)
+            ):  # its target may not be asked, so it is unavailable (RFC 9309 §2.3.1.3)
                 error.kind = "redirect"
             raise
         finally:
@@ -320,15 +328,14 @@ class Client:
         conditions: dict[str, str],
         read: Callable[[Journey, aiohttp.ClientResponse], Awaitable[T]],
     ) -> T:
-        """Let one request leave and return what `read` makes of its answer. Whatever goes wrong is a `FetchError`.
-
-        `conditions` are headers beside those of the journey.
+        """Send one request and return the result of `read` on its answer. Any error is a
+        `FetchError`.
 
         Args:
-            journey: Where the fetch has come to: its address and headers.
-            target: The address as the library wants it.
-            conditions: Headers beside those of the journey.
-            read: Makes something of the answer while it is open.
+            journey: The state of the fetch: its address and headers.
+            target: The address in the library's form.
+            conditions: Headers in addition to those of the journey.
+            read: Processes the open answer.
         """
         loop = asyncio.get_running_loop()
         sent = [*journey.leaving(self.clock.wall()), *conditions.items()]
@@ -358,7 +365,7 @@ class Client:
     async def _send(
         self, journey: Journey, url: URL, headers: list[tuple[str, str | Secret]]
     ) -> aiohttp.ClientResponse:
-        """Let a request leave. Here, and nowhere before, secrets become text."""
+        """Send a request. Only here secrets become text."""
         route, body = journey.route, journey.body
         login = [("Proxy-Authorization", route.login.reveal())] if route.login is not None else []
         is_tunnel = url.scheme == "https"  # then the proxy sees CONNECT, else the request itself
@@ -375,7 +382,7 @@ class Client:
             )
         except WIRE_ERRORS:  # some of them are ValueErrors too
             raise
-        except ValueError:  # odd bytes in a header or a host that our own checks let through; its text may hold them
+        except ValueError:  # odd bytes in a header or a host that passed our own checks; its text may hold them
             raise FetchError("request", "the request cannot be sent: a header or the address has odd bytes") from None
 
     def _seconds_for(self, request: FetchRequest) -> float:
@@ -389,7 +396,9 @@ class Client:
 
     @staticmethod
     def _may_repeat(error: Exception, journey: Journey) -> bool:
-        """Return whether a kept connection was closed under a request: then it may leave once more (RFC 9112 §9.3.1)."""
+        """Return whether a kept-alive connection was closed during a request, so that it may be
+        sent once more (RFC 9112 §9.3.1).
+        """
         dropped = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
         connected = not isinstance(error, aiohttp.ClientConnectorError)
         return (
@@ -397,11 +406,15 @@ class Client:
         )
 
     def route_for(self, request: FetchRequest) -> Route:
-        """Return the way of a request. Raises `FetchError` for a file of certificates or a proxy that cannot be used."""
+        """Return the route of a request. Raise `FetchError` for a certificate file or a proxy that
+        cannot be used.
+        """
         return self._routes.find(request)
 
     def refuse_literal(self, target: DialTarget, route: Route = DIRECT) -> None:
-        """Raise `FetchError` for a written address that must not be asked; aiohttp would ask no resolver for it."""
+        """Raise `FetchError` for an IP literal that must not be asked; aiohttp would ask no
+        resolver for it.
+        """
         self._routes.refuse_local(route, target.name)
         if target.literal and (fault := self._guard.fault(target.literal)):
             reason = f"{target.name} must not be asked: {fault}; fetch.allow_networks can allow it"
@@ -435,7 +448,7 @@ def user_agent(settings: FetchSettings) -> str:
 
 
 def product_token(agent: str) -> str:
-    """Return the name that rules in robots.txt call us by: the first word of the User-Agent, before any `/`."""
+    """Return our name in robots.txt rules: the first word of the User-Agent, before any `/`."""
     words = agent.split("/", 1)[0].split()
     return words[0] if words else "Tidings"
 

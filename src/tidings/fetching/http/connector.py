@@ -1,7 +1,8 @@
-"""The sockets under the client: names resolved under the guard, addresses judged once more where they are dialled.
+"""The sockets of the client: names resolved under the guard, addresses checked again at the dial.
 
-aiohttp never asks a resolver for an IP literal, and hides the type of an error of `socket_factory` when several addresses fail;
-so the factory judges each address and notes its verdict in the `Dial` of the fetch (contracts §6).
+aiohttp never asks a resolver for an IP literal, and hides the type of an error of `socket_factory`
+when several addresses fail; so the factory checks each address and records its verdict in the
+`Dial` of the fetch (contracts §6).
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ class RefusedAddressError(OSError):
 
 
 class HostileAnswerError(aiohttp.ClientPayloadError):
-    """A server went over a limit that no honest answer comes near."""
+    """A server exceeded a limit that no honest answer comes near."""
 
 
 @dataclass(slots=True)
 class Dial:
-    """What happened at the socket level during one fetch: whether anything was dialled, what the guard refused."""
+    """The socket events of one fetch: whether anything was dialled, what the guard refused."""
 
     dialled: bool = False
     refused: str = ""
@@ -43,7 +44,7 @@ DIAL: ContextVar[Dial] = ContextVar("dial")
 
 
 class GuardedResolver(aiohttp.abc.AbstractResolver):
-    """Resolves names; one forbidden answer refuses the name altogether (R-03)."""
+    """Resolves names; one forbidden address refuses the name altogether (R-03)."""
 
     def __init__(self, guard: Guard, inner: aiohttp.abc.AbstractResolver) -> None:
         self._guard = guard
@@ -52,7 +53,9 @@ class GuardedResolver(aiohttp.abc.AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[aiohttp.abc.ResolveResult]:
-        """Return all addresses of a name. Raises `RefusedAddressError` if any of them may not be dialled."""
+        """Return all addresses of a name. Raise `RefusedAddressError` if any of them may not be
+        dialled.
+        """
         answers = await self._inner.resolve(host, port, family)
         for answer in answers:
             if fault := self._guard.fault(answer["host"]):
@@ -60,14 +63,16 @@ class GuardedResolver(aiohttp.abc.AbstractResolver):
         return answers
 
     async def close(self) -> None:
-        """Close the resolver below."""
+        """Close the underlying resolver."""
         await self._inner.close()
 
 
 class ServerConnection(aiohttp.client_proto.ResponseHandler):
-    """One connection to a server. Counts informational answers and header bytes; a reset inside a body is an error.
+    """One connection to a server. Counts informational answers and header bytes; a reset inside a
+    body is an error.
 
-    The head of each answer is read before the parser gets it (`heads.Head`), since the parser refuses what browsers read.
+    The head of each answer is processed before the parser gets it (`heads.Head`), since the parser
+    refuses what browsers accept.
     """
 
     _informational = 0
@@ -80,7 +85,9 @@ class ServerConnection(aiohttp.client_proto.ResponseHandler):
         super().set_response_params(**given)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes from the socket; what follows a head that has no body is thrown away, and the connection with it."""
+        """Process bytes from the socket; bytes after a head without a body are discarded, and the
+        connection is closed.
+        """
         if self._head is None or self._parser is None:
             super().data_received(data)
             return
@@ -92,7 +99,7 @@ class ServerConnection(aiohttp.client_proto.ResponseHandler):
                 self.transport.close()
 
     def feed_data(self, data: Any, size: int = 0) -> None:
-        """Take one parsed message head; give the connection up when the server talks too much."""
+        """Process one parsed message head; close the connection if the server sends too many."""
         if self._given_up:
             return
         message = data[0]
@@ -105,7 +112,9 @@ class ServerConnection(aiohttp.client_proto.ResponseHandler):
             super().feed_data(data, size)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """End the body in progress: with an error if the connection was reset, however the body is framed."""
+        """End the current body: with an error if the connection was reset, however the body is
+        framed.
+        """
         if self._head is not None and (rest := self._head.end()):
             super().data_received(rest)
         payload = self._payload
@@ -121,7 +130,7 @@ class ServerConnection(aiohttp.client_proto.ResponseHandler):
 
 
 class GuardedConnector(aiohttp.TCPConnector):
-    """A pool of connections that dials only what the guard allows."""
+    """A connection pool that dials only what the guard allows."""
 
     def __init__(
         self, guard: Guard, *, resolver: aiohttp.abc.AbstractResolver | None = None, tls: ssl.SSLContext | None = None
@@ -137,14 +146,14 @@ class GuardedConnector(aiohttp.TCPConnector):
         self._factory = functools.partial(ServerConnection, loop=self._loop)  # type: ignore[assignment]
 
     def _get_ssl_context(self, req: aiohttp.ClientRequest) -> ssl.SSLContext | None:
-        """Return what a request is encrypted with; the first reads the machine's certificates."""
+        """Return the TLS context of a request; the first call reads the system's certificates."""
         if req.is_ssl() and self._ssl is True:
             self._ssl = ssl.create_default_context()
             self._ssl.set_alpn_protocols(("http/1.1",))
         return super()._get_ssl_context(req)
 
     async def close(self, *, abort_ssl: bool = False) -> None:
-        """Close all connections, and the resolver that was made for them."""
+        """Close all connections, and the own resolver."""
         await super().close(abort_ssl=abort_ssl)
         await self._resolver.close()
 

@@ -1,6 +1,8 @@
-"""Cookies that go only where a browser would send them (RFC 6265 §5.4): kept logins from a `cookies.txt`, and what servers set on one journey.
+"""Cookies, sent only where a browser would send them (RFC 6265 §5.4): logins from a `cookies.txt`,
+and those set during one fetch.
 
-What servers set is kept for the redirects of one fetch and no longer; each fetch begins with the cookies of its sentinel's secret and no others.
+Servers' cookies are kept for the redirects of one fetch only; each fetch begins with exactly the
+cookies of its sentinel's secret.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ _LONGEST_SET = 4_096
 
 
 def read(text: str) -> tuple[Cookie, ...]:
-    """Return the cookies of a `cookies.txt` (Netscape's format, as browsers' add-ons and curl write it); `list_unusable` names those it lacks.
+    """Return the cookies of a `cookies.txt` (Netscape's format, as browser add-ons and curl write
+    it); `list_unusable` names the others.
 
-    Raises `UsageError` where no cookie can be read. It names a line, never the value in it.
+    Raises `UsageError` if no cookie can be read. It names a line, never the value in it.
     """
     found, faults = _parse(text)
     if not found:
@@ -37,7 +40,7 @@ def read(text: str) -> tuple[Cookie, ...]:
 
 
 def list_unusable(text: str) -> tuple[str, ...]:
-    """Return what is said of each cookie of a `cookies.txt` that no request can carry."""
+    """Return a message for each cookie of a `cookies.txt` that no request can carry."""
     return tuple(_parse(text)[1])
 
 
@@ -48,7 +51,7 @@ def _parse(text: str) -> tuple[list[Cookie], list[str]]:
         if is_comment or not line.strip():
             continue
         fields = [field.strip() for field in line.removeprefix(_HTTP_ONLY).split("\t")]
-        if len(fields) == _FIELDS - 1:  # an empty value, whose tab an editor has taken away
+        if len(fields) == _FIELDS - 1:  # an empty value whose tab an editor has removed
             fields.append("")
         fault = (
             f"it has {len(fields)} fields, not {_FIELDS} with a tab between"
@@ -77,7 +80,9 @@ def _fault(fields: Sequence[str]) -> str:
 
 
 def _name_cookie(fields: Sequence[str]) -> str:
-    """Return the name and the domain of a cookie, as far as its line has them where they belong."""
+    """Return the name and the domain of a cookie, as far as its line has them in the right
+    fields.
+    """
     if len(fields) != _FIELDS:
         return ""
     name, domain = (re.sub(r"[^\x20-\x7e]", "?", fields[at])[:60] for at in (5, 0))
@@ -100,15 +105,16 @@ def _cookie(fields: Sequence[str]) -> Cookie:
 
 
 def merge(old: Iterable[Cookie], lines: Iterable[str], url: str, *, now: Instant) -> tuple[Cookie, ...]:
-    """Return cookies after an answer of the rebuilt URL with these `Set-Cookie` lines, at the wall time `now` (RFC 6265 §5.3).
+    """Return the cookies after an answer with these `Set-Cookie` lines (RFC 6265 §5.3).
 
-    An answer sets cookies for its own host, or for a domain above it that is one owner's. A new one takes the place of that of the same name,
-    domain and path; one that has expired takes it away. At most 50 are held.
+    An answer sets cookies for its own host, or for a parent domain with a single owner. A new one
+    replaces that of the same name, domain and path; an expired one deletes it. At most 50 are
+    stored.
 
     Args:
-        old: The cookies that are held.
+        old: The cookies before.
         lines: The `Set-Cookie` lines of the answer.
-        url: The rebuilt URL that was asked.
+        url: The rebuilt URL of the request.
         now: Wall time (µs).
     """
     jar = {(cookie.name, cookie.domain, cookie.path): cookie for cookie in old}
@@ -121,7 +127,7 @@ def merge(old: Iterable[Cookie], lines: Iterable[str], url: str, *, now: Instant
 
 
 def _of_line(line: str, url: str, *, now: Instant) -> Cookie | None:
-    """Return what one `Set-Cookie` says, None if a browser would not take it."""
+    """Return the cookie of one `Set-Cookie`, None if a browser would reject it."""
     pair, *attributes = line.split(";")
     name, equals, value = (part.strip() for part in pair.partition("="))
     if not equals:
@@ -147,12 +153,14 @@ def _of_line(line: str, url: str, *, now: Instant) -> Cookie | None:
 
 
 def _folder(target: str) -> str:
-    """Return the path that a cookie without one is for: that of the address up to its last slash."""
+    """Return the default path of a cookie: that of the address up to its last slash."""
     return target.partition("?")[0].rpartition("/")[0] or "/"
 
 
 def _expiry(given: dict[str, str], now: Instant) -> Instant | None:
-    """Return when a cookie expires; `Max-Age` goes before `Expires`, and what cannot be read is no end."""
+    """Return when a cookie expires; `Max-Age` precedes `Expires`, and an invalid value means
+    never.
+    """
     age = given.get("max-age", "")
     if age.removeprefix("-").isdigit() and age.isascii():
         return now + min(int(age[:12]), _LAST) * SECOND if int(age[:12]) > 0 else 0
@@ -164,7 +172,9 @@ def _expiry(given: dict[str, str], now: Instant) -> Instant | None:
 
 
 def fitting(cookies: Iterable[Cookie], url: str, *, now: Instant) -> tuple[Cookie, ...]:
-    """Return the cookies that go with a request to a rebuilt URL at the wall time `now`: longest path first, as servers expect."""
+    """Return the cookies for a request to a rebuilt URL at the wall time `now`: longest path first,
+    as servers expect.
+    """
     parts = address.parse(url)
     path = parts.target.partition("?")[0]
     found = [
@@ -183,7 +193,7 @@ def _is_for_host(cookie: Cookie, host: str) -> bool:
         return True
     if not cookie.subdomains or not host.endswith(f".{cookie.domain}") or address.is_ipv4(host):
         return False
-    return not address.is_public_suffix(cookie.domain)  # a cookie for all of com is nobody's (H-037)
+    return not address.is_public_suffix(cookie.domain)  # a cookie for all of com is refused (H-037)
 
 
 def _is_for_path(of_cookie: str, path: str) -> bool:

@@ -1,8 +1,10 @@
-"""Content-Encoding undone in bounded steps (contracts §6, R-05 and R-06).
+"""Content-Encoding decoded in bounded steps (contracts §6, R-05 and R-06).
 
-A body counts only if every decoder came to its own end. Bytes behind that end are left out (not of brotli, which nobody appends to), and a name that names no coding (`UTF-8`, `none`,
-`aws-chunked`) counts as none if the body is text as it stands: browsers do both. Nothing is decoded further than 64 KiB ahead
-of the checks: size in all, and growth (`max_ratio`) once over 1 MB. Checked at each stage, so that a chain cannot hide a bomb.
+A body counts only if every decoder reached its own end. Bytes after that end are ignored (not for
+brotli), and an invalid coding name (`UTF-8`, `none`, `aws-chunked`) counts as none if the body is
+plain text: browsers do both. Decoding never runs more than 64 KiB ahead of the checks: total size,
+and expansion (`max_ratio`) once over 1 MB. Checked at each stage, so that a chain cannot hide a
+bomb.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from tidings.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
 STEP_BYTES = 65_536
 MAX_ENCODINGS = 5
 RATIO_FREE_BYTES = 1_000_000
-"""Growth is not judged below this size: small texts of one letter compress 1,000 to 1."""
+"""Expansion is not checked below this size: small texts of one letter compress 1,000 to 1."""
 
 MAX_MEMBERS = 1_000
-"""Gzip members or zstd frames of one body; a million empty ones would cost seconds and give nothing."""
+"""Gzip members or zstd frames of one body; a million empty ones would cost seconds and give
+nothing.
+"""
 
 _ZSTD_WINDOW_LOG = 23  # 8 MiB, the most that an HTTP sender may use (RFC 9659)
 
@@ -32,7 +36,7 @@ class Stage(Protocol):
     """One decoder of a chain."""
 
     def decode(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the bytes decode to, in steps. Raises `FetchError` of kind `encoding`."""
+        """Yield the decoded bytes in steps. Raise `FetchError` of kind `encoding`."""
         ...
 
     def finish(self) -> None:
@@ -41,7 +45,9 @@ class Stage(Protocol):
 
 
 class Decoder:
-    """Takes a body's wire bytes piece by piece, gives the decoded body. `encoding` is the canonical header value."""
+    """Takes a body's wire bytes in pieces and returns the decoded body. `encoding` is the canonical
+    header value.
+    """
 
     def __init__(self, content_encoding: str, *, max_bytes: int, max_ratio: int) -> None:
         names, self._unknown = encodings(content_encoding)
@@ -53,7 +59,7 @@ class Decoder:
         self._pieces: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
-        """Decode the next bytes. Raises `FetchError` of kind `encoding` or `size`."""
+        """Decode the next bytes. Raise `FetchError` of kind `encoding` or `size`."""
         self.wire_bytes += len(data)
         if not self._stages:
             self._limit.count(0, len(data))
@@ -63,10 +69,12 @@ class Decoder:
             self._add(piece)
 
     def finish(self) -> bytes:
-        """Return the whole body. Raises `FetchError` of kind `encoding` if a decoder has not reached its end, or for an unknown coding."""
+        """Return the whole body. Raise `FetchError` of kind `encoding` if a decoder has not reached
+        its end, or for an unknown coding.
+        """
         for stage, _ in self._stages:
             stage.finish()
-        self._stages.clear()  # their windows go before the body is put together
+        self._stages.clear()  # free their windows before the body is joined
         body = b"".join(self._pieces)
         if self._unknown and not _is_plain(body):
             reason = f"the body has the unknown Content-Encoding {self._unknown[:40]!r} and is no text as it stands"
@@ -74,7 +82,9 @@ class Decoder:
         return body
 
     def cut_short(self) -> bytes:
-        """Return what was decoded so far, for texts of which the beginning is enough (robots.txt)."""
+        """Return the part decoded so far, for texts of which the beginning suffices
+        (robots.txt).
+        """
         return b"".join(self._pieces)
 
     def _add(self, piece: bytes) -> None:
@@ -93,7 +103,7 @@ class Decoder:
 
 
 class _Limit:
-    """Counts what goes into and comes out of one stage."""
+    """Counts the input and output of one stage."""
 
     __slots__ = ("given", "max_bytes", "max_ratio", "taken")
 
@@ -117,7 +127,9 @@ class _Limit:
 
 
 def encodings(content_encoding: str) -> tuple[list[str], str]:
-    """Return the known encodings in the order in which they were applied, and the first that is unknown. Raises `FetchError` for too many."""
+    """Return the known encodings in the order of application, and the first unknown one. Raise
+    `FetchError` for too many.
+    """
     names = [name.strip().lower() for name in content_encoding.split(",")]
     names = [_ALIASES.get(name, name) for name in names if name not in {"", "identity"}]
     if len(names) > MAX_ENCODINGS:
@@ -126,7 +138,9 @@ def encodings(content_encoding: str) -> tuple[list[str], str]:
 
 
 def _is_plain(body: bytes) -> bool:
-    """Return whether a body can be read as it stands: text by the rule of the WHATWG MIME Sniffing §7.2, or a PDF."""
+    """Return whether a body is readable as it is: text by the rule of the WHATWG MIME Sniffing
+    §7.2, or a PDF.
+    """
     return body.startswith(_READABLE) or not _BINARY.search(body, 0, _SNIFFED)
 
 
@@ -136,7 +150,7 @@ _SNIFFED = 1_445
 
 
 class _Tail:
-    """What follows the end of a whole body: more of it if it begins as one does (`magic`), else nothing that counts."""
+    """The bytes after a whole body: another part if they begin with `magic`, else ignored."""
 
     def __init__(self, magic: re.Pattern[bytes] | None, length: int = 0) -> None:
         self._magic = magic
@@ -144,7 +158,7 @@ class _Tail:
         self._held = b""
 
     def take(self, data: bytes) -> bytes:
-        """Return what belongs to another part of the body, empty as long as nothing does."""
+        """Return the bytes of another part of the body, empty while there is none."""
         if self._magic is None:
             return b""
         self._held += data
@@ -181,7 +195,8 @@ class _Zlib:
             if piece:
                 yield piece
             data = self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
-            # zlib may hold back output although it took all input: ask again until it gives less than a step.
+            # zlib may hold back output although it took all input: continue until it gives less
+            # than a step.
             while not data and len(piece) == STEP_BYTES and not self._inflate.eof:
                 piece = self._inflate.decompress(b"", STEP_BYTES)
                 if piece:
@@ -200,7 +215,7 @@ class _Zlib:
 
 
 class _Deflate:
-    """Deflate as it is found: in a zlib frame as RFC 9110 says, else raw as some servers send it."""
+    """Deflate in both forms: in a zlib frame as RFC 9110 says, else raw as some servers send it."""
 
     def __init__(self) -> None:
         self._head = b""
@@ -230,7 +245,7 @@ class _Brotli:
         pending = False
         while data or pending:
             if self._decoder.is_finished():
-                if data:  # the library cannot say where a body ended of which more came in the same piece
+                if data:  # the library does not report the end of a body with trailing bytes in the same piece
                     raise FetchError("encoding", "bytes follow the end of the br body")
                 return
             try:
@@ -238,7 +253,7 @@ class _Brotli:
             except brotli.error:
                 raise _make_damage_error("br") from None
             data = b""
-            # A full step may have more behind it, also when all input was taken.
+            # A full step may have more output, also when all input was taken.
             pending = len(piece) >= STEP_BYTES or not self._decoder.can_accept_more_data()
             if piece:
                 yield piece

@@ -1,4 +1,4 @@
-"""What went wrong on the wire, in our words: an error of aiohttp becomes a `FetchError` that people can read.
+"""Errors on the wire in our words: an aiohttp error becomes a readable `FetchError`.
 
 The texts name the host, never path or query, which may hold secrets.
 """
@@ -15,20 +15,20 @@ from tidings.fetching.http.connector import Dial, HostileAnswerError, RefusedAdd
 from tidings.fetching.http.library import aiohttp
 
 WIRE_ERRORS = (aiohttp.ClientError, OSError)
-"""What aiohttp raises for reasons of the world: its own tree and the operating system's."""
+"""aiohttp's errors for external causes: its own tree and the operating system's."""
 OUR_OWN: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
-"""What says nothing of a host: no file descriptor is left here, no memory."""
+"""Errors that say nothing about a host: no file descriptor or memory is left here."""
 NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
-"""What OpenSSL calls an answer that is none of TLS."""
+"""OpenSSL's names for an answer that is not TLS."""
 
 
 def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> FetchError:
-    """Return the failure that an error of the wire means for a request to `host`, by a proxy if `proxy` names one.
+    """Return the failure for a wire error of a request to `host`.
 
     Args:
-        error: What the library raised.
+        error: The library's error.
         host: The host that was asked.
-        dial: What the guard noted of the addresses that were dialled.
+        dial: The guard's record of dialled addresses.
         proxy: The proxy in between, empty for none.
     """
     if (code := _errno(error)) in OUR_OWN:
@@ -37,7 +37,7 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
         return _explain_proxy_refusal(error.status, host, proxy)
     refused = dial.refused or _refusal(error)
     if proxy and (refused or isinstance(error, aiohttp.ClientConnectorDNSError | aiohttp.ClientProxyConnectionError)):
-        host = proxy  # nothing else is looked up or dialled
+        host = proxy  # nothing else is resolved or dialled
     if refused:
         return FetchError("address", f"{host} must not be asked: {refused}; fetch.allow_networks can allow it")
     if isinstance(error, aiohttp.ClientConnectorDNSError):
@@ -68,7 +68,7 @@ def _errno(error: BaseException) -> int:
 
 
 def _explain_proxy_refusal(status: int, host: str, proxy: str) -> FetchError:
-    """Return what the answer of a proxy to CONNECT means."""
+    """Return the failure for a proxy's answer to CONNECT."""
     if status in {401, 403, 407}:
         return FetchError("denied", f"{proxy} does not let us reach {host}: it answered {status}", status=status)
     return FetchError("net", f"{proxy} could not reach {host}: it answered {status}")
@@ -95,7 +95,7 @@ def _explain_malformed(error: aiohttp.ClientResponseError, host: str) -> FetchEr
 
 
 def _clean_message(error: OSError) -> str:
-    """Return what the system says of an error, without its numbers and the places in its own source."""
+    """Return the system's message of an error, without numbers and source positions."""
     if isinstance(error, ssl.SSLError) and error.reason:
         spelt = error.reason.replace("_", " ").lower()
         return f"{spelt}: is https spoken there?" if error.reason in NO_TLS else spelt

@@ -1,7 +1,8 @@
-"""The head of an answer, before the parser gets it: small faults that browsers read over are mended here.
+"""The head of an answer, repaired before the parser gets it: small faults that browsers accept.
 
-The parser refuses an answer for them, and the page could not be watched. A 304, a 204 or an answer to HEAD has no body (RFC 9112 §6.3): bytes
-that follow its head are thrown away, with the connection. A length that is given twice is one length if both are equal (RFC 9110 §8.6).
+The parser would refuse the answer, and the page could not be watched. A 304, a 204 or an answer to
+HEAD has no body (RFC 9112 §6.3): bytes after its head are discarded, with the connection. Duplicate
+equal lengths are one length (RFC 9110 §8.6).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from typing import Final
 
 LONGEST_HEAD: Final = 65_536
-"""Bytes of a head after which it goes to the parser as it is, whose own limits are lower."""
+"""Bytes of a head after which it goes to the parser unchanged, whose own limits are lower."""
 
 _END = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/\d\.\d (\d{3})")
@@ -22,18 +23,20 @@ _SWITCHING = 101
 
 
 class Head:
-    """Takes the bytes of one answer and gives those that the parser is to have. With `is_bodiless` no body follows, whatever the status."""
+    """Takes the bytes of one answer and returns those for the parser. With `is_bodiless` no body
+    follows, whatever the status.
+    """
 
     def __init__(self, *, is_bodiless: bool) -> None:
         self.is_last = False
-        """set once nothing more can be asked by this connection"""
+        """set once this connection can send no further request"""
         self._is_bodiless = is_bodiless
         self._drops = False
         self._is_read = False
         self._held = bytearray()
 
     def take(self, data: bytes) -> bytes:
-        """Return what the parser may have now: nothing until a head is whole."""
+        """Return the bytes for the parser: none until a head is complete."""
         if self._drops:
             self.is_last = True
             return b""
@@ -53,7 +56,7 @@ class Head:
         return ready
 
     def end(self) -> bytes:
-        """Return what is held back: the connection has ended, or what comes is no head."""
+        """Return the buffered bytes: the connection has ended, or this is no head."""
         self._is_read = True
         held = bytes(self._held)
         self._held.clear()
@@ -63,7 +66,7 @@ class Head:
         return self._held.startswith(_START) or _START.startswith(self._held)
 
     def _mend(self, head: bytes) -> tuple[bytes, bool]:
-        """Return a head as the parser is to have it, and whether it is the answer's own: not an informational one before it."""
+        """Return a repaired head, and whether it is the final one, not an informational one."""
         match = _STATUS_LINE.match(head)
         status = int(match[1]) if match else 0
         if 100 <= status < 200 and status != _SWITCHING:
@@ -76,7 +79,7 @@ class Head:
 
 
 def _with_one_length(head: bytes) -> bytes:
-    """Return a head in which a length that is given more than once, each time the same, is given once."""
+    """Return a head with equal duplicate lengths merged."""
     found = list(_LENGTH.finditer(head))
     values = [value.strip() for match in found for value in match[1].split(b",")]
     if len(values) < 2 or len(set(values)) > 1 or not values[0].isdigit():

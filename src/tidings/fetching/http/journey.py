@@ -1,4 +1,6 @@
-"""A fetch on its way: where it is, what it still may do, and what of the sentinel's own goes with its next request."""
+"""The state of a fetch: its address, its remaining limits, and which headers of the sentinel its
+next request carries.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ REPEATABLE: Final = frozenset({"GET", "HEAD"})
 
 
 class DialTarget(NamedTuple):
-    """A rebuilt URL as the library wants it; `literal` is the IP address in it, if it has one."""
+    """A rebuilt URL in the library's form; `literal` is its IP address, if it is one."""
 
     url: URL
     host: str
@@ -36,7 +38,7 @@ class DialTarget(NamedTuple):
 
 @dataclass(slots=True)
 class Journey:
-    """One fetch on its way."""
+    """The state of one fetch."""
 
     url: str
     method: str
@@ -52,7 +54,7 @@ class Journey:
     body: str | Secret | None = None
     cookies: tuple[Cookie, ...] = ()
     jar: tuple[Cookie, ...] = ()
-    """what servers have set on the way; it ends with the journey"""
+    """cookies that servers set on the way; dropped at its end"""
     keeps_cookies: bool = False
     """whether those of the last answer are taken too"""
     origins: frozenset[str] | None = None
@@ -65,12 +67,14 @@ class Journey:
     wire_bytes: int = 0
     conditional: bool = False
     is_refused: bool = False
-    """its conditions were, once"""
+    """whether its conditions were refused once"""
     repeated: bool = False
     dial: Dial = field(default_factory=Dial)
 
     def turn(self, destination: str, status: int) -> None:
-        """Go on to where an answer points; `moved` is how far nothing but permanent redirects have led."""
+        """Continue at the target of a redirect; `moved` is the target of the leading permanent
+        redirects.
+        """
         self.hops.append(self.url)
         self.is_moving = self.is_moving and status in {301, 308}
         if self.is_moving:
@@ -78,14 +82,16 @@ class Journey:
         self.url = destination
 
     def become_get(self) -> None:
-        """Go on without body, as a redirect asks (RFC 9110 §15.4)."""
+        """Continue without body, as a redirect asks (RFC 9110 §15.4)."""
         if self.method != "HEAD":
             self.method = "GET"
         self.body = None
         self.headers = tuple(header for header in self.headers if header[0].lower() not in redirects.OF_A_BODY)
 
     def leaving(self, now: Instant) -> list[tuple[str, str | Secret]]:
-        """Return the headers of the next request: what is the sentinel's own stays at the origin where the fetch began."""
+        """Return the headers of the next request: the sentinel's own stay at the origin where the
+        fetch began.
+        """
         headers = list(redirects.headers_for(self.url, first=self.first, headers=self.headers))
         if fitting := self._fitting(now):
             written = [reveal(value) for name, value in headers if name.lower() == "cookie"]
@@ -95,11 +101,11 @@ class Journey:
         return headers
 
     def take_cookies(self, lines: Iterable[str], now: Instant) -> None:
-        """Take what an answer on the way sets, for the hosts that it may set it for."""
+        """Store the cookies of an answer on the way, for the hosts that it may set them for."""
         self.jar = cookies.merge(self.jar, lines, self.url, now=now)
 
     def visit(self, now: Instant) -> bool:
-        """Note where the next request goes and with which cookies; return whether none like it has left before."""
+        """Record the next request with its cookies; return whether it is the first of its kind."""
         sent = frozenset((c.name, c.domain, c.path, c.value.reveal()) for c in self._fitting(now))
         here = (self.url, sent)
         is_new = here not in self.visited
@@ -107,7 +113,9 @@ class Journey:
         return is_new
 
     def _fitting(self, now: Instant) -> tuple[Cookie, ...]:
-        """Return the cookies that go with the next request: kept ones at home only, those of the way where they were set."""
+        """Return the cookies of the next request: stored ones at home only, those of the way where
+        they were set.
+        """
         if not self.cookies and not self.jar:
             return ()
         kept = self.cookies if redirects.is_at_home(self.url, first=self.first) else ()
@@ -117,7 +125,9 @@ class Journey:
 
 @functools.lru_cache(maxsize=16_384)
 def target_of(url: str) -> DialTarget:
-    """Return the target of a URL. Raises `FetchError` of kind `address` for one that must not be asked."""
+    """Return the target of a URL. Raise `FetchError` of kind `address` for one that must not be
+    asked.
+    """
     try:
         parts = address.parse(url)
     except AddressError as error:

@@ -1,8 +1,8 @@
-"""aiohttp, imported without the certificates of the machine.
+"""aiohttp, imported without reading the system's certificates.
 
-While it is imported it makes two contexts for TLS and reads these certificates for both, which
-takes longer than all else of it. `GuardedConnector` makes its own at the first address that needs
-one; those of the library trust nobody, so that nothing could be asked by them.
+On import it creates two TLS contexts and reads these certificates for both, which takes longer than
+the rest. `GuardedConnector` creates its own when first needed; those of the library trust no one,
+so that they cannot be used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["aiohttp"]
 
 @contextlib.contextmanager
 def without_certificates() -> Iterator[None]:
-    """Let contexts that are made meanwhile trust no authority of the machine's."""
+    """Create TLS contexts meanwhile without system authorities."""
     contexts: Any = ssl.SSLContext
     usual = contexts.set_default_verify_paths
     contexts.set_default_verify_paths = lambda _: None

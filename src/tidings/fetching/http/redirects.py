@@ -15,9 +15,11 @@ from tidings.model.secret import Secret
 RequestHeaders = tuple[tuple[str, str | Secret], ...]
 
 HARMLESS = frozenset({"accept", "accept-language", "cache-control", "dnt", "pragma", "user-agent"})
-"""Request headers that say nothing of who asks, unless a secret holds their value; all others go to the first origin only."""
+"""Request headers that do not identify the sender, unless a secret holds their value; all others go
+to the first origin only.
+"""
 OF_A_BODY = frozenset({"content-language", "content-location", "content-type"})
-"""Request headers that go with a body and end with it."""
+"""Request headers that belong to a body."""
 
 
 _READ_SECONDS = 1
@@ -27,12 +29,14 @@ _REFRESH = re.compile(
 
 
 def target(url: str, locations: Sequence[str]) -> str:
-    """Return the rebuilt URL that an answer of `url` points to. Raises `FetchError` of kind `redirect`."""
+    """Return the rebuilt target URL of a redirect of `url`. Raise `FetchError` of kind
+    `redirect`.
+    """
     if len(locations) != 1 or not locations[0].strip():
         count = "no" if not locations or not locations[0].strip() else "more than one"
         raise FetchError("redirect", f"the page points elsewhere, but gives {count} address")
     location = _quote(locations[0].strip(" \t"))
-    if not location.isprintable():  # the library below would take control characters out without a word
+    if not location.isprintable():  # the library would remove control characters silently
         raise FetchError("redirect", "the page points to an address with control characters")
     try:
         return address.rebuild(urllib.parse.urljoin(url, location))
@@ -43,10 +47,11 @@ def target(url: str, locations: Sequence[str]) -> str:
 
 
 def refresh(url: str, headers: Headers, *, body: bytes) -> str:
-    """Return where the header Refresh of a whole answer of `url` leads, as it is written there; empty if nobody is led on.
+    """Return the target of the header Refresh of a whole answer of `url`, as written; empty if
+    there is none.
 
-    Browsers go there after so many seconds. It counts as a redirect if nothing stands in the body, or if nobody could read what does: after
-    a second at most, and to another address than its own.
+    Browsers go there after so many seconds. It counts as a redirect if the body is empty, or
+    unreadable in that time: after at most a second, and to another address.
     """
     match = _REFRESH.match(headers.get("Refresh", ""))
     if match is None:
@@ -67,14 +72,18 @@ def _leads_back(url: str, place: str) -> bool:
 
 
 def headers_for(url: str, *, first: str, headers: RequestHeaders) -> RequestHeaders:
-    """Return the request headers that may go to `url` in a fetch that began at `first`: all to its origin, else the harmless."""
+    """Return the request headers that may go to `url` in a fetch that began at `first`: all to its
+    origin, else the harmless.
+    """
     if not headers or is_at_home(url, first=first):
         return headers
     return tuple(header for header in headers if is_harmless(*header))
 
 
 def is_at_home(url: str, *, first: str) -> bool:
-    """Return whether `url` is of the origin at which a fetch began: there alone go its headers, its cookies and its body."""
+    """Return whether `url` is on the origin at which a fetch began: only there go its headers, its
+    cookies and its body.
+    """
     return url == first or address.parse(url).origin == address.parse(first).origin
 
 
@@ -84,13 +93,11 @@ def is_harmless(name: str, value: str | Secret) -> bool:
 
 
 def refuse_downgrade(source: str, destination: str, headers: RequestHeaders, *, private: bool = False) -> None:
-    """Raise `FetchError` if a fetch that carries credentials would leave https for http (H-034).
-
-    `private` says that it carries cookies or a body.
+    """Raise `FetchError` if a fetch with credentials would go from https to http (H-034).
 
     Args:
         source: The address that redirects.
-        destination: The address it redirects to.
+        destination: The target.
         headers: The headers of the request.
         private: Whether it carries cookies or a body.
     """
@@ -102,24 +109,26 @@ def refuse_downgrade(source: str, destination: str, headers: RequestHeaders, *, 
 
 
 def refuse_unnamed(destination: str, origins: frozenset[str] | None) -> None:
-    """Raise `FetchError` if a fetch would leave the origins that it is bound to (None: to none)."""
+    """Raise `FetchError` if a fetch would leave its allowed origins (None: any)."""
     if origins is not None and (origin := address.parse(destination).origin) not in origins:
         raise FetchError("redirect", f"it leads on to {origin}, which the sentinel does not name")
 
 
 def refuse_to_carry(destination: str, *, first: str) -> None:
-    """Raise `FetchError` if a request that is no plain GET would be repeated at another origin (307, 308)."""
+    """Raise `FetchError` if a request other than a plain GET would be repeated at another origin
+    (307, 308).
+    """
     if not is_at_home(destination, first=first):
         raise FetchError("redirect", "the page points to another site, to which its method and body are not carried")
 
 
 def _quote(location: str) -> str:
-    """Return a Location with blanks and bytes beyond ASCII percent-encoded, as browsers send them."""
+    """Return a Location with blanks and non-ASCII bytes percent-encoded, as browsers send them."""
     if location.isascii():
         return location.replace(" ", "%20")
     try:
         location.encode("utf-8")
     except UnicodeEncodeError:
-        # Bytes that were no UTF-8 arrive as lone surrogates; they are sent on as the bytes they were.
+        # Bytes that are not UTF-8 arrive as lone surrogates and are sent on unchanged.
         return urllib.parse.quote_from_bytes(location.encode("utf-8", "surrogateescape"), safe=address.ASCII)
     return readable(location).replace(" ", "%20")

@@ -1,7 +1,8 @@
-"""The way of a request: which certificates it trusts beside the system's, and the proxy that it passes.
+"""The route of a request: additional trusted certificates, and its proxy.
 
-A proxy resolves names by itself, so only its own address can be judged where it is dialled; of a target behind it the written address
-is judged, and names that can only mean the proxy's own machine are refused. Proxies are never taken from the environment (H-030).
+A proxy resolves names itself, so only its own address can be checked at the dial; of a target
+behind it the literal address is checked, and names that mean the proxy's own machine are refused.
+Proxies are never taken from the environment (H-030).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _LOCAL = "127.0.0.1"
 
 
 class Route(NamedTuple):
-    """How a request leaves. `login` is the header Proxy-Authorization, `proxy_name` what messages call the proxy."""
+    """The route of a request. `login` is the header Proxy-Authorization, `proxy_name` the proxy's
+    name in messages.
+    """
 
     tls: ssl.SSLContext | None = None
     proxy: URL | None = None
@@ -38,21 +41,25 @@ DIRECT = Route()
 
 
 class Routes:
-    """Finds the way of each request. A file of certificates is read again when it has changed."""
+    """Finds the route of each request. A certificate file is read again when it has changed."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._contexts: dict[str, tuple[tuple[int, int], ssl.SSLContext]] = {}
 
     def find(self, request: FetchRequest) -> Route:
-        """Return the way of a request. Raises `FetchError` for a file or a proxy that cannot be used."""
+        """Return the route of a request. Raise `FetchError` for a file or a proxy that cannot be
+        used.
+        """
         if not request.trust and not request.proxy:
             return DIRECT
         tls = self._context(request.trust) if request.trust else None
         return self._by_proxy(reveal(request.proxy), tls) if request.proxy else Route(tls)
 
     def refuse_local(self, route: Route, name: str) -> None:
-        """Raise `FetchError` for a name that means the proxy's own machine (RFC 6761 §6.3), unless loopback is allowed."""
+        """Raise `FetchError` for a name that means the proxy's own machine (RFC 6761 §6.3), unless
+        loopback is allowed.
+        """
         if route.proxy is None or not (name == "localhost" or name.endswith(".localhost")):
             return
         if fault := self._guard.fault(_LOCAL):
@@ -84,7 +91,7 @@ class Routes:
         login, at, place = authority.rpartition("@")
         try:
             parts = address.parse(f"{scheme}://{place}/")
-        except AddressError:  # its text shows what may be a secret
+        except AddressError:  # its text may show a secret
             message = (
                 "the proxy is no address that can be used; write http://HOST:PORT, or http://USER:PASSWORD@HOST:PORT"
             )
@@ -103,7 +110,9 @@ class Routes:
 
 
 def content_type_for(body: str) -> str:
-    """Return what a body is sent as if no header says so: JSON if it is JSON, else a form's fields, as curl does."""
+    """Return the default Content-Type of a body: JSON if it is JSON, else form fields, as curl
+    does.
+    """
     import json
 
     try:
