@@ -21,8 +21,7 @@ from bench.intervals import interval
 from tests.planned import Service, make_watched
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.lab.compare import ALL
-from tidings.lab.gardener.demand import Capacity
-from tidings.lab.gardener.garden import Garden, measure
+from tidings.lab.gardener.garden import Capacity, Garden, measure
 from tidings.lab.gardener.medd import edd, medd, medd_dbf, mmedd, tend
 from tidings.lab.gardener.powers import compute_bound, construct, refine
 

@@ -23,7 +23,7 @@ from tests.replay import FAMILIES
 from tidings.clock import SECOND
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
-from tidings.estimation.life import Survival
+from tidings.estimation.worth import Survival
 from tidings.model.observed.change import Edit
 from tidings.model.watch.interest import Interest
 from tidings.model.watch.weight import ChangeLife

@@ -23,10 +23,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests import data_sets
 from tidings.detection.ask.pair import Pair
-from tidings.detection.compare.occurrences import occurrences
+from tidings.detection.compare.instances import RESOLVED, Rules, occurrences
 from tidings.detection.compare.phrases import compare_phrase
 from tidings.detection.compare.sequence import compare_sequences
-from tidings.detection.compare.signatures import RESOLVED, Rules
 from tidings.detection.compare.stability import adapt, measure_changed_share
 from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.phrases import Phrases

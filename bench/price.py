@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from tidings.model.interval import HOUR
-from tidings.scheduling.bounds.dual import Dual, Program
+from tidings.scheduling.bounds.certificate import Dual, Program
 from tidings.scheduling.index import worth
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.hours import HOURS, HoursState, PriceHours

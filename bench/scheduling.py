@@ -23,8 +23,8 @@ from tidings.scheduling.learned import Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.price.hours import HOURS, PriceHours
+from tidings.scheduling.simulate.ledger import make_trace
 from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, World, simulate
-from tidings.scheduling.simulate.trace import make_trace
 
 NOW = 1_700_000_000 * SECOND
 

@@ -28,7 +28,7 @@ from tidings.lab.traces import Series, outcome, replay
 from tidings.model.interval import DAY, NEVER, SECOND
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.paced.best_effort import BestEffort
-from tidings.scheduling.paced.round_robin import RoundRobin
+from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Policy, UrgencyKind
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.wic import Wic

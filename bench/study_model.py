@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from tidings.model.interval import HOUR
-from tidings.scheduling.bounds.dual import Dual, Program
+from tidings.scheduling.bounds.certificate import Dual, Program
 from tidings.scheduling.population import Floats, Ids, LifeKind, Population, UrgencyKind
 from tidings.scheduling.price.hours import HoursState, PriceHours
 from tidings.scheduling.price.lookahead import Ticks, backlog, plan

@@ -19,7 +19,7 @@ from scipy.stats import norm
 from tidings.lab.refresh.rates import allot_observations, azar, harmonic, lambda_crawl
 from tidings.lab.refresh.whole import cam, first_come
 from tidings.scheduling.population import Floats, Ids
-from tidings.scheduling.wic import life as lives
+from tidings.scheduling.wic import urgency as lives
 from tidings.scheduling.wic import urgency as urgencies
 from tidings.scheduling.wic.greedy import Page, best, top, utility, wic
 

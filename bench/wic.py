@@ -13,10 +13,9 @@ import time
 
 import numpy as np
 
-from tidings.scheduling.wic import life as lives
+from tidings.scheduling.wic import urgency as lives
 from tidings.scheduling.wic import urgency as urgencies
-from tidings.scheduling.wic.dense import DenseWic
-from tidings.scheduling.wic.greedy import Page, best, top, wic
+from tidings.scheduling.wic.greedy import DenseWic, Page, best, top, wic
 
 LIVES = {
     "append": lives.forever(),

@@ -20,7 +20,7 @@ from tests.unit.fetching.asking import FixedNames
 from tests.wall_pages import MAKERS
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, Duration
 from tidings.errors import StoreBusyError, StoreError, StoreFullError
-from tidings.fetching.http import library
+from tidings.fetching.http import routes
 from tidings.isolation.runner import Died
 from tidings.storage.write.store import Store
 
@@ -324,7 +324,7 @@ NAMES = FixedNames({})
 def _give_name(watch: Watch) -> None:
     """Let the page have a name, which one resolver knows."""
     NAMES.names = {"board.test": [["127.0.0.1"]]}
-    watch.patch(library.aiohttp.resolver, "DefaultResolver", lambda: NAMES)
+    watch.patch(routes.aiohttp.resolver, "DefaultResolver", lambda: NAMES)
     watch.host = f"http://board.test:{watch.world.server.port}"
 
 

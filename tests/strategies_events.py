@@ -26,7 +26,7 @@ from tidings.events.expression import (
 from tidings.events.graph import Graph, Journal, Loading
 from tidings.events.occurrence import Occurrence
 from tidings.events.operators.node import Bounds, Context
-from tidings.events.postponed import postpone
+from tidings.events.shifts import postpone
 
 A, B, C = (Primitive(name) for name in "abc")
 CONTEXTS = tuple(Context)

@@ -15,8 +15,7 @@ from tidings.language.verify import KnownSentinel, joins_answers
 from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
-from tidings.model.watch.asking import Asking, BrowserStep, Header, Login, Value
-from tidings.model.watch.commands import url_of
+from tidings.model.watch.asking import Asking, BrowserStep, Header, Login, Value, url_of
 from tidings.model.watch.extract import HIDDEN
 from tidings.model.watch.interest import EXTREMES, FORMS
 from tidings.model.watch.sentinel import (

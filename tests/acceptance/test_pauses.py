@@ -7,7 +7,7 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.run.monitor import Monitor
-from tidings.storage.watches import rules, timers
+from tidings.storage.watches import rules
 
 PAIR = (
     "Create Sentinel s Using {/a} As A, {/b} As B Monitor any change of A AND any change of B within 1 hour"
@@ -285,5 +285,5 @@ def test_lives_of_every_kind_leave_nothing_behind(world: World):
     assert 1 == len(set(sizes))
     assert sizes[0] > 30
     assert [] == world.read(rules.listing, "rules") == world.read(rules.listing, "rules.finished")
-    assert [] == world.read(timers.due, 2**62)
+    assert [] == world.read(rules.due_timers, 2**62)
     assert [] == world.violations()

@@ -17,7 +17,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from tidings.model.observed.unit import Timer
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
-from tidings.storage.watches import rules, timers
+from tidings.storage.watches import rules
 
 PARIS = "Europe/Paris"
 NEW_YORK = "America/New_York"
@@ -508,7 +508,7 @@ def test_digests_of_older_databases_are_taken_over(world: World):
     play(world, before)
     database = open_database(world.settings)
     number, due_at = world.sentinel("s").id, _instant("2024-01-16T09:00")
-    database.write(timers.set, Timer(kind="digest.0", ref=number, due_at=due_at, data={"after": 0}))
+    database.write(rules.set_timers, Timer(kind="digest.0", ref=number, due_at=due_at, data={"after": 0}))
     database.write(lambda c: c.execute("DELETE FROM rule_state"))
     database.close()
 
@@ -518,7 +518,7 @@ def test_digests_of_older_databases_are_taken_over(world: World):
     play(world, after)
 
     assert ("01-16 09:00", [str(n) for n in range(1, 24)]) == _list_messages(world)[0]
-    assert [] == world.read(timers.due, 2**62)
+    assert [] == world.read(rules.due_timers, 2**62)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import EndpointMove, Event
 from tidings.model.secret import Secret
 from tidings.service.run.monitor import Monitor
-from tidings.service.secrets import kept_secrets, secrets
+from tidings.service.secrets import secrets
 from tidings.service.sentinels.apply import apply
 from tidings.service.sentinels.register import clauses_of
 from tidings.storage.db.connection import Connection
@@ -211,8 +211,7 @@ def test_news_for_a_secret_that_is_not_set_waits_and_goes_once_it_is(world: Worl
         world.page("/a", "<p>count 1</p>")
         await world.pass_time(monitor, 6 * HOUR)
         found = [
-            f"{f.detail} | {f.mend}"
-            for f in world.read(lambda c: list(kept_secrets.findings(c, Vault(world.directory))))
+            f"{f.detail} | {f.mend}" for f in world.read(lambda c: list(secrets.findings(c, Vault(world.directory))))
         ]
         assert ["the secret chat is not set: news for s waits | tidings secret set chat"] == found
         keep(world, "chat", hook)

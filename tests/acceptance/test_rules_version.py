@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE
-from tidings.document.text.canonical import RULES_VERSION
+from tidings.document.text.words import RULES_VERSION
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
 

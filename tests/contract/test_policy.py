@@ -24,8 +24,8 @@ from tidings.scheduling.policy import (
 )
 from tidings.scheduling.population import KNOWN
 from tidings.scheduling.price.hours import PriceHours
+from tidings.scheduling.simulate.ledger import make_trace
 from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, Update, World, simulate
-from tidings.scheduling.simulate.trace import make_trace
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND

@@ -49,7 +49,7 @@ from tidings.model.watch.sentinel import State
 from tidings.service.poll.keep import keeping
 from tidings.storage.db import instance, leases
 from tidings.storage.observed import comparisons, estimates, hints, hosts, members, pages, polls, versions, websub
-from tidings.storage.retention import garbage
+from tidings.storage.retention import retention
 from tidings.storage.secrets import secrets
 from tidings.storage.watches import (
     changes,
@@ -61,7 +61,6 @@ from tidings.storage.watches import (
     rules,
     sentinels,
     subscriptions,
-    timers,
 )
 from tidings.storage.write import charge
 from tidings.storage.write.commit import commit
@@ -914,11 +913,11 @@ def test_everything_else_of_a_unit_is_written(world: World):
 
     assert replace(host, started_at=charged.at) == world.read(hosts.state, "1.example")
     assert [host.name] == [state.name for state in world.read(hosts.states)]
-    assert [unit.timers[0]] == world.read(timers.due, 8)
-    assert unit.timers[1] == world.read(timers.get, "start", 2)
+    assert [unit.timers[0]] == world.read(rules.due_timers, 8)
+    assert unit.timers[1] == world.read(rules.get_timer, "start", 2)
     assert {1: {"rate": 0.5}} == world.read(estimates.load_all, "poisson")
     assert {"open": 1} == world.read(rules.get, 1, "rule")
-    assert ["aa/bb"] == world.read(garbage.listing)
+    assert ["aa/bb"] == world.read(retention.listing)
     assert {sha256(b"wall")} == world.read(versions.list_referenced)
     (request,) = world.read(requests.state, [asked])
     assert (charged.poll_id, False) == (request.poll_id, request.is_open)
@@ -931,15 +930,15 @@ def test_everything_else_of_a_unit_is_written(world: World):
 def test_timers_and_rules_are_taken_away(world: World):
     """A timer without an instant and a rule without a state go; a timer set again moves."""
     world.watch()
-    world.write(timers.set, Timer(kind="a", ref=1, due_at=5), Timer(kind="a", ref=2, due_at=6))
-    world.write(timers.set, Timer(kind="a", ref=1, due_at=9))
-    assert 6 == world.read(timers.next_due)
+    world.write(rules.set_timers, Timer(kind="a", ref=1, due_at=5), Timer(kind="a", ref=2, due_at=6))
+    world.write(rules.set_timers, Timer(kind="a", ref=1, due_at=9))
+    assert 6 == world.read(rules.next_due)
     gone = Timer(kind="a", ref=2, due_at=None)
     world.commit(world.unit(timers=(gone,), rules=(RuleState(sentinel_id=1, name="r", state={}),)))
     world.commit(world.unit(rules=(RuleState(sentinel_id=1, name="r", state=None),)))
-    world.write(timers.cancel, "a", 7)
+    world.write(rules.cancel_timer, "a", 7)
 
-    assert [9] == [timer.due_at for timer in world.read(timers.due, 100)]
+    assert [9] == [timer.due_at for timer in world.read(rules.due_timers, 100)]
     assert world.read(rules.get, 1, "r") is None
 
 
@@ -1137,10 +1136,10 @@ def test_secrets_are_kept_by_name(world: World):
 
 def test_garbage_is_listed_until_it_is_cleared(world: World):
     """A path is remembered once and goes when its file is gone."""
-    world.write(garbage.add, ["b", "a", "b"], at=1)
-    world.write(garbage.clear, ["b"])
+    world.write(retention.add, ["b", "a", "b"], at=1)
+    world.write(retention.clear, ["b"])
 
-    assert ["a"] == world.read(garbage.listing)
+    assert ["a"] == world.read(retention.listing)
 
 
 def test_events_are_listed_by_number_and_type(world: World):

@@ -7,8 +7,8 @@ import pytest
 from tests.stores import World
 from tidings.storage.db.connection import Connection
 from tidings.storage.people import accounts
-from tidings.storage.watches import sentinel_table, sentinels
-from tidings.storage.watches.sentinel_table import TableRequest
+from tidings.storage.watches import listed, sentinels
+from tidings.storage.watches.listed import TableRequest
 
 
 def fill(world: World) -> int:
@@ -52,7 +52,7 @@ def test_what_fits_stands_in_the_order_that_is_asked_for(world: World, wanted: T
     """By name without regard to case, by the last change of a page, or as they were made."""
     fill(world)
 
-    assert names == [name for _, name in world.read(sentinel_table.keys, wanted)]
+    assert names == [name for _, name in world.read(listed.find_sentinels, wanted)]
 
 
 def test_counts_and_names_are_of_what_is_seen(world: World) -> None:
@@ -60,9 +60,9 @@ def test_counts_and_names_are_of_what_is_seen(world: World) -> None:
     bob = fill(world)
     anna = world.write(lambda c: accounts.add(c, "anna", "editor", "x", at=world.at)).id
 
-    assert [3, 3, 2] == [len(world.read(sentinel_table.keys, TableRequest(viewer=who))) for who in (None, bob, anna)]
-    assert [3, 2] == [world.read(sentinel_table.states, viewer=who)["enabled"] for who in (bob, anna)]
-    assert [{"tag": 3}, {"tag": 2}] == [world.read(sentinel_table.tags, viewer=who) for who in (bob, anna)]
-    assert [3, 2] == [world.read(sentinel_table.pages, viewer=who) for who in (bob, anna)]
+    assert [3, 3, 2] == [len(world.read(listed.find_sentinels, TableRequest(viewer=who))) for who in (None, bob, anna)]
+    assert [3, 2] == [world.read(listed.count_states, viewer=who)["enabled"] for who in (bob, anna)]
+    assert [{"tag": 3}, {"tag": 2}] == [world.read(listed.count_tags, viewer=who) for who in (bob, anna)]
+    assert [3, 2] == [world.read(listed.count_pages, viewer=who) for who in (bob, anna)]
     assert ["Gamma", "alpha"] == world.read(sentinels.names, viewer=anna)
-    assert {"tag"} == world.read(sentinel_table.tags_of, ["beta", "over", "nobody"])
+    assert {"tag"} == world.read(listed.tags_of, ["beta", "over", "nobody"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.stores import World
 from tidings.clock import DAY
-from tidings.model.observed.reading import ValueRow
+from tidings.model.observed.version import ValueRow
 from tidings.storage.watches import values
 
 

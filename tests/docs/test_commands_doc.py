@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tidings.cli.reference import pages
-from tidings.cli.reference.commands import commands
+from tidings.cli.reference.pages import commands
 from tidings.cli.verbs import VERBS
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ import pytest
 
 from tidings.language.parser import parse
 from tidings.model.watch.sentinel import Sentinel
-from tidings.model.watch.wording import PLACEHOLDERS
+from tidings.model.watch.telling import PLACEHOLDERS
 from tidings.notification.addresses import check, limits
 from tidings.notification.channel import Message
 from tidings.notification.channels import CHANNELS

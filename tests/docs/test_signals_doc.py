@@ -12,7 +12,7 @@ from tests.asgi import ask
 from tests.unit.web.insides import inside, watch
 from tidings.clock import MINUTE
 from tidings.model.interval import HOUR
-from tidings.scheduling import effective
+from tidings.scheduling import index
 from tidings.scheduling.policies import POLICIES
 from tidings.service.sources.websub import METHODS, PATH
 from tidings.service.watch.hints import SAME
@@ -81,7 +81,7 @@ def test_the_curl_is_answered_as_shown(tmp_path):
 @pytest.mark.parametrize("name", sorted(POLICIES))
 def test_the_policies_that_heed_hints(name):
     """Those that are named do, the default among them, and `best_effort` does not."""
-    heeds = effective.HINTS <= POLICIES[name](HOUR).reads
+    heeds = index.HINTS <= POLICIES[name](HOUR).reads
     named = {"price": True, "price_hours": True, "wic": True, "best_effort": False}
 
     assert heeds is named.get(name, heeds)

@@ -13,7 +13,7 @@ from tests.fakes import WebServer
 from tests.stored.make_rules import MORE, PAGES, statements
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
-from tidings.document.text.canonical import RULES_VERSION
+from tidings.document.text.words import RULES_VERSION
 from tidings.service.run.monitor import Monitor
 
 STORED = sorted((Path(__file__).parents[1] / "stored" / "rules").glob("*.sql"))

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from tidings.archive import blobs, frames
+from tidings.archive import blobs
 from tidings.archive.blobs import WritePlan
 from tidings.archive.files import BlobFiles
 from tidings.errors import BlobError
@@ -221,8 +221,8 @@ class Archive:
 
     def _decode(self, blob: Blob, base: bytes | None) -> bytes:
         try:
-            return frames.decode(self._frame(blob), blob.size, base=base)
-        except frames.FrameError as error:
+            return blobs.decode(self._frame(blob), blob.size, base=base)
+        except blobs.FrameError as error:
             raise _make_lost_error(blob.sha256, f"its stored frame is damaged: {error}") from error
 
     def _frame(self, blob: Blob) -> bytes:

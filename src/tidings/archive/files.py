@@ -1,6 +1,9 @@
-"""Files under `blobs/` that are whole or not there: temporary file, fsync, rename, fsync of the folder.
+"""Files under `blobs/`: their names, `ab/cd/SHA256.MARK`, and how they are whole or not there:
+temporary file, fsync, rename, fsync of the folder.
 
 Every name is checked to be one of ours before it becomes a path, and no symbolic link is followed at its end.
+
+The mark is another one each time a file is written, so that a name given to garbage never comes back to life.
 """
 
 from __future__ import annotations
@@ -9,13 +12,13 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import secrets
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from tidings.archive.names import is_file_name
 from tidings.errors import BlobError, StoreBusyError, StoreFullError, StoreStalledError
 
 TEMPORARY: Final = "tmp"
@@ -178,3 +181,16 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+_NAME: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{60})\.[0-9a-f]{1,32}")
+
+
+def file_name(sha256: str, mark: str) -> str:
+    """Return where the frame of a blob lies, relative to `blobs/`; `mark` is 1 to 32 hexadecimal digits."""
+    return f"{sha256[:2]}/{sha256[2:4]}/{sha256}.{mark}"
+
+
+def is_file_name(name: str) -> bool:
+    """Return whether the archive could have given this name: such a path stays inside `blobs/`."""
+    return _NAME.fullmatch(name) is not None

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from tidings import __version__
-from tidings.cli.output import write_beside, write_json, write_line, write_nowhere
+from tidings.cli.output import progress, write_beside, write_json, write_line, write_nowhere
 from tidings.cli.run.nothing_due import nothing_is_due
-from tidings.cli.terminal import progress
 from tidings.cli.verbs import GROUPS, MEANT, VERBS, common, module_of, parser_of
 from tidings.clock import SystemClock
 from tidings.errors import OutputError, SentinelError, TidingsError, UsageError

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tidings.clock import SECOND, Clock, SystemClock
-from tidings.demo import home, script
+from tidings.demo import process, script
 from tidings.demo.process import ServiceProcess
 from tidings.demo.score import Notified, Tally, count_fixed_interval, evenly, tally
 from tidings.demo.town import Town
@@ -97,7 +97,7 @@ async def play(directory: Path, say: Say, *, seed: int, seconds: float | None, s
         seconds: How long to play; None until it is stopped.
         stop: Ends the play when it is set.
     """
-    with home.take(directory):
+    with process.take(directory):
         secret = make_secret()
         (directory / "tidings.toml").write_text(SETTINGS.format(secret=secret), encoding="utf-8")
         performance = Performance(directory, say, seed=seed, keys=read_secrets(secret))

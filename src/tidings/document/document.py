@@ -18,9 +18,15 @@ from tidings.document.html.lines import lines_of
 from tidings.document.html.walk import BREAK, Mark, Place
 from tidings.document.select.extraction import WHOLE, Extraction
 from tidings.document.select.trees import Tree
-from tidings.document.text.canonical import canonical_text
-from tidings.document.text.graphemes import whole_clusters
-from tidings.document.text.words import SHORT_CHUNK, fold, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
+from tidings.document.text.words import (
+    SHORT_CHUNK,
+    canonical_text,
+    fold,
+    spans_of_chunk,
+    tokens_of_chunk,
+    tokens_of_short_chunk,
+    whole_clusters,
+)
 from tidings.model.interval import Instant
 from tidings.model.observed.hub import Hub
 from tidings.model.watch.interest import Selector

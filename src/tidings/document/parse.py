@@ -20,12 +20,9 @@ from tidings.document.data.json_tree import JsonTree, unwrap, words_of_value
 from tidings.document.data.media import Media, form_of, media_of_bytes, media_of_text, past_lead, type_within
 from tidings.document.data.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
 from tidings.document.data.structured import ShownTexts, links_of_xml, pieces_of_xml, root_of
-from tidings.document.data.xml_nodes import Node, is_small, node_of, words_of_nodes
-from tidings.document.data.xml_tree import XmlTree
+from tidings.document.data.xml_tree import Node, XmlTree, is_small, node_of, words_of_nodes
 from tidings.document.document import Document
-from tidings.document.feeds.dated import newest_of
-from tidings.document.feeds.feeds import title_of
-from tidings.document.feeds.hubs import hub_of
+from tidings.document.feeds.feeds import hub_of, newest_of, title_of
 from tidings.document.feeds.json_feed import VERSION, head_of_json_feed, is_json_feed, links_of_json_feed
 from tidings.document.html.frames import FrameElement
 from tidings.document.html.lines import pieces_of
@@ -33,9 +30,9 @@ from tidings.document.html.links import base_of
 from tidings.document.html.prescan import too_hard
 from tidings.document.html.walk import BREAK, Walked, walk
 from tidings.document.select.trees import HtmlTree, Tree
-from tidings.document.text.canonical import ASCII_SYMBOLS
 from tidings.document.text.charset import Decoded, decode, find_charset, strictly
 from tidings.document.text.packed import PackedError, text_within
+from tidings.document.text.words import ASCII_SYMBOLS
 from tidings.model.interval import Instant
 from tidings.model.observed.hub import Hub
 from tidings.record import replace

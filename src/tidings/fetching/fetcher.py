@@ -5,6 +5,8 @@ fetch(request, permit) -> Unchanged | Fetched | Failed
 ```
 An outcome is a value; the only error of `fetch` is `BudgetError`, when a permit refuses a further
 request.
+
+The error of a failed fetch inside this room; at its border it becomes a `Failed` value.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from tidings.errors import TidingsError
 from tidings.model.interval import Duration
-from tidings.model.observed.outcome import FetchRequest, Outcome
+from tidings.model.observed.outcome import ErrorKind, FetchRequest, Outcome
 from tidings.record import dataclass
 
 
@@ -82,3 +85,26 @@ class Poster(Protocol):
             timeout_seconds: For the whole attempt.
         """
         ...
+
+
+class FetchError(TidingsError):
+    """No usable body. The text is a sentence for people; `kind` is one of
+    `model.outcome.ErrorKind`. Never leaves `fetching/`.
+
+    `reached`: the host is up, but the request failed.
+    """
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        reason: str,
+        *,
+        status: int | None = None,
+        retry_after: Duration | None = None,
+        reached: bool = False,
+    ) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after
+        self.reached = reached

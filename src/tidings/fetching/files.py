@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 from tidings.errors import AddressError
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged, Validators
 from tidings.record import dataclass
 

@@ -6,6 +6,11 @@ NAT64 and others through (H-010). IPv6 is allowed only inside 2000::/3, the allo
 unicast. An IPv4 address embedded in an IPv6 address is checked too, so that allowing a translation
 prefix does not open the private networks behind it. If it may only look embedded (`::1`, or any
 address that ends like ISATAP's), an allowed network is trusted.
+
+Guarded connections for libraries that open their own: mail and chat services (R-01).
+
+They run in a guarded process, so everything here can be pickled: the address check and a TLS
+context.
 """
 
 from __future__ import annotations
@@ -13,8 +18,11 @@ from __future__ import annotations
 import functools
 import importlib.resources
 import ipaddress
+import ssl
 import tomllib
 from collections.abc import Iterable, Iterator
+
+from tidings.record import dataclass
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -110,3 +118,27 @@ def list_translated(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
         yield address.sixtofour
     if address.teredo is not None:
         yield from address.teredo
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundDoor:
+    """The guard of fetches. `allow_networks` are special networks that may be dialled."""
+
+    allow_networks: tuple[str, ...] = ()
+
+    def fault(self, address: str) -> str:
+        """Return why the address may not be dialled, or an empty text if it may. A name is not an
+        address.
+        """
+        return _guard(self.allow_networks).fault(address)
+
+    def tls(self) -> ssl.SSLContext:
+        """Return a context that verifies certificates and host names with the system's
+        authorities.
+        """
+        return ssl.create_default_context()
+
+
+@functools.cache
+def _guard(allow_networks: tuple[str, ...]) -> Guard:
+    return Guard(allow_networks)

@@ -18,7 +18,7 @@ from protego import Protego
 from tidings import zstd
 from tidings.clock import DAY, HOUR, SECOND, Clock, Instant
 from tidings.fetching import address
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.model.interval import Duration
 from tidings.model.observed.page import HostState
 from tidings.record import dataclass, replace

@@ -13,22 +13,19 @@ from typing import Final
 import numpy as np
 
 from tidings.lab.gardener.policy import Medd
+from tidings.lab.policies.baselines import Lottery, PeriodicPolling
 from tidings.lab.policies.cam import Cam
 from tidings.lab.policies.crawlers import Nutch, StormCrawler
-from tidings.lab.policies.freshness import Azar, Ebr
+from tidings.lab.policies.freshness import Azar, Ebr, PoliteLambdaCrawl
 from tidings.lab.policies.index_and_rates import Index, LambdaCrawl, Sbr
 from tidings.lab.policies.longevity import OlstonPandey
-from tidings.lab.policies.lottery import Lottery
-from tidings.lab.policies.periodic import PeriodicPolling
-from tidings.lab.policies.polite import PoliteLambdaCrawl
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.registry import Registry
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.policies import POLICIES, Maker
 from tidings.scheduling.policy import Floats, Instants, Population, Prices
-from tidings.scheduling.simulate.ledger import Ledger
+from tidings.scheduling.simulate.ledger import Ledger, Trace, make_trace
 from tidings.scheduling.simulate.simulator import World, simulate
-from tidings.scheduling.simulate.trace import Trace, make_trace
 from tidings.scheduling.timetable.expected import RATE
 
 TO_COMPARE: Final[Registry[Maker]] = Registry(

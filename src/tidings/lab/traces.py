@@ -30,8 +30,7 @@ from tidings.scheduling.policy import (
     Rows,
     State,
 )
-from tidings.scheduling.simulate.ledger import Ledger, Polls, account
-from tidings.scheduling.simulate.trace import make_trace
+from tidings.scheduling.simulate.ledger import Ledger, Polls, account, make_trace
 
 REPRICED_EVERY: Final[Duration] = DAY // 2
 

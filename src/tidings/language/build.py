@@ -22,14 +22,13 @@ from typing import Any, Literal, TypeVar, cast
 
 from tidings.errors import SentinelError
 from tidings.language.dates import measure as read_duration
-from tidings.language.hours import read_clock, read_days
+from tidings.language.dates import read_clock, read_days
 from tidings.language.parser import parse
 from tidings.language.problems import Problem
 from tidings.language.write.printer import to_text
+from tidings.model.event_type import CreateEvent, EventSource, Origin
 from tidings.model.interval import Duration
-from tidings.model.outside import CreateEvent, EventSource, Origin
-from tidings.model.watch.asking import BrowserStep, Login, StepVerb, Value
-from tidings.model.watch.commands import url_of
+from tidings.model.watch.asking import BrowserStep, Login, StepVerb, Value, url_of
 from tidings.model.watch.interest import (
     EXTREMES,
     FORMS,
@@ -43,9 +42,8 @@ from tidings.model.watch.interest import (
     Selector,
 )
 from tidings.model.watch.sentinel import Lasting, Sentinel, Then, Watched
-from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate, Wording
 from tidings.model.watch.timing import DAILY, Clock, Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
-from tidings.model.watch.wording import Wording
 from tidings.record import dataclass, replace
 
 Made = TypeVar("Made", Sentinel, CreateEvent)

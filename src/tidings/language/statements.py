@@ -46,7 +46,7 @@ from tidings.language.verify import (
 )
 from tidings.language.write.texts import page_text
 from tidings.model.interval import Duration, Instant
-from tidings.model.watch.commands import url_of
+from tidings.model.watch.asking import url_of
 from tidings.model.watch.sentinel import (
     Alter,
     Clauses,

@@ -1,6 +1,8 @@
 """All kinds of channel that messages are made for, and their senders.
 
 The language's `dashboard` is not here: it shows what is stored, no message is made for it.
+
+The console: the message's text on a stream, one line per change.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from typing import Any, Final, TextIO
 from tidings.notification import mail
 from tidings.notification.apprise_channel import AppriseService
 from tidings.notification.channel import KINDS, A, Answer, Errands, Message, MessagePoster, Refused, Sender, Sent
-from tidings.notification.console import Console
 from tidings.notification.webhook import Webhook
 from tidings.record import dataclass
 from tidings.registry import Registry
@@ -110,3 +111,24 @@ def build_senders(means: SenderParts) -> dict[str, Sender]:
 def sendable(settings: NotifySettings) -> frozenset[str]:
     """Return the kinds that can be sent with these settings: mail needs a mail server."""
     return KINDS - (frozenset() if settings.smtp_host else {"email"})
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """Writes to a text stream; a closed or full one is a refusal."""
+
+    stream: TextIO
+
+    async def send(self, message: Message) -> Sent | Refused:
+        """Write the message and flush it."""
+        text = message.body.decode("utf-8", errors="replace")
+        try:
+            self.stream.write(self._printable(text if text.endswith("\n") else f"{text}\n"))
+            self.stream.flush()
+        except (OSError, ValueError) as error:  # a closed stream is a ValueError
+            return Refused(reason=f"the console took nothing: {getattr(error, 'strerror', None) or error}")
+        return Sent()
+
+    def _printable(self, text: str) -> str:
+        encoding = self.stream.encoding or "utf-8"
+        return text.encode(encoding, errors="backslashreplace").decode(encoding)

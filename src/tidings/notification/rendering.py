@@ -11,7 +11,7 @@ from html import escape
 from typing import Any, Final
 
 from tidings.clock import Instant
-from tidings.model.watch.wording import Wording
+from tidings.model.watch.telling import Wording
 from tidings.notification import mail, payload, templates
 from tidings.notification.addresses import limit_of_scheme
 from tidings.presentation import atom

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Final
 
-from tidings.model.watch.wording import Wording, fill
+from tidings.model.watch.telling import Wording, fill
 from tidings.presentation.writing import cut_text, length, subject_line, tame
 from tidings.record import dataclass
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from tidings.presentation import lines, tabular
+from tidings.presentation import lines
 from tidings.presentation.edits import Record, edits_of
 from tidings.presentation.hypertext import ChangesAsHtml
 from tidings.presentation.presenter import Form, Presenter, View
@@ -19,9 +19,9 @@ PRESENTERS: Final[Registry[Presenter]] = Registry(
         "single-as-text": ChangesAsText("single", shows_places=True),
         "single-as-html": ChangesAsHtml("single", shows_places=True),
         "dual-as-text": ChangesAsText("dual", line=lines.dual_line, shows_places=True),
-        "dual-as-html": ChangesAsHtml("dual", shape=tabular.DUAL, shows_places=True),
+        "dual-as-html": ChangesAsHtml("dual", shape=lines.DUAL, shows_places=True),
         "table-as-text": ChangesAsText("table", line=lines.table_line),
-        "table-as-html": ChangesAsHtml("table", shape=tabular.TABLE),
+        "table-as-html": ChangesAsHtml("table", shape=lines.TABLE),
     },
 )
 VIEWS: Final[tuple[View, ...]] = get_args(View)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tidings.model.interval import HOUR, Duration
 from tidings.registry import Registry
 from tidings.scheduling.paced.best_effort import BestEffort
-from tidings.scheduling.paced.round_robin import RoundRobin
+from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Policy
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price

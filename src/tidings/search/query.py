@@ -11,18 +11,27 @@ site:example.org      of this site and those below it; also sentinel: tag: kind:
 ```
 
 Whatever cannot be an operator is a word, so that no text is refused but one that asks for nothing.
+
+Terms: what stands in the index for a word, cut by the tokens that detection compares.
+
+A term is a token whose case is folded, and whose marks are left out where the rest is ASCII: `Café`
+and `cafe` are one term, and so are `STRASSE` and `Straße`. Each character of Chinese, Japanese and
+Thai is a token of its own, so that a word of several is searched for as a phrase. No term
+holds white space or a quotation mark.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import Final
 
+from tidings.document.text.words import RULES_VERSION, canonical_text, fold, spans_of_chunk, tokens_of_chunk
 from tidings.errors import UsageError
 from tidings.record import dataclass
-from tidings.search.terms import terms_of
 
 LONGEST: Final = 1_000
 """Characters of a query."""
@@ -134,3 +143,41 @@ def holds(phrase: Phrase, terms: Sequence[str]) -> int:
         if is_last and tuple(terms[max(0, place - many + 1) : place]) == wanted[:-1] and place + 1 >= many:
             count += 1
     return count
+
+
+TERMS_VERSION = RULES_VERSION * 100 + 1
+"""Grows whenever some text has other terms: an index of other terms is made anew."""
+
+SYMBOLS = ".,-$+<=>|~"
+"""The ASCII signs that stand in terms, beside letters and digits."""
+
+_CHUNK = re.compile(r"\S+")
+
+
+def line_of_terms(text: str) -> str:
+    """Return the terms of a text in order, with one space between them."""
+    line = fold(canonical_text(text).decode())
+    return line if line.isascii() else " ".join(map(term_of, line.split()))
+
+
+def terms_of(text: str) -> tuple[str, ...]:
+    """Return the terms of a text in order."""
+    return tuple(line_of_terms(text).split())
+
+
+@lru_cache(maxsize=32_768)
+def term_of(token: str) -> str:
+    """Return the term that stands for a token."""
+    known = fold(token)
+    if known.isascii():
+        return known
+    plain = "".join(c for c in unicodedata.normalize("NFD", known) if not unicodedata.combining(c))
+    return plain if plain and plain.isascii() else known
+
+
+def places_of_terms(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield each term of a text with the characters that it takes up: from, up to, term."""
+    for found in _CHUNK.finditer(text):
+        chunk, at = found.group(), found.start()
+        for (start, end), token in zip(spans_of_chunk(chunk), tokens_of_chunk(chunk), strict=True):
+            yield at + start, at + end, term_of(token)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.document.text.words import fold
 from tidings.record import dataclass
-from tidings.search.terms import places_of_terms
+from tidings.search.query import places_of_terms
 
 if TYPE_CHECKING:
     from tidings.search.query import Phrase

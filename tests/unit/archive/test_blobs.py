@@ -1,4 +1,7 @@
-"""Which rows a new body writes, against a model of many pages that share bodies."""
+"""Which rows a new body writes, against a model of many pages that share bodies.
+
+Frames: what goes in comes out, and nothing else ever does.
+"""
 
 import hashlib
 import random
@@ -7,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.archive import blobs, frames
-from tidings.archive.blobs import WritePlan, lean, plan
+from tidings.archive import blobs
+from tidings.archive.blobs import FrameError, WritePlan, lean, plan
 
 
 def name(body):
@@ -100,7 +103,7 @@ class World:
     def decode(self, blob, base):
         """Return what one row holds."""
         frame = self.files[blob.file] if blob.file else blob.frame
-        return frames.decode(frame, blob.size, base=base)
+        return blobs.decode(frame, blob.size, base=base)
 
     def true_heights(self):
         """Return the longest chain that leans on each blob, counted."""
@@ -269,7 +272,7 @@ def test_large_body_becomes_a_file():
     (file, frame), *_ = first.files
 
     assert file == first.blobs[0].file == f"{name(A)[:2]}/{name(A)[2:4]}/{name(A)}.1"
-    assert frames.encode(A) == frame
+    assert blobs.encode(A) == frame
     assert (file,) == second.garbage
     assert [(True, False), (False, True)] == [(bool(blob.file), bool(blob.frame)) for blob in second.blobs]
 
@@ -282,3 +285,78 @@ def test_body_of_another_page_is_taken_over():
 
     assert [(name(A), "")] == [(blob.sha256, blob.base) for blob in made.blobs]
     assert [A, B] == [world.restore(name(body))[0] for body in (A, B)]
+
+
+BODY = b"The price is 12.50 EUR today. " * 40
+OTHER = BODY.replace(b"12.50", b"13.10", 3)
+
+
+@given(st.binary(max_size=300), st.binary(max_size=300))
+def test_round_trip(body, base):
+    """Every body comes back from its frame and from its delta, the empty one too."""
+    delta = blobs.encode_delta(body, base)
+
+    assert body == blobs.decode(blobs.encode(body), len(body))
+    assert (len(base) < 8) == (delta is None)
+    assert delta is None or body == blobs.decode(delta, len(body), base=base)
+
+
+def test_prefix_that_looks_like_a_dictionary():
+    """A base that begins like a trained dictionary of zstd is taken as the plain bytes it is."""
+    base = bytes.fromhex("37a430ec") + BODY
+    delta = blobs.encode_delta(OTHER, base)
+
+    assert delta is not None
+    assert OTHER == blobs.decode(delta, len(OTHER), base=base)
+
+
+@pytest.mark.parametrize("size", [2_500_000, 10_000_000])
+def test_large_neighbours_share(size):
+    """A page of megabytes with ten edits costs less than a thousandth of itself (level and window are chosen for that)."""
+    chance = random.Random(1)
+    base = chance.randbytes(size // 2).hex().encode()
+    edited = bytearray(base)
+    for _ in range(10):
+        place = chance.randrange(size)
+        edited[place : place + 5] = b"EDITS"
+    body = bytes(edited)
+    delta = blobs.encode_delta(body, base)
+
+    assert delta is not None
+    assert len(delta) < size / 1_000
+    assert body == blobs.decode(delta, len(body), base=base)
+
+
+@pytest.mark.parametrize("base", [None, OTHER], ids=["whole", "delta"])
+def test_cut_anywhere(base):
+    """A frame that is cut anywhere is refused."""
+    frame = blobs.encode(BODY) if base is None else blobs.encode_delta(BODY, base)
+    assert frame is not None
+
+    for length in range(len(frame)):
+        with pytest.raises(FrameError):
+            blobs.decode(frame[:length], len(BODY), base=base)
+
+
+@pytest.mark.parametrize(
+    ("frame", "size", "reason"),
+    [
+        (blobs.encode(BODY) + b"x", len(BODY), "1 bytes follow its end"),
+        (blobs.encode(BODY), len(BODY) - 1, "or more, not 1199"),
+        (blobs.encode(BODY), len(BODY) + 1, "ends after 1200 of 1201 bytes"),
+        (b"no frame at all", 15, "Unable to decompress"),
+        (b"", 0, "cut short"),
+    ],
+)
+def test_refused(frame, size, reason):
+    """A frame with more after it, of another size, or none at all is refused with the reason."""
+    with pytest.raises(FrameError, match=reason):
+        blobs.decode(frame, size)
+
+
+def test_never_decodes_more_than_asked():
+    """A small frame that would fill the memory is given up after one byte too many."""
+    bomb = blobs.encode(bytes(50_000_000))
+
+    with pytest.raises(FrameError, match="holds 11 bytes or more, not 10"):
+        blobs.decode(bomb, 10)

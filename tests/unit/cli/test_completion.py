@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tidings.cli.reference.commands import commands
+from tidings.cli.reference.pages import commands
 from tidings.cli.reference.shells import SHELLS
 from tidings.cli.verbs import VERBS
 

@@ -10,7 +10,7 @@ from tests.data_sets import files_of
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.data.items import marks_of
-from tidings.detection.find.marks import MOST_MARKS, remember
+from tidings.detection.find.keyed import MOST_MARKS, remember
 from tidings.detection.job.contract import Body
 from tidings.detection.job.examiner import compare_bodies
 from tidings.document.extract import extract

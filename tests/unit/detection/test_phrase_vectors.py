@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
+from tidings.detection.compare.instances import RESOLVED, STRICT, Rules
 from tidings.detection.compare.objects import compare_objects
 from tidings.detection.compare.phrases import compare_phrase
-from tidings.detection.compare.signatures import RESOLVED, STRICT, Rules
 from tidings.detection.find.terms import words_of, words_of_term
 from tidings.detection.kinds.keywords import Keywords
 from tidings.detection.kinds.phrases import Phrases

@@ -16,7 +16,7 @@ from tidings.detection.job.contract import Body, Job, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.detection.job.merged import merge
 from tidings.detection.kinds.registry import KINDS
-from tidings.detection.kinds.states import evaluate_states
+from tidings.detection.kinds.status import evaluate_states
 from tidings.detection.noise.memory import Place, Thing
 from tidings.document.parse import parse
 from tidings.document.select.extraction import WHOLE, Extraction

@@ -14,7 +14,7 @@ from tests.unit.fetching.asking import ask, settings
 from tests.unit.fetching.http.test_decoders import brotli_bomb
 from tidings.fetching import address, robots
 from tidings.fetching.guard import Guard
-from tidings.fetching.http import answers, client, connector, decoders, journey, redirects
+from tidings.fetching.http import answers, client, connector, decoders, journey
 from tidings.model.observed.outcome import Fetched
 
 ROWS = rows()
@@ -52,11 +52,11 @@ HOLES: list[tuple[str, object, str, object]] = [
     ("H-032 header Host: 'evil.example'", address, "OWN_HEADERS", frozenset()),
     (
         "H-033 302 to another host and back, with X-Api-Key and cookie",
-        redirects,
+        journey,
         "headers_for",
         lambda url, first, headers: headers,
     ),
-    ("H-034 302 https to http with Cookie", redirects, "refuse_downgrade", nothing),
+    ("H-034 302 https to http with Cookie", client, "refuse_downgrade", nothing),
     ("H-037 Set-Cookie: a=b; Domain=com", aiohttp, "DummyCookieJar", lambda: aiohttp.CookieJar(unsafe=True)),
     ("H-042 no length, closed", answers, "framing_of", lambda headers, encoded: "length"),
     ("H-046 gzip 50 times", decoders, "MAX_ENCODINGS", 60),

@@ -8,7 +8,7 @@ from tests.bounded import bound_time
 from tests.fakes import FreePermit, Page, Seen, WebServer, Wire
 from tests.unit.fetching.asking import FixedNames
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.fetching.http.client import Client
 from tidings.fetching.robots import MOST_SITEMAPS, Robots, crawl_delay, parse, sitemaps_in
 from tidings.model.observed.outcome import Failed, FetchRequest

@@ -27,7 +27,7 @@ from tidings.lab.traces import (
 )
 from tidings.model.interval import DAY, WEEK
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.paced.round_robin import RoundRobin
+from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.simulate.ledger import Polls

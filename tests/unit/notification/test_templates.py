@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.presentation.records import record
-from tidings.model.watch.wording import PLACEHOLDERS, Wording
+from tidings.model.watch.telling import PLACEHOLDERS, Wording
 from tidings.notification.rendering import News, rehearsal, render, values_of
 
 ALL = "\n".join(f"{name}={{{{{name}}}}}" for name in PLACEHOLDERS)

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from tests.examples import share
 from tidings.scheduling.allocator import choose
-from tidings.scheduling.wic import life as lives
+from tidings.scheduling.wic import urgency as lives
 from tidings.scheduling.wic import urgency as urgencies
 from tidings.scheduling.wic.greedy import Page, wic
 from tidings.scheduling.wic.greedy import best as optimal

@@ -15,8 +15,8 @@ from tidings.scheduling.learned import Learned, LearnedState, has_compared
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.simulate.ledger import make_trace
 from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, World, simulate
-from tidings.scheduling.simulate.trace import make_trace
 
 START = 20_000 * DAY
 

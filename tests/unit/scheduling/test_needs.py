@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from tidings.errors import UsageError
 from tidings.lab.profiles.cei import cei
-from tidings.lab.profiles.ranking import MEdf, Mrsf, SEdf, Standing, by_resource
+from tidings.lab.profiles.online import MEdf, Mrsf, SEdf, Standing, by_resource
 from tidings.model.interval import ExecutionInterval
 from tidings.scheduling.needs import Need, Sought, Supply, Wait, WaitGroup, load, ranks
 

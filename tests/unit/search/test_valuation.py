@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.search.query import parse
+from tidings.search.query import parse, terms_of
 from tidings.search.rank_curve import curve_of, sum_of_powers
 from tidings.search.scoring import Statistics, tf_idf
-from tidings.search.terms import terms_of
 from tidings.search.valuation import rate, single_terms, value_of_move, value_of_refresh
 
 POWER = curve_of([r**-0.7 for r in range(1, 201)], 1.5)

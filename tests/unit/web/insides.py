@@ -16,7 +16,7 @@ from tidings.model.secret import Secret
 from tidings.notification.channels import LaidOut
 from tidings.notification.rendering import News, render
 from tidings.notification.webhook import make_secret
-from tidings.scheduling import effective
+from tidings.scheduling import index
 from tidings.service.notify.deliver import Deliverer
 from tidings.service.sentinels import register
 from tidings.service.sources.signals import Signals
@@ -117,7 +117,7 @@ async def inside(
             store=store,
             clock=clock,
             hooks=hooks or Hooks(),
-            signals=Watched(store, clock, epoch, reads=effective.HINTS),
+            signals=Watched(store, clock, epoch, reads=index.HINTS),
             hubs=hubs or Hubs(),
             epoch=epoch,
             holder=HOLDER,

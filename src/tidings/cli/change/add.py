@@ -14,7 +14,7 @@ from tidings.cli.happenings import write_dropped, write_happening
 from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.model.watch import commands
+from tidings.model.watch import asking
 from tidings.service.sentinels import register
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.storage.db.database import open_database
@@ -117,7 +117,7 @@ def _command(text: str) -> str:
     Raises `UsageError` for none.
     """
     try:
-        return commands.url_of(shlex.split(text))
+        return asking.url_of(shlex.split(text))
     except ValueError as error:
         message = f"--command {text!r} cannot be read: {error}; write for example --command 'df -h'"
         raise UsageError(message) from error

@@ -10,8 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tidings.cli.output import short_time, write_beside, write_json, write_line, write_warnings
-from tidings.cli.terminal import progress
+from tidings.cli.output import progress, short_time, write_beside, write_json, write_line, write_warnings
 from tidings.clock import SECOND, SystemClock
 from tidings.errors import PollerBusyError, SentinelError, ServiceError, UsageError
 from tidings.language import expressions
@@ -31,7 +30,7 @@ from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_archive, open_runner
 from tidings.service.run.senders import senders_alone
 from tidings.service.secrets import secrets
-from tidings.service.secrets.resolving import address_of
+from tidings.service.secrets.references import address_of
 from tidings.service.secrets.secrets import basic
 from tidings.service.sentinels import register
 from tidings.service.show.records import problem_record, sentinel_record

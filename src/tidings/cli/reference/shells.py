@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from tidings.cli.reference.commands import commands, common_flags
+from tidings.cli.reference.pages import commands, common_flags
 
 if TYPE_CHECKING:
-    from tidings.cli.reference.commands import Argument, VerbEntry
+    from tidings.cli.reference.pages import Argument, VerbEntry
 
 _NAMES: Final = "tidings completion names 2>/dev/null"
 

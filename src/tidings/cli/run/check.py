@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from tidings.cli.arguments import duration
 from tidings.cli.health import read_health, write_troubles
-from tidings.cli.output import add_json, write_json, write_line
+from tidings.cli.output import BesideProgress, add_json, progress, write_json, write_line
 from tidings.cli.run.nothing_due import forget, note
-from tidings.cli.terminal import BesideProgress, progress
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, OutputError, PollerBusyError, UsageError
 from tidings.presentation.writing import tame

@@ -6,8 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from tidings.cli.arguments import duration, read_text
-from tidings.cli.output import add_json, write_json, write_line
-from tidings.cli.terminal import progress
+from tidings.cli.output import add_json, progress, write_json, write_line
 from tidings.clock import DAY, HOUR, SystemClock
 from tidings.errors import UsageError
 from tidings.language import parser as language

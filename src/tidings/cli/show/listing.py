@@ -1,4 +1,7 @@
-"""`tidings list`: what is watched and how it does."""
+"""`tidings list`: what is watched and how it does.
+
+What `list` and `show` say first where looks at pages cannot be stored now.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.happenings import write_happenings
 from tidings.cli.health import brief, read_health, write_troubles
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
-from tidings.cli.show.standstill import write_standstill
 from tidings.model.watch.weight import WHOLE
 from tidings.service.show import masked_places
 from tidings.service.show.finding import spell_count
-from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
+from tidings.service.show.records import class_of, event_record, problem_record, rfc3339, sentinel_record
 from tidings.storage.db.database import open_database
+from tidings.storage.db.lock import standstill
 from tidings.storage.observed import members, pages
 from tidings.storage.watches import outside, sentinels, subscriptions
 
@@ -142,3 +145,13 @@ def _well(watched: list[Brief]) -> str:
 def _find_last_change(page: Brief) -> Instant:
     """Return when a page changed last, 0 if it has not: its first version is no change."""
     return (page.changed_at or 0) if page.versions > 1 else 0
+
+
+def write_standstill(settings: Settings, *, as_json: bool) -> None:
+    """Print what keeps looks from being stored, if anything does."""
+    if not (said := standstill(settings.data)):
+        return
+    if as_json:
+        write_json(problem_record(said, where=str(settings.data)))
+    else:
+        write_line(f"STANDSTILL: {said}")

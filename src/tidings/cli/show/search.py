@@ -8,8 +8,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import add_limit
-from tidings.cli.output import add_json, short_time, write_beside, write_json, write_line
-from tidings.cli.terminal import progress
+from tidings.cli.output import add_json, progress, short_time, write_beside, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import StoreError, UsageError
 from tidings.service.run.indexer import open_indexer

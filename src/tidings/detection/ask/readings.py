@@ -1,5 +1,5 @@
-"""Readings: the values that an expression reads in one version, for the answer to a new sentinel
-and for series over time.
+"""Readings: the values that an expression sees in one version, and what holds already when a page
+is checked for the first time.
 
 Parts under NOT are not read. Of a page with frames the first member with a value is read.
 """
@@ -7,12 +7,15 @@ Parts under NOT are not read. Of a page with frames the first member with a valu
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Final
 
-from tidings.detection.data.offers import availability_of, price_of
+from tidings.detection.ask.conditions import is_said
+from tidings.detection.data.offers import availability_of, is_state, price_of
 from tidings.detection.data.tabular import write_row
+from tidings.detection.find.amounts import holds_of_numbers
 from tidings.detection.find.numerals import number_in
-from tidings.detection.kinds.aims import Aim, aim_expression, positive_of
+from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aim_expression, positive_of
 from tidings.detection.kinds.interests import LONGEST, label_of
 from tidings.detection.kinds.matches import matches_in
 from tidings.detection.kinds.number import first_number
@@ -25,9 +28,9 @@ from tidings.document.select.extraction import Extraction
 from tidings.document.structures.entries import entries_of
 from tidings.document.structures.lists import items_of
 from tidings.document.structures.tables import tables_of
-from tidings.model.observed.reading import Reading
-from tidings.model.watch.interest import Interest
-from tidings.model.watch.sentinel import Expression
+from tidings.model.observed.change import ChangeSet, ObjectCount
+from tidings.model.observed.version import Reading
+from tidings.model.watch.interest import ON_PAGE, Condition, Expression, Interest
 from tidings.record import replace
 
 SHOWN: Final = 3
@@ -189,3 +192,58 @@ def _amount(text: str) -> str:
 def _cut_text(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1].rstrip()}…"
+
+
+def already(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> ChangeSet:
+    """Return the values that already satisfy the expression, as insertions; empty if there are
+    none.
+
+    Parts under NOT are left out: nothing has changed yet.
+
+    Args:
+        expression: The expression.
+        extraction: The sentinel's selection on the page.
+        members: The documents of the first version, the holder of frames first.
+    """
+    found = list(dict.fromkeys(_find(aim_expression(expression, extraction), members)))
+    objects = tuple(ObjectCount(reading.kind, reading.texts[0], 0, 1) for reading in found)
+    kinds = tuple(dict.fromkeys(reading.kind for reading in found))
+    texts = tuple(row.object for row in objects)
+    return ChangeSet(kinds, inserted=texts, objects=objects, title=members[0].title) if found else ChangeSet()
+
+
+def _find(aim: Aimed, members: Sequence[Document]) -> Iterator[Reading]:
+    """Yield the satisfied parts of an expression: of an AND only if all of its parts are."""
+    match aim:
+        case Aim():
+            yield from _states(aim, members)
+        case Either(parts):
+            for part in parts:
+                yield from _find(part, members)
+        case Both(positive):
+            each = [list(_find(part, members)) for part in positive]
+            if all(each):
+                yield from (reading for some in each for reading in some)
+
+
+def _states(aim: Aim, members: Sequence[Document]) -> Iterator[Reading]:
+    """Yield the first value for which all conditions hold, if one of them is on a state (`is`)."""
+    conditions = aim.interest.where
+    if not any(condition.measure == "is" for condition in conditions):
+        return
+    for document in members:
+        reading = read(aim, document)
+        if reading is not None and reading.texts and all(_holds(one, reading, members) for one in conditions):
+            yield reading
+            return
+
+
+def _holds(condition: Condition, reading: Reading, members: Sequence[Document]) -> bool:
+    if condition.measure in ON_PAGE:
+        asked = Condition("contains", text=condition.text)
+        return is_said(asked, (document.text for document in members)) == (condition.measure == "page has")
+    if condition.text:
+        is_named = reading.kind == "availability" and condition.measure != "matches"
+        return is_state(condition.text, reading.texts[0]) if is_named else is_said(condition, reading.texts)
+    number = Decimal(reading.amount) if reading.amount else None
+    return condition.measure != "becomes" and holds_of_numbers(condition, None, number)

@@ -17,9 +17,7 @@ from dataclasses import field
 
 from rapidfuzz.distance import LCSseq
 
-from tidings.detection.compare.boxes import Boxes
-from tidings.detection.compare.occurrences import occurrences
-from tidings.detection.compare.signatures import (
+from tidings.detection.compare.instances import (
     RESOLVED,
     Instance,
     PhraseEdit,
@@ -28,8 +26,9 @@ from tidings.detection.compare.signatures import (
     by_place,
     instances,
     is_update,
+    occurrences,
 )
-from tidings.detection.compare.thesis import strict_edits
+from tidings.detection.compare.thesis import Boxes, strict_edits
 from tidings.record import dataclass
 
 MOST_INSTANCES = 10_000

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from tidings.detection.compare.signatures import Rules
+from tidings.detection.compare.instances import Rules
 from tidings.model.observed.version import Digest
 from tidings.record import replace
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from tidings.document.document import Document
-from tidings.document.text.canonical import canonical_text
+from tidings.document.text.words import canonical_text
 from tidings.model.observed.change import ChangeSet, Edit
 from tidings.record import dataclass
 

@@ -1,13 +1,13 @@
 """Choose the structured comparison: JSON by values, XML by elements, CSV by rows and cells, logs by
 appended lines (detection §5).
+
+Texts that grow at their end, as logs do: only the new part is examined (detection §5).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidings.detection.data.appended import finding_of_appended
-from tidings.detection.data.cells import compare_cells
 from tidings.detection.data.differences import (
     Difference,
     Span,
@@ -16,13 +16,14 @@ from tidings.detection.data.differences import (
     finding_of_differences,
 )
 from tidings.detection.data.elements import compare_elements
+from tidings.detection.data.tabular import compare_cells
 from tidings.detection.data.values import compare_parts, compare_values
 from tidings.detection.find.findings import finding_of_words, finding_of_words_without
 from tidings.document.data.json_tree import JsonValues
 from tidings.document.data.xml_tree import XmlTree
 from tidings.document.document import Document
 from tidings.document.structures.structure import JsonWhole, structure_of, structure_text
-from tidings.model.observed.change import ChangeSet
+from tidings.model.observed.change import ChangeSet, Edit
 
 Unwanted = tuple[list[Span], list[Span]]
 
@@ -66,3 +67,29 @@ def _differences(old: Document, new: Document) -> Sequence[Difference] | None:
             else compare_cells(before, after, (old, new))
         )
     return None
+
+
+MOST_LINES = 1_000
+"""Lines that are reported one by one; later ones are reported together."""
+
+_LONGEST = 4_000
+
+
+def finding_of_appended(old: Document, new: Document) -> ChangeSet | None:
+    """Return what was appended to a plain text, line by line; None if anything else changed."""
+    before, after = old.text, new.text
+    if not (old.media == new.media == "text") or not before or len(before) >= len(after):
+        return None
+    if not (before[-1].isspace() or after[len(before)].isspace()) or not after.startswith(before):
+        return None
+    if old.words == new.words:
+        return ChangeSet()
+    lines = [line for line in (" ".join(line.split()) for line in after[len(before) :].splitlines()) if line]
+    told = lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        told.append(" ".join(lines[MOST_LINES:]))
+    return ChangeSet(
+        kinds=("words",),
+        inserted=tuple(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in told),
+        edits=(Edit("insert", old.words, old.words, old.words, new.words),),
+    )

@@ -7,8 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
-from tidings.detection.compare.instances import BOX, pair_occurrences, surround
-from tidings.detection.compare.signatures import Span
+from tidings.detection.compare.instances import BOX, Span, pair_occurrences, surround
 from tidings.document.document import Document
 from tidings.model.observed.change import Edit, ObjectCount, ObjectPlace
 

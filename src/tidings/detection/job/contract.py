@@ -17,8 +17,7 @@ from tidings.document.select.extraction import PAGE, WHOLE, Extraction
 from tidings.model.interval import Instant
 from tidings.model.observed.change import ChangeSet, Masked
 from tidings.model.observed.hub import Hub
-from tidings.model.observed.reading import Reading
-from tidings.model.observed.version import Digest
+from tidings.model.observed.version import Digest, Reading
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Expression
 from tidings.record import dataclass

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tidings.detection.ask.already import already
+from tidings.detection.ask.conditions import marks_of as marks_of_seen
 from tidings.detection.ask.contexts import with_contexts
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
-from tidings.detection.ask.readings import readings, values
-from tidings.detection.ask.unseen import marks_of as marks_of_seen
+from tidings.detection.ask.readings import already, readings, values
 from tidings.detection.compare.stability import MOST_SHARES, measure_changed_share, shares_as_object, shares_in
 from tidings.detection.data.items import marks_of
 from tidings.detection.doubt.plausibility import Answer, Verdict, judge
-from tidings.detection.job.absence import absence
 from tidings.detection.job.contract import (
     EXTRACTION,
     STATE,
@@ -38,8 +36,8 @@ from tidings.detection.job.contract import (
     Work,
 )
 from tidings.detection.job.gates import are_equal, digest_of, is_current
-from tidings.detection.job.healing import mend, standing, targets_of, use
 from tidings.detection.job.quiet import Heard, Quieter
+from tidings.detection.job.selectors import absence, mend, standing, targets_of, use
 from tidings.detection.kinds.aims import digests_in, needs_nodes, scopes_of, scopes_of_items
 from tidings.detection.kinds.interests import interests_of
 from tidings.detection.kinds.registry import KINDS
@@ -49,7 +47,7 @@ from tidings.document.html.frames import ALL, ALONE, addresses_of
 from tidings.document.parse import parse
 from tidings.document.select.chosen import RefusedError
 from tidings.document.select.extraction import WHOLE, Extraction, make_name
-from tidings.document.text.canonical import RULES_VERSION
+from tidings.document.text.words import RULES_VERSION
 from tidings.model.observed.change import ChangeSet
 from tidings.model.observed.version import Digest
 from tidings.model.watch.sentinel import Expression

@@ -13,11 +13,10 @@ from functools import cached_property
 from typing import TypeVar
 from urllib.parse import quote
 
+from tidings.detection.ask.conditions import marks_of
 from tidings.detection.ask.contexts import with_contexts
 from tidings.detection.ask.expression import digests_of, evaluate_each
 from tidings.detection.ask.pair import Pair
-from tidings.detection.ask.unseen import marks_of
-from tidings.detection.job.absence import absence
 from tidings.detection.job.contract import (
     WITH_FRAMES,
     Absent,
@@ -36,6 +35,7 @@ from tidings.detection.job.contract import (
 from tidings.detection.job.examiner import facts_of, find_already, parse_body, readings_of, reason_of
 from tidings.detection.job.gates import are_equal, digest_of, digest_of_members, is_current
 from tidings.detection.job.quiet import Heard, settle
+from tidings.detection.job.selectors import absence
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.detection.noise.mask import Mask
 from tidings.detection.noise.memory import Memory

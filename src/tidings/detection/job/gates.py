@@ -20,7 +20,7 @@ from tidings.document.document import Document
 from tidings.document.html.links import without_query
 from tidings.document.select.chosen import RefusedError
 from tidings.document.structures.structure import structure_text
-from tidings.document.text.canonical import RULES_VERSION, multiset_digest, text_digest
+from tidings.document.text.words import RULES_VERSION, multiset_digest, text_digest
 from tidings.model.observed.version import Digest
 
 FURTHER: Final[Mapping[str, Callable[[Document], str]]] = {

@@ -15,7 +15,7 @@ from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.job.contract import Body, Target
 from tidings.detection.job.examiner import parse_body
-from tidings.detection.job.healing import use
+from tidings.detection.job.selectors import use
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.document.document import Document
 from tidings.document.select.chosen import RefusedError

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
+from tidings.detection.compare.instances import Span, occurrences
 from tidings.detection.compare.objects import compare_objects
-from tidings.detection.compare.occurrences import occurrences
-from tidings.detection.compare.signatures import Span
 from tidings.detection.find.findings import finding_of_body, finding_of_objects
 from tidings.detection.find.placed import places_of
 from tidings.detection.find.terms import words_of, words_of_term

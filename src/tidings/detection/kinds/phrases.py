@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from tidings.detection.compare.occurrences import occurrences
+from tidings.detection.compare.instances import RESOLVED, PhraseEdit, Rules, Span, occurrences
 from tidings.detection.compare.phrases import PhraseChange, compare_phrase
-from tidings.detection.compare.signatures import RESOLVED, PhraseEdit, Rules, Span
 from tidings.detection.compare.stability import adapt
 from tidings.detection.find.findings import finding_of_body
 from tidings.detection.find.terms import TermWords, words_of, words_of_term

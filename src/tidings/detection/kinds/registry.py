@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from tidings.detection.compare.objects import compare_objects
+from tidings.detection.compare.instances import STRICT
+from tidings.detection.compare.objects import as_before, compare_objects
 from tidings.detection.compare.sequence import compare_sequences
-from tidings.detection.compare.signatures import STRICT
-from tidings.detection.compare.sizes import as_before
 from tidings.detection.data.itemised import Lists
 from tidings.detection.data.items import Items
 from tidings.detection.data.offers import Availability, PriceKind

@@ -1,11 +1,23 @@
-"""Status and response headers as change types: documents of a page do not hold its answers
-(`states`, `headers`).
+"""Status and headers: what a page is answered with, as change types and as content.
+
+The answer is not part of its text, so no pair of documents holds it: the service knows when a page
+enters, leaves or switches an error, and evaluates expressions on that here. Repeated errors are no
+change. Nothing is parsed here.
+
+They are in no document: the service has the answer's headers and evaluates expressions on them
+here. A new header was inserted, a missing one deleted, one with another value updated. Nothing is
+parsed here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+
+from tidings.detection.kinds.interests import interests_of
 from tidings.document.document import Document
-from tidings.model.observed.change import ChangeSet
+from tidings.document.text.words import fold, plain
+from tidings.model.observed.change import ChangeSet, ObjectCount
+from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
 from tidings.record import dataclass
 
 
@@ -41,3 +53,146 @@ class Headers:
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:  # noqa: ARG002 - likewise
         """Return nothing."""
         return ()
+
+
+OK = "ok"
+
+
+def state_of(kind: str, status: int | None) -> str:
+    """Return a state in words: `ok`, `404`, `503 busy`, `403 blocked`, `net`; `kind` is that of the error, empty for none."""
+    if not kind:
+        return OK
+    if status is None or status < 400 or str(status) == kind:
+        return kind
+    return str(status) if kind == f"{status // 100}xx" else f"{status} {kind}"
+
+
+def watches_state(expression: Expression) -> bool:
+    """Return whether an expression asks for the status of a page."""
+    match expression:
+        case Interest():
+            return expression.kind == "status"
+        case Not(part):
+            return watches_state(part)
+        case AnyOf(parts) | AllOf(parts):
+            return any(map(watches_state, parts))
+
+
+def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
+    """Return the findings of an expression between two states; other change types find nothing.
+
+    The new state was inserted and the old one deleted; `updated` matches any other state.
+    Conditions apply to the new state.
+    """
+
+    def find_in(interest: Interest) -> ChangeSet:
+        is_told = interest.kind == "status" and old != new and all(says(condition, new) for condition in interest.where)
+        return _change_of_state(interest, old, new) if is_told else ChangeSet()
+
+    return evaluate_answers(expression, find_in)
+
+
+def evaluate_answers(expression: Expression, find: Callable[[Interest], ChangeSet]) -> ChangeSet:
+    """Return the findings of an expression in the answers of a page; `find` evaluates each
+    interest.
+    """
+    match expression:
+        case Interest():
+            return find(expression)
+        case AnyOf(parts):
+            return next((found for part in parts if (found := evaluate_answers(part, find))), ChangeSet())
+        case AllOf(parts):
+            wanted = [evaluate_answers(part, find) for part in parts if not isinstance(part, Not)]
+            unwanted = any(evaluate_answers(part.part, find) for part in parts if isinstance(part, Not))
+            return wanted[0] if wanted and all(wanted) and not unwanted else ChangeSet()
+        case Not():
+            return ChangeSet()
+
+
+def _change_of_state(interest: Interest, old: str, new: str) -> ChangeSet:
+    rows = {
+        "inserted": (ObjectCount("status", new, 0, 1),),
+        "deleted": (ObjectCount("status", old, 1, 0),),
+    }
+    whole = (*rows["inserted"], *rows["deleted"])
+    return ChangeSet(
+        kinds=("status",),
+        updated=((old, new),),
+        objects=whole if interest.direction in {None, "updated"} else rows[interest.direction],
+    )
+
+
+def says(condition: Condition, state: str) -> bool:
+    """Return whether a text contains or matches what a condition asks for."""
+    if condition.measure in {"contains", "is"}:
+        return fold(plain(condition.text)) in fold(plain(state))
+    import re2  # needed in the parent only for pages whose sentinel asks for states
+
+    return re2.search(condition.text, plain(state)) is not None
+
+
+LONGEST_VALUE = 2_000
+"""The longest value that is stored and compared, in characters."""
+
+
+def header_names(expression: Expression) -> tuple[str, ...]:
+    """Return the names of the headers in an expression, in lower case, without duplicates."""
+    return tuple(dict.fromkeys(one.header.lower() for one in interests_of(expression) if one.kind == "header"))
+
+
+def keep_headers(
+    names: Iterable[str], headers: Mapping[str, str], before: Mapping[str, str], *, whole: bool
+) -> dict[str, str]:
+    """Return what is kept of the `headers` of an answer, by the `names` that are asked for: "" for one
+    that is not there. Of an answer that is not `whole` (304) one that it does not repeat stands as
+    `before`.
+    """
+    said = {name.lower(): " ".join(value.split())[:LONGEST_VALUE] for name, value in headers.items()}
+    return {name: said.get(name, "" if whole else before.get(name, "")) for name in names}
+
+
+def evaluate_headers(expression: Expression, old: Mapping[str, str], new: Mapping[str, str]) -> ChangeSet:
+    """Return the findings of an expression between two sets of headers; other change types find
+    nothing.
+
+    A header that is not in `old` was never checked before, and is not reported.
+    """
+    return evaluate_answers(expression, lambda interest: _find(interest, old, new))
+
+
+def _find(interest: Interest, old: Mapping[str, str], new: Mapping[str, str]) -> ChangeSet:
+    name = interest.header.lower()
+    if interest.kind != "header" or name not in old or old[name] == new.get(name, ""):
+        return ChangeSet()
+    was, now = old[name], new.get(name, "")
+    meant = was if interest.direction == "deleted" else now
+    if not all(_holds(condition, was, now, meant) for condition in interest.where):
+        return ChangeSet()
+    return _change(interest, was, now)
+
+
+def _change(interest: Interest, was: str, now: str) -> ChangeSet:
+    happened = "inserted" if not was else "deleted" if not now else "updated"
+    if interest.direction not in {None, happened}:
+        return ChangeSet()
+    row = ObjectCount("header", f"{interest.header}: {now or was}", int(bool(was)), int(bool(now)))
+    return ChangeSet(
+        kinds=("header",),
+        inserted=(row.object,) if happened == "inserted" else (),
+        deleted=(row.object,) if happened == "deleted" else (),
+        updated=((f"{interest.header}: {was}", f"{interest.header}: {now}"),) if happened == "updated" else (),
+        objects=(row,),
+    )
+
+
+_OF_TEXTS = frozenset({"contains", "matches"})
+
+
+def _holds(condition: Condition, was: str, now: str, meant: str) -> bool:
+    if condition.measure in _OF_TEXTS:
+        return says(condition, meant)
+    from tidings.detection.find.amounts import holds_of_numbers
+    from tidings.detection.find.numerals import number_in, values
+
+    before, after = values(number_in(was), number_in(now))
+    return holds_of_numbers(condition, before, after)

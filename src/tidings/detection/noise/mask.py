@@ -15,10 +15,10 @@ from itertools import zip_longest
 from tidings.detection.data.structured import finding_of_content
 from tidings.detection.find.findings import finding_of_objects, without_spans
 from tidings.detection.noise.addresses import digest_of, family_of, groups_of, keys_in, without_noise
-from tidings.detection.noise.lines import Covered, Span, values_between
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
 from tidings.detection.noise.places import WordString, find, sides_of
 from tidings.detection.noise.template import Beside, stretches_of
+from tidings.detection.noise.values import Covered, Span, values_between
 from tidings.document.document import Document
 from tidings.document.html.links import Resolver
 from tidings.model.interval import Instant

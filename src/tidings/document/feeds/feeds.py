@@ -1,4 +1,5 @@
-"""Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, read by namespace and place.
+"""Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, read by namespace and place; when one changed
+last, and its hub (W3C WebSub §4).
 
 An element belongs to the feed if it has the namespace of its parent, whatever its prefix.
 Extensions (Media RSS, Dublin Core, Atom in RSS) only replace elements that the entry lacks. Text
@@ -13,12 +14,17 @@ import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from html.entities import html5
+from itertools import islice
 from typing import Any, Final
 
 from lxml import etree
 
 from tidings.document.data.structured import address_in, local_name, namespace_of
+from tidings.model.interval import SECOND, Instant
+from tidings.model.observed.hub import LONGEST, Hub
 from tidings.record import dataclass
 
 _PLACES: Final = {"item": frozenset({"channel", "rdf", "rss", "feed"}), "entry": frozenset({"feed", "channel"})}
@@ -276,3 +282,56 @@ def _permanent(named: _Named) -> str:
 
 def _line(text: str | None) -> str:
     return " ".join((text or "").split())
+
+
+_WHEN_CHANGED: Final = frozenset({"updated", "modified", "published", "issued", "pubDate", "date"})
+MOST_DATED: Final = 2_000
+_LONGEST_DATE: Final = 40
+
+
+def newest_of(root: Any) -> Instant | None:
+    """Return the newest date of the entries of a feed, None if none can be read. The feed's own
+    build date is ignored.
+    """
+    entries = islice(root.iter("{*}entry", "{*}item"), MOST_DATED)
+    dates = (instant_of(child.text) for entry in entries for child in entry if local_name(child) in _WHEN_CHANGED)
+    return max((at for at in dates if at is not None), default=None)
+
+
+def instant_of(text: str | None) -> Instant | None:
+    """Return the instant of a date by RFC 3339 or RFC 822; one without a zone is in UTC."""
+    said = (text or "").strip()
+    if not 0 < len(said) <= _LONGEST_DATE:
+        return None
+    try:
+        at = datetime.fromisoformat(said) if said[0].isdigit() and said[4:5] == "-" else parsedate_to_datetime(said)
+        return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * SECOND)
+    except (ValueError, OverflowError):
+        return None
+
+
+_MOST_LINKS: Final = 200
+_FEEDS: Final = frozenset({"feed", "rss", "RDF"})
+
+
+def hub_of(root: Any) -> Hub:
+    """Return the first hub of a feed itself, not of its entries."""
+    found: dict[str, str] = {}
+    for number, link in enumerate(_links(root)):
+        if number >= _MOST_LINKS:
+            break
+        for relation in (link.get("rel") or "").lower().split():
+            href = (link.get("href") or "").strip()
+            if 0 < len(href) <= LONGEST:
+                found.setdefault(relation, href)
+    return Hub(found["hub"], found.get("self", "")) if "hub" in found else Hub()
+
+
+def _links(root: Any) -> Iterator[Any]:
+    if local_name(root) not in _FEEDS:
+        return
+    for child in root:
+        if local_name(child) == "link":
+            yield child
+        elif local_name(child) == "channel":
+            yield from (inner for inner in child if local_name(inner) == "link")

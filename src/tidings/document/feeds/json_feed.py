@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidings.document.data.json_tree import write_scalar
-from tidings.document.feeds.dated import MOST_DATED, instant_of
-from tidings.document.feeds.feeds import FeedEntry
+from tidings.document.feeds.feeds import MOST_DATED, FeedEntry, instant_of
 from tidings.model.interval import Instant
 from tidings.model.observed.hub import LONGEST, Hub
 

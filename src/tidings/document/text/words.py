@@ -15,15 +15,28 @@ dropped and join the text around them; ZWJ and ZWNJ inside a word are kept. Toke
 
 A *chunk* is the text between white space. Tokens do not cross white space, so a text can be split
 into chunks first, and most chunks are ASCII and cheap.
+
+The canonical text: the tokens of a document separated by one space, and its digest.
+
+Two versions with the same canonical text have the same words in the same order; markup, white space
+and punctuation are left out. The digest includes the version of the rules, since a better tokenizer
+must never look like a change of every page (detection §2.3 b).
+
+Grapheme clusters: what a reader sees as one character, which must not be split (detection §3.3).
+
+Tokens are cut by character categories. They nearly always end with a cluster; where not (Thai and
+Lao AM, a joiner or a skin tone after a letter), the displayed text is widened to whole clusters.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import regex
+import xxhash
 
 _ALONE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}"
 _DROPPED = "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
@@ -167,3 +180,105 @@ tokens_of_short_chunk = lru_cache(maxsize=32_768)(_tokens)
 def _clean(token: str) -> str:
     plain = unicodedata.normalize("NFC", _DROP.sub("", token).rstrip(_KEPT))
     return f"-{plain[1:]}" if plain[0] == _MINUS and plain[1:2].isdecimal() else plain
+
+
+RULES_VERSION = 4
+"""Raised whenever walk, tokens or canonical forms change their result for some page."""
+
+ASCII_SYMBOLS = b"$+<=>|~"
+"""The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
+
+_IN_NUMBERS = b".,-"
+_HELD = bytes(range(1, 1 + len(_IN_NUMBERS)))
+"""Placeholders for the signs of numbers while other signs are removed."""
+_SEPARATED = bytes(
+    byte if byte >= 128 or chr(byte).isalnum() or byte in ASCII_SYMBOLS + _IN_NUMBERS else 32 for byte in range(256)
+)
+_RELEASED = bytes.maketrans(_HELD + _IN_NUMBERS, _IN_NUMBERS + b" " * len(_IN_NUMBERS))
+_SIGNS_HELD = tuple(
+    (sign, re.compile(pattern), held)
+    for sign, pattern, held in (
+        (b".", rb"\.(?<=[0-9\x80-\xff].)(?=[0-9\x80-\xff])", _HELD[0:1]),
+        (b",", rb",(?<=[0-9\x80-\xff].)(?=[0-9\x80-\xff])", _HELD[1:2]),
+        (b"-", rb"-(?<![A-Za-z0-9].)(?=\$?[0-9\x80-\xff])", _HELD[2:3]),
+    )
+)
+"""Signs that may belong to a number. Beside non-ASCII characters the tokenizer decides."""
+_LONGEST_REMEMBERED = 64
+_SYMBOLS = tuple((bytes([symbol]), b" %c " % symbol) for symbol in ASCII_SYMBOLS)
+
+
+def canonical_text(text: str, cut: Callable[[str], Iterable[str]] | None = None) -> bytes:
+    """Return the tokens of a text, joined by spaces, in UTF-8.
+
+    Equal to joining the results of `cut` for each chunk, in a tenth of the time: as bytes, all at
+    once, with separate handling only of non-ASCII text. ASCII separators are never part of a token,
+    so the text may be cut there first.
+    """
+    whole = text.encode("utf-8", "replace").translate(_SEPARATED)
+    for sign, pattern, held in _SIGNS_HELD:
+        if sign in whole:
+            whole = pattern.sub(held, whole)
+    parts = whole.translate(_RELEASED).split()
+    if not text.isascii():
+        parts = [new for part in parts if (new := part if part.isascii() else _recut(part, cut))]
+    data = b" ".join(parts)
+    found = [pair for pair in _SYMBOLS if pair[0] in data]
+    if not found:
+        return data
+    for symbol, spaced in found:
+        data = data.replace(symbol, spaced)
+    return b" ".join(data.split())
+
+
+def _recut(part: bytes, cut: Callable[[str], Iterable[str]] | None) -> bytes:
+    if len(part) <= _LONGEST_REMEMBERED or cut is None:
+        return _recut_short(part)
+    return " ".join(cut(part.decode())).encode()
+
+
+@lru_cache(maxsize=32_768)
+def _recut_short(part: bytes) -> bytes:
+    # which the parent, that cuts no text, need not read
+
+    return " ".join(tokens_of(part.decode())).encode()
+
+
+def text_digest(canonical: bytes, *, seed: int = 0) -> str:
+    """Return the digest of a canonical text: 32 hexadecimal digits of xxh3-128; `seed` is the installation's."""
+    return xxhash.xxh3_128_hexdigest(b"%d\n" % RULES_VERSION + canonical, seed=seed)
+
+
+def multiset_digest(objects: Iterable[str], *, seed: int = 0) -> str:
+    """Return a digest of the objects and their counts, independent of their order."""
+    joined = "\0".join(sorted(objects))
+    return xxhash.xxh3_128_hexdigest(b"%d\n" % RULES_VERSION + joined.encode("utf-8", "replace"), seed=seed)
+
+
+_FLAG_LETTERS = range(0x1F1E6, 0x1F200)
+_LONGEST = 32
+"""The characters of a cluster that are examined on each side; real ones have ten."""
+
+
+def whole_clusters(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of a token, widened to whole clusters of `text`; the inside of `start:end` is
+    not examined.
+    """
+    if text.isascii():
+        return start, end
+    first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
+    while start > first and _is_one(text, start):
+        start -= 1
+    while end < last and _is_one(text, end):
+        end += 1
+    return start, end
+
+
+def _is_one(text: str, border: int) -> bool:
+    """Return whether the characters on both sides of a border belong to one cluster; flags are
+    never split by tokens.
+    """
+    pair = text[border - 1 : border + 1]
+    if pair.isascii() or (ord(pair[0]) in _FLAG_LETTERS and ord(pair[1]) in _FLAG_LETTERS):
+        return False
+    return _CLUSTER.fullmatch(pair) is not None

@@ -19,7 +19,7 @@ from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.fetching.browser.chromium import Chromium, lack
 from tidings.fetching.browser.parts import BYTES_A_PAGE, HTML, Load, PartFetcher
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.fetching.guard import Guard, HomeGuard
 from tidings.fetching.http import answers
 from tidings.fetching.http.client import Client

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
-from tidings.fetching.failure import FetchError
-from tidings.fetching.http import answers, cookies, redirects
+from tidings.fetching.fetcher import FetchError
+from tidings.fetching.http import answers, cookies
 from tidings.fetching.http.decoders import Decoder
-from tidings.fetching.http.journey import REPEATABLE, DialTarget, Journey, target_of
+from tidings.fetching.http.journey import OF_A_BODY, REPEATABLE, DialTarget, Journey, resolve_redirect, target_of
 from tidings.fetching.http.routes import DIRECT, Route
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.model.observed.outcome import FetchRequest, Validators
@@ -220,7 +220,7 @@ class PartFetcher:
         """Send one request; return the answer, or status and address of a redirect."""
         client = self._client_for(load, target)
         client.refuse_literal(target, load.route)
-        own = [h for h in load.request.headers if h[0].lower() not in redirects.OF_A_BODY]
+        own = [h for h in load.request.headers if h[0].lower() not in OF_A_BODY]
         theirs = pick_forwarded(headers)
         async with load.permit.beside(target.host):
             load.count()
@@ -249,7 +249,7 @@ class PartFetcher:
             lines = response.headers.getall("Set-Cookie", ())
             load.jar = cookies.merge(load.jar, lines, journey.url, now=self._outer.clock.wall())
         if response.status in answers.REDIRECTS:
-            return response.status, redirects.target(journey.url, response.headers.getall("Location", ()))
+            return response.status, resolve_redirect(journey.url, response.headers.getall("Location", ()))
         encoding = answers.content_encoding(response.headers)
         decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes, max_ratio=self._settings.max_ratio)
         answers.framing_of(response.headers, encoded=bool(decoder.encoding))

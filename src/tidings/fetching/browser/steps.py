@@ -18,7 +18,7 @@ from playwright.async_api import TimeoutError as TooLate
 
 from tidings.clock import SECOND
 from tidings.fetching.browser.parts import Load
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.model.observed.outcome import PlayedStep
 from tidings.model.secret import Secret, reveal
 

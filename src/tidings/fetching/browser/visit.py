@@ -23,7 +23,7 @@ from tidings.errors import BudgetError
 from tidings.fetching import address
 from tidings.fetching.browser.parts import HTML, Load, PartAnswer, PartFetcher
 from tidings.fetching.browser.steps import Typed, play
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.fetching.http import answers
 from tidings.model.secret import Secret
 from tidings.record import dataclass

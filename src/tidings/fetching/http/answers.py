@@ -11,7 +11,7 @@ from datetime import UTC
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from tidings.clock import DAY, MINUTE, SECOND, Instant
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.model.interval import Duration
 from tidings.model.observed.outcome import ErrorKind, Framing, Validators
 

@@ -19,17 +19,25 @@ import tidings
 from tidings.clock import SECOND, Clock, SystemClock
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
-from tidings.fetching.failure import FetchError
-from tidings.fetching.fetcher import Permit, PostAnswer
+from tidings.fetching.fetcher import FetchError, Permit, PostAnswer
 from tidings.fetching.guard import Guard
-from tidings.fetching.http import answers, redirects
+from tidings.fetching.http import answers
 from tidings.fetching.http.connector import DIAL, MAX_FIELD_BYTES, MAX_HEADERS, Dial, GuardedConnector
 from tidings.fetching.http.decoders import Decoder
 from tidings.fetching.http.faults import WIRE_ERRORS, fault_of
-from tidings.fetching.http.journey import REPEATABLE, DialTarget, Journey, target_of
-from tidings.fetching.http.library import aiohttp
-from tidings.fetching.http.redirects import RequestHeaders
-from tidings.fetching.http.routes import DIRECT, Route, Routes, content_type_for
+from tidings.fetching.http.journey import (
+    REPEATABLE,
+    DialTarget,
+    Journey,
+    RequestHeaders,
+    refresh,
+    refuse_downgrade,
+    refuse_to_carry,
+    refuse_unnamed,
+    resolve_redirect,
+    target_of,
+)
+from tidings.fetching.http.routes import DIRECT, Route, Routes, aiohttp, content_type_for
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.fetching.robots import MAX_ROBOTS_BYTES, Robots
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
@@ -206,7 +214,7 @@ class Client:
         if status not in answers.WHOLE or "Content-Range" in response.headers:
             raise answers.failure_of(status, response.headers, now=self.clock.wall())
         fetched = await self._body(journey, response)
-        if journey.method == "GET" and (place := redirects.refresh(journey.url, response.headers, body=fetched.body)):
+        if journey.method == "GET" and (place := refresh(journey.url, response.headers, body=fetched.body)):
             self._go_on(journey, response, (place,))
             return None
         return fetched
@@ -227,15 +235,15 @@ class Client:
         """
         now, status = self.clock.wall(), response.status
         try:
-            destination = redirects.target(journey.url, places)
+            destination = resolve_redirect(journey.url, places)
             private = journey.body is not None or bool(journey.cookies)
-            redirects.refuse_downgrade(journey.url, destination, journey.headers, private=private)
-            redirects.refuse_unnamed(destination, journey.origins)
+            refuse_downgrade(journey.url, destination, journey.headers, private=private)
+            refuse_unnamed(destination, journey.origins)
             journey.visit(now)
             if status == 303 or (journey.method not in REPEATABLE and status in {301, 302}):
                 journey.become_get()
             elif journey.body is not None or journey.method not in REPEATABLE:
-                redirects.refuse_to_carry(destination, first=journey.first)
+                refuse_to_carry(destination, first=journey.first)
             journey.take_cookies(response.headers.getall("Set-Cookie", ()), now)
             journey.turn(destination, status)
             if journey.method in REPEATABLE and not journey.visit(now):

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import brotli
 
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
 
 STEP_BYTES = 65_536

@@ -10,9 +10,9 @@ import os
 import ssl
 from typing import Final
 
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.fetching.http.connector import Dial, HostileAnswerError, RefusedAddressError
-from tidings.fetching.http.library import aiohttp
+from tidings.fetching.http.routes import aiohttp
 
 WIRE_ERRORS = (aiohttp.ClientError, OSError)
 """aiohttp's errors for external causes: its own tree and the operating system's."""

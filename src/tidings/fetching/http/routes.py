@@ -3,22 +3,29 @@
 A proxy resolves names itself, so only its own address can be checked at the dial; of a target
 behind it the literal address is checked, and names that mean the proxy's own machine are refused.
 Proxies are never taken from the environment (H-030).
+
+aiohttp, imported without reading the system's certificates.
+
+On import it creates two TLS contexts and reads these certificates for both, which takes longer than
+the rest. `GuardedConnector` creates its own when first needed; those of the library trust no one,
+so that they cannot be used.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from yarl import URL
 
 from tidings.errors import AddressError
 from tidings.fetching import address
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.fetching.guard import Guard
-from tidings.fetching.http.library import aiohttp
 from tidings.model.observed.outcome import FetchRequest
 from tidings.model.secret import Secret, reveal
 
@@ -120,3 +127,26 @@ def content_type_for(body: str) -> str:
     except ValueError:
         is_json = False
     return "application/json" if is_json else "application/x-www-form-urlencoded"
+
+
+__all__ = ["aiohttp"]
+
+
+@contextlib.contextmanager
+def without_certificates() -> Iterator[None]:
+    """Create TLS contexts meanwhile without system authorities."""
+    contexts: Any = ssl.SSLContext
+    usual = contexts.set_default_verify_paths
+    contexts.set_default_verify_paths = lambda _: None
+    try:
+        yield
+    finally:
+        contexts.set_default_verify_paths = usual
+
+
+with without_certificates():
+    import aiohttp
+    import aiohttp.abc
+    import aiohttp.client_proto
+    import aiohttp.http_exceptions
+    import aiohttp.resolver

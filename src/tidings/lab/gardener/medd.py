@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tidings.lab.gardener.demand import Capacity, overload
-from tidings.lab.gardener.garden import Costs, Days, Garden, Measures, measure
+from tidings.lab.gardener.garden import Capacity, Costs, Days, Garden, Measures, measure, overload
 from tidings.record import dataclass
 
 _EVEN = 1e-9

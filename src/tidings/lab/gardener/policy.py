@@ -12,12 +12,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tidings.lab.gardener.demand import excess
-from tidings.lab.gardener.garden import Days, Garden
+from tidings.lab.gardener.garden import Days, Garden, excess
 from tidings.lab.gardener.medd import maintain, wasteness
 from tidings.model.interval import HOUR, MINUTE, Duration, Instant
 from tidings.record import dataclass, replace
-from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
+from tidings.scheduling.paced.turns import TURNS, due_after, lateness
 from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,

@@ -9,7 +9,7 @@ import numpy as np
 from tidings.lab.policies.index_and_rates import STALENESS
 from tidings.model.interval import DAY, HOUR
 from tidings.record import dataclass
-from tidings.scheduling.paced.lateness import phases, wait_in_phase
+from tidings.scheduling.paced.turns import phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Ids, Instants, Market, Rows
 from tidings.scheduling.price.hours import HOURS, HoursState, PriceHours
 from tidings.scheduling.price.market import clear

@@ -14,9 +14,21 @@ from numpy.typing import ArrayLike
 
 from tidings.model.interval import DAY, SECOND, Duration, Instant
 from tidings.record import dataclass, replace
-from tidings.scheduling.beside import Beside, carry_over, freeze, recall
-from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
-from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Observation, Population, Rows, Signal
+from tidings.scheduling.paced.turns import TURNS, due_after, lateness
+from tidings.scheduling.policy import (
+    UNPOLLED,
+    Beside,
+    Columns,
+    Floats,
+    Instants,
+    Observation,
+    Population,
+    Rows,
+    Signal,
+    carry_over,
+    freeze,
+    recall,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,10 +13,9 @@ import numpy as np
 
 from tidings.lab.refresh.rates import divergence, fresh_wait, harmonic
 from tidings.record import dataclass
-from tidings.scheduling.effective import HINTS
-from tidings.scheduling.index import wait
+from tidings.scheduling.index import HINTS, wait
 from tidings.scheduling.index import worth as index
-from tidings.scheduling.paced.lateness import TURNS
+from tidings.scheduling.paced.turns import TURNS
 from tidings.scheduling.policy import Floats
 from tidings.scheduling.price.value import NOTHING, Values
 from tidings.scheduling.price.wic import Other

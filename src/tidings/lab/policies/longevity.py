@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tidings.lab.policies.index_and_rates import Sbr
 from tidings.record import dataclass
-from tidings.scheduling.beside import recall, widen
-from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows
+from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows, recall, widen
 from tidings.scheduling.price.policy import Price, PriceState
 from tidings.scheduling.price.value import Values
 

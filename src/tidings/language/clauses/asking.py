@@ -21,7 +21,7 @@ from tidings.language.clauses.clause import (
     read_positive_duration,
     unquote,
 )
-from tidings.language.clauses.selection import read_selector
+from tidings.language.clauses.patterns import read_selector
 from tidings.language.verify import check_address
 from tidings.model.interval import Duration, spell_duration
 from tidings.model.watch.asking import (

@@ -21,8 +21,7 @@ from tidings.language.clauses.clause import (
     word_types,
 )
 from tidings.language.clauses.conditions import read_conditions
-from tidings.language.clauses.patterns import read_pattern
-from tidings.language.clauses.selection import read_selector
+from tidings.language.clauses.patterns import read_pattern, read_selector
 from tidings.model.interval import Duration
 from tidings.model.observed.outcome import SECRET_HEADERS
 from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Expression, Interest, Not

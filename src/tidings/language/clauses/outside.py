@@ -8,7 +8,7 @@ from lark import Token
 
 from tidings.language.clauses.clause import Clause, Node, check_name, parts_of, read_positive_duration, unquote
 from tidings.language.words import either
-from tidings.model.outside import CreateEvent, DropEvent, EventSource
+from tidings.model.event_type import CreateEvent, DropEvent, EventSource
 
 MOST_WORDS = 100
 """of a command"""

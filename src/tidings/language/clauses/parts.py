@@ -20,8 +20,7 @@ from tidings.language.clauses.clause import (
     unquote,
     word_types,
 )
-from tidings.language.clauses.patterns import read_pattern
-from tidings.language.clauses.selection import read_selector
+from tidings.language.clauses.patterns import read_pattern, read_selector
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Then

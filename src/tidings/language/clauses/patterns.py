@@ -1,13 +1,19 @@
-"""Patterns of the user: RE2, so that none can run away (H-069). Compiled here only to be judged."""
+"""Patterns of the user: RE2, so that none can run away (H-069). Compiled here only to be judged.
+
+Selectors: `css "…"`, `xpath "…"`, `jsonpath "…"`, an allow-listed subset of each (R-08): no extension functions, no variables, no
+document(). The parsers are loaded when the first selector is read.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
 
 from lark import Token
 
-from tidings.language.clauses.clause import Clause, unquote
+from tidings.language.clauses.clause import Clause, Node, unquote
+from tidings.model.watch.interest import Selector
 
 LONGEST_PATTERN = 10_000
 LARGE_PROGRAM = 10_000
@@ -65,3 +71,114 @@ def _reason(error: Exception, pattern: str) -> str:
         kind = _NOT_IN_RE2_NAMES[found.lastgroup or ""]
         return f'"{found[0]}" is {kind}, which patterns here do not have (they are RE2: none of them can run away)'
     return text.removesuffix(f": {pattern}")
+
+
+LONGEST_SELECTOR = 1_000
+DEEPEST = 20
+"""Brackets may be nested this deep (H-074)."""
+XPATH_FUNCTIONS = frozenset(
+    {
+        *("last", "position", "count", "id", "local-name", "namespace-uri", "name"),
+        *("string", "concat", "starts-with", "contains", "substring-before", "substring-after", "substring"),
+        *("string-length", "normalize-space", "translate"),
+        *("boolean", "not", "true", "false", "lang", "number", "sum", "floor", "ceiling", "round"),
+        *("text", "node", "comment", "processing-instruction"),
+        *("and", "or", "div", "mod"),
+    }
+)
+"""The core functions of XPath 1.0, its tests of nodes, and the operators that may stand before a bracket."""
+
+_XPATH_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+_XPATH_CALL = re.compile(r"([^\W\d][\w.\-]*(?::[^\W\d][\w.\-]*)?)\s*\(")
+_XPATH_PREFIX = re.compile(r"([^\W\d][\w.\-]*):(?!:)")
+
+
+def read_selector(node: Node, clause: Clause) -> Selector:
+    """Return a selector; raises `FaultFoundError` (E06) if its language does not know it."""
+    *word, string = cast("list[Token]", node.children)
+    selector = Selector(cast("Any", word[0].lower() if word else "css"), unquote(string))
+    if clause.is_stored:
+        return selector
+    if reason := _judge(selector):
+        hint = HINTS[selector.language]
+        raise clause.fail(string.start_pos, "E06", f"bad {selector.language} selector: {reason}", hint=hint)
+    return selector
+
+
+def _judge(selector: Selector) -> str:
+    """Return what is wrong with a selector, or an empty text."""
+    if len(selector.text) > LONGEST_SELECTOR:
+        return f"longer than {LONGEST_SELECTOR} characters"
+    if _depth(selector.text) > DEEPEST:
+        return f"brackets are nested more than {DEEPEST} deep"
+    if not selector.text.strip() or "\x00" in selector.text or not _encodable(selector.text):
+        return "there is nothing that could match"
+    return _JUDGES[selector.language](selector.text)
+
+
+def _css(text: str) -> str:
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+    from tidings.document.select.css import explain_refusal, for_lexbor, why_not
+
+    if reason := explain_refusal(text):
+        return reason
+    try:
+        LexborHTMLParser("<p></p>").css(for_lexbor(text))
+    except SelectolaxError:
+        return why_not(text)
+    return ""
+
+
+def _xpath(text: str) -> str:
+    from lxml import etree
+
+    bare = _XPATH_STRING.sub("''", text)
+    if "$" in bare:
+        return "there are no variables"
+    for name in _XPATH_CALL.findall(bare):
+        if name not in XPATH_FUNCTIONS:
+            return f"there is no function {name}() in XPath 1.0"
+    prefixes = dict.fromkeys(_XPATH_PREFIX.findall(bare), "urn:any")
+    try:
+        found = etree.XPath(text, namespaces=prefixes)(etree.Element("html"))
+    except (etree.XPathError, ValueError) as error:
+        return str(error).lower() or "it cannot be read"
+    return "" if isinstance(found, list) else "it finds a value, not a part of the page"
+
+
+def _jsonpath(text: str) -> str:
+    from tidings.document.data.json_query import compile_path  # with its library, for those who write such a selector
+
+    try:
+        compile_path(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for letter in text:
+        if letter in "([":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif letter in ")]":
+            depth -= 1
+    return deepest
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeError:
+        return False
+    return True
+
+
+_JUDGES: Mapping[str, Callable[[str], str]] = {"css": _css, "xpath": _xpath, "jsonpath": _jsonpath}
+HINTS: Mapping[str, str] = {
+    "css": 'for example css "ul.jobs > li"',
+    "xpath": "for example xpath \"//ul[@class='jobs']/li\"; XPath 1.0 without extensions",
+    "jsonpath": 'for example jsonpath "$.items[*].price"',
+}

@@ -25,8 +25,7 @@ from tidings.language.dates import LONGEST, measure
 from tidings.language.verify import check_address
 from tidings.language.words import did_you_mean
 from tidings.model.watch.sentinel import Compare, History
-from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
-from tidings.model.watch.wording import PLACEHOLDERS, Wording, fill, holes
+from tidings.model.watch.telling import PLACEHOLDERS, Cap, Channel, Notify, Quiet, Rate, Wording, fill, holes
 
 LONGEST_WORDING = 16_384
 """Characters of the title and the text of a Notify clause."""

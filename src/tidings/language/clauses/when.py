@@ -18,15 +18,18 @@ from tidings.language.clauses.clause import (
     word_types,
 )
 from tidings.language.dates import (
+    clocks_text,
+    days_text,
     instant_of,
     measure,
     missing_day,
     nearest_zone,
+    read_clock,
     read_date,
+    read_days,
     swap_day_and_month,
     zone_of,
 )
-from tidings.language.hours import clocks_text, days_text, read_clock, read_days
 from tidings.model.interval import Duration, spell_duration
 from tidings.model.watch.timing import (
     DAILY,

@@ -6,21 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tidings.language import expressions
-from tidings.language.dates import point_text
+from tidings.language.dates import clock_text, clocks_text, days_text, point_text
 from tidings.language.expressions import number_text, quote, selector_text
-from tidings.language.hours import clock_text, clocks_text, days_text
 from tidings.language.write.table import NOTHING
+from tidings.model.event_type import EventSource
 from tidings.model.interval import spell_duration
-from tidings.model.outside import EventSource
-from tidings.model.watch.asking import BrowserStep, Header, Login, Render, Value
-from tidings.model.watch.commands import argv_of, is_command
+from tidings.model.watch.asking import BrowserStep, Header, Login, Render, Value, argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Compare, History, Lasting, Then, Watched
-from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.watch.telling import Cap, Channel, Notify, Quiet, Rate, Wording
 from tidings.model.watch.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
 from tidings.model.watch.weight import ChangeLife, Urgency
-from tidings.model.watch.wording import Wording
 
 _WORDS: Mapping[str, str] = {"history": "ChangeHistory"}
 _MANY = frozenset({"then", "exclude", "header", "notify"})

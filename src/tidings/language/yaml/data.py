@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tidings.language.dates import point_text
+from tidings.language.dates import clock_text, days_text, point_text
 from tidings.language.expressions import condition_text, number_text
-from tidings.language.hours import clock_text, days_text
 from tidings.language.write.printer import clauses_of
 from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.write.texts import channel_text, compare_text, lasting_text, rate_text, step_text
 from tidings.model.interval import spell_duration
-from tidings.model.watch.asking import Header, Login, Render, Value
-from tidings.model.watch.commands import argv_of, is_command
+from tidings.model.watch.asking import Header, Login, Render, Value, argv_of, is_command
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 from tidings.model.watch.sentinel import (

@@ -12,12 +12,10 @@ from typing import Any, Final, Literal
 
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
-from tidings.model.observed.change import ChangeSet
-from tidings.model.observed.composite import Composite
+from tidings.model.observed.change import ChangeSet, Composite
 from tidings.model.observed.page import HostState, PageState
 from tidings.model.observed.poll_reason import PollReason
-from tidings.model.observed.reading import ValueRow
-from tidings.model.observed.version import Blob, Digest, Member, NewBody, Version
+from tidings.model.observed.version import Blob, Digest, Member, NewBody, ValueRow, Version
 from tidings.model.watch.sentinel import State
 from tidings.model.watch.weight import WHOLE
 from tidings.record import dataclass

@@ -1,8 +1,17 @@
-"""How a page is asked for: method, headers, body, frames, browser, proxy (contracts §3: most of it is part of what a page is)."""
+"""How a page is asked for: method, headers, body, frames, browser, proxy (contracts §3: most of it is part of what a page is).
+
+Commands as sources of pages: the output of a program of this machine, at an address `command:`
+that holds its words.
+
+Only the sentence `Using command "…" "…"` makes such an address. No address that a page names is
+ever one.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from collections.abc import Sequence
+from typing import Final, Literal, Protocol
+from urllib.parse import quote, unquote
 
 from tidings.model.interval import Duration
 from tidings.record import dataclass
@@ -136,3 +145,32 @@ def secret_names(asks: Asks) -> tuple[str, ...]:
         values += [asks.login.user, Value(asks.login.password, is_secret=True)]
     values += [step.value for step in asks.steps]
     return tuple(dict.fromkeys(value.text for value in values if value is not None and value.is_secret))
+
+
+SCHEME: Final = "command:"
+HOST: Final = "command"
+"""What stands for the host of all commands: it has no gap, since nobody is asked."""
+_PLAIN: Final = "/-_.:=,@+~"
+
+
+def is_command(url: str) -> bool:
+    """Return whether an address is that of a command."""
+    return url[: len(SCHEME)].lower() == SCHEME
+
+
+def url_of(argv: Sequence[str]) -> str:
+    """Return the address of a command, the same for the same words."""
+    import shlex
+
+    return SCHEME + quote(shlex.join(argv), safe=_PLAIN)
+
+
+def argv_of(url: str) -> tuple[str, ...]:
+    """Return the words of the command at an address; raises `ValueError` if it has none."""
+    import shlex
+
+    argv = tuple(shlex.split(unquote(url[len(SCHEME) :], errors="strict")))
+    if not argv or not argv[0]:
+        message = "it names no program"
+        raise ValueError(message)
+    return argv

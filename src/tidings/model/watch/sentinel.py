@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from tidings.model.event_type import CreateEvent, DropEvent, EventSource
 from tidings.model.interval import Duration
-from tidings.model.outside import CreateEvent, DropEvent, EventSource
 from tidings.model.watch.asking import PLAIN, Asking
 from tidings.model.watch.extract import Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import (

@@ -15,7 +15,7 @@ from tidings.errors import UsageError
 from tidings.model.observed.change import ChangeSet
 from tidings.presentation.marks import escape
 from tidings.presentation.views import pages
-from tidings.presentation.views.jump import jump
+from tidings.presentation.views.pages import jump
 from tidings.presentation.views.rows import Row, rows_of
 from tidings.presentation.views.script import MOST_EDITS, Script, script_of
 from tidings.presentation.views.table import table

@@ -42,7 +42,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import DAY, HOUR, MINUTE, SECOND, Duration, Instant
 from tidings.record import dataclass, replace
-from tidings.scheduling.paced.lateness import TURNS, due_after, lateness
+from tidings.scheduling.paced.turns import TURNS, due_after, lateness
 from tidings.scheduling.policy import (
     NEVER,
     UNPOLLED,

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from tidings.model.interval import SECOND, Duration
 from tidings.record import dataclass
-from tidings.scheduling.beside import widen
 from tidings.scheduling.policy import (
     UNPOLLED,
     Column,
@@ -29,6 +28,7 @@ from tidings.scheduling.policy import (
     Observation,
     Population,
     Rows,
+    widen,
 )
 from tidings.scheduling.price.lookahead import Ticks, plan
 from tidings.scheduling.price.policy import Price, PriceState

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import DAY, HOUR, MINUTE, NEVER, SECOND, Duration, Instant
 from tidings.record import dataclass, replace
-from tidings.scheduling import effective
-from tidings.scheduling.beside import Beside, carry_over, freeze, recall
-from tidings.scheduling.paced.lateness import FIRST, TURNS, due_after
+from tidings.scheduling import index
+from tidings.scheduling.paced.turns import FIRST, TURNS, due_after
 from tidings.scheduling.policy import (
     UNPOLLED,
+    Beside,
     Columns,
     Floats,
     Instants,
@@ -30,6 +30,9 @@ from tidings.scheduling.policy import (
     Population,
     Rows,
     Signal,
+    carry_over,
+    freeze,
+    recall,
 )
 from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.value import COLUMNS, Values, floor_price, values
@@ -85,7 +88,7 @@ class Price:
     the page's own `longest` (guard 5 is off).
     """
 
-    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | effective.HINTS
+    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | index.HINTS
     weighs_hints: ClassVar[bool] = True
     """Whether ages are effective ages; hints do not move fixed instants."""
     index_tells: ClassVar[bool] = True
@@ -135,7 +138,7 @@ class Price:
         one per row.
         """
         age = (now - np.maximum(population["last_polled"][rows], 0)).astype(np.float64)
-        return effective.age(population, age, rows) if self.weighs_hints else age
+        return index.effective_age(population, age, rows) if self.weighs_hints else age
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
@@ -154,7 +157,7 @@ class Price:
         level = max(price, self.floor)
         wished = self.waits(self.worth(state, level, rows) if worth is None else worth, level)
         if self.weighs_hints:
-            wished = effective.wait(population, wished, rows)
+            wished = index.wait_to_age(population, wished, rows)
         if (suspicion := state.suspicion[rows]).any():
             differs, relooks = suspicion >= _SATURATED, suspicion >= _SATURATED + _RELOOKS
             wished = np.where(differs, np.where(relooks, self.shortest, self.pace), wished)
@@ -228,7 +231,7 @@ class Price:
         """Return the state after polls, with saturation detected or ended (guard 6)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
-        answered = {"hinted": 0} if effective.is_heard_of(state.population) else {}
+        answered = {"hinted": 0} if index.is_heard_of(state.population) else {}
         population = state.population.set(rows, {"last_polled": at, **answered})
         if not (changed | state.suspicion[rows]).any():
             return replace(state, population=population)
@@ -246,7 +249,7 @@ class Price:
         polled.
         """
         rows, here = state.population.present(ids)
-        return replace(state, population=effective.hint(state.population, rows, signal.age[here]))
+        return replace(state, population=index.hint(state.population, rows, signal.age[here]))
 
     def next_due(self, state: PriceState, ids: ArrayLike, now: Instant, price: float) -> Instants:
         """Return when the wait of each page is over, `now` if it is already."""
@@ -275,7 +278,7 @@ def without_hints(state: P) -> P:
     """Return the state without pending hints: the next polls consume them, so they do not affect
     the long-run cost.
     """
-    return replace(state, population=effective.without_hints(state.population))
+    return replace(state, population=index.without_hints(state.population))
 
 
 def _suspect(

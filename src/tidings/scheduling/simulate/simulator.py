@@ -34,8 +34,7 @@ from tidings.scheduling.policy import (
     Rows,
     State,
 )
-from tidings.scheduling.simulate.ledger import Ledger, Polls, account
-from tidings.scheduling.simulate.trace import Trace
+from tidings.scheduling.simulate.ledger import Ledger, Polls, Trace, account
 
 
 class Driver(Protocol):

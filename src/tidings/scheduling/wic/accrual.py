@@ -15,8 +15,7 @@ from collections import deque
 import numpy as np
 
 from tidings.scheduling.population import Floats, Rows
-from tidings.scheduling.wic.life import WicLife, few_changes
-from tidings.scheduling.wic.urgency import PolyExponential, UrgencyTable, WicUrgency
+from tidings.scheduling.wic.urgency import PolyExponential, UrgencyTable, WicLife, WicUrgency, few_changes
 
 EXACT_EVERY = 1_000
 """Instants after which sums with windows are recomputed from the stored π: differences drift."""

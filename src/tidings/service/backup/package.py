@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
-from tidings.archive.names import is_file_name
+from tidings.archive.files import is_file_name
 from tidings.errors import BackupError
 from tidings.model.interval import Instant
 from tidings.record import dataclass

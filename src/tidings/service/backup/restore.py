@@ -17,7 +17,7 @@ from tidings.errors import BackupError, PollerBusyError
 from tidings.fetching import files
 from tidings.fetching.guard import Guard
 from tidings.model.observed.unit import Event, SentinelMove
-from tidings.model.watch import commands
+from tidings.model.watch import asking
 from tidings.record import dataclass
 from tidings.service.backup.locked import unlock
 from tidings.service.backup.package import LOCKED, Manifest, Package
@@ -175,7 +175,7 @@ def _reaches_inside(sentinel: Sentinel) -> bool:
     public, as far as it is written out.
     """
     return any(
-        commands.is_command(page.url) or files.is_file(page.url) or _is_private(urlsplit(page.url).hostname or "")
+        asking.is_command(page.url) or files.is_file(page.url) or _is_private(urlsplit(page.url).hostname or "")
         for page in sentinel.pages
     )
 

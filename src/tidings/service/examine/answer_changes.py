@@ -10,10 +10,17 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tidings.detection.ask.headers import evaluate_headers, header_names, keep_headers
 from tidings.detection.ask.summary import summary
-from tidings.detection.kinds.states import OK, evaluate_states, state_of, watches_state
-from tidings.document.text.canonical import RULES_VERSION
+from tidings.detection.kinds.status import (
+    OK,
+    evaluate_headers,
+    evaluate_states,
+    header_names,
+    keep_headers,
+    state_of,
+    watches_state,
+)
+from tidings.document.text.words import RULES_VERSION
 from tidings.model.event_type import EventType
 from tidings.model.observed.outcome import SECRET_HEADERS, Fetched
 from tidings.model.observed.unit import ChangeRow

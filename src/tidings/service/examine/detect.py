@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tidings.detection.ask.summary import summary
-from tidings.detection.find.marks import remember
+from tidings.detection.find.keyed import remember
 from tidings.detection.find.window import is_partial
 from tidings.detection.job.contract import Absent, Examination, Found, FramedJob, Job, Wanted
 from tidings.detection.job.run import examine, examine_framed
 from tidings.detection.kinds.interests import interests_of
 from tidings.document.select.extraction import extraction_of
-from tidings.document.text.canonical import RULES_VERSION
+from tidings.document.text.words import RULES_VERSION
 from tidings.isolation.runner import Died, Done
 from tidings.model.event_type import EventType
-from tidings.model.observed.reading import ValueRow
 from tidings.model.observed.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
+from tidings.model.observed.version import ValueRow
 from tidings.record import dataclass, replace
 from tidings.service.examine.extremes import with_extremes
 from tidings.service.show.records import spell_gap

@@ -17,7 +17,7 @@ from tidings.model.observed.page import MOVED_SIGHTS
 from tidings.model.observed.unit import Event
 from tidings.record import dataclass, replace
 from tidings.service.examine.judge import xxh3
-from tidings.service.plan.jitter import lengthen
+from tidings.service.plan.spread import lengthen
 
 if TYPE_CHECKING:
     from tidings.detection.job.contract import Examination

@@ -15,7 +15,7 @@ from typing import Final
 
 from lxml import etree
 
-from tidings.archive.names import is_file_name
+from tidings.archive.files import is_file_name
 from tidings.errors import (
     StoreBusyError,
     StoreDamagedError,
@@ -29,9 +29,9 @@ from tidings.model.interval import Instant
 from tidings.model.observed.version import Blob
 from tidings.record import dataclass
 from tidings.service.explain import plan_summary
-from tidings.service.health import browser, machine, promises, sources
+from tidings.service.health import machine, promises, sources
 from tidings.service.health.machine import Usage, Version, quote
-from tidings.service.secrets import kept_secrets
+from tidings.service.secrets import secrets
 from tidings.service.show.finding import Finding, fail, ok, shorten, spell_count, spell_since, warn
 from tidings.service.sources import websub
 from tidings.settings import Settings
@@ -327,9 +327,9 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "quick check": _whole,
     "blobs": _bodies,
     "invariants": _invariants,
-    "secrets": lambda ward: _health(ward, kept_secrets.findings, vault=Vault(ward.settings.data)),
+    "secrets": lambda ward: _health(ward, secrets.findings, vault=Vault(ward.settings.data)),
     "lease": _lease,
-    "browser": lambda ward: _health(ward, browser.findings, settings=ward.settings),
+    "browser": lambda ward: _health(ward, machine.findings, settings=ward.settings),
     "intervals": lambda ward: _health(ward, promises.promises, settings=ward.settings),
     "budget": lambda ward: _health(ward, plan_summary.findings, now=ward.now),
     "class": lambda ward: _health(ward, promises.classes, settings=ward.settings, now=ward.now),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import DAY, SECOND
 from tidings.model.watch.sentinel import FetchEvery
 from tidings.model.watch.weight import WHOLE
-from tidings.service.explain.budget_report import purses, render_cost
+from tidings.service.explain.plan_summary import purses, render_cost
 from tidings.service.health.intents import meaning_of
 from tidings.service.show.finding import Finding, ok, shorten, spell_count, spell_length, warn
 from tidings.service.watch.watchlist import Subscription, WatchedSentinel
@@ -17,7 +17,7 @@ from tidings.storage.watches import sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.scheduling.timetable.admission import Admission
+    from tidings.scheduling.timetable.intervals import Admission
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
@@ -65,7 +65,7 @@ def _admissions(
     """Yield for the budget, and for each host that is spaced, what mends it and whether its polls fit (bid §7)."""
     import numpy as np  # only for who has such pages: doctor starts quickly
 
-    from tidings.scheduling.timetable.admission import admit
+    from tidings.scheduling.timetable.intervals import admit
 
     intervals, costs = np.array([i for _, i, _ in asked]), np.array([cost for *_, cost in asked])
     yield (

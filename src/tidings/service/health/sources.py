@@ -12,7 +12,7 @@ from tidings.record import dataclass
 from tidings.service.health import interruptions, news_troubles, overdue, page_troubles
 from tidings.service.health.reading import HealthReading
 from tidings.service.health.trouble import Health, Trouble
-from tidings.service.secrets import kept_secrets
+from tidings.service.secrets import secrets
 from tidings.service.show.finding import Finding, shorten, spell_since
 from tidings.storage.db import leases
 from tidings.storage.db.lock import PollerLock
@@ -86,7 +86,7 @@ def _find_stopped_poller(reading: HealthReading) -> Iterator[Trouble]:
 
 def _find_unopened_secrets(reading: HealthReading) -> Iterator[Trouble]:
     """Yield what keeps secrets from being opened: nothing that needs one is asked or sent meanwhile."""
-    for finding in kept_secrets.findings(reading.c, Vault(reading.settings.data)):
+    for finding in secrets.findings(reading.c, Vault(reading.settings.data)):
         if finding.status != "ok":
             yield Trouble(
                 brief="secrets", words=finding.detail, mend=finding.mend, severity=finding.status, is_general=True

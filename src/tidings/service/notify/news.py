@@ -1,25 +1,40 @@
-"""News: what a sentinel has to tell, read from the log of events, and the messages that tell it."""
+"""News: what a sentinel has to tell, read from the log of events, and the messages that tell it.
+
+Bulletins: what concerns the whole service is announced once to each recipient, however many sentinels notify them.
+
+A bulletin is for states in which no page of its own is at fault: this machine's network, clock, disk or database. It waits for no rate,
+quiet hours or cap of a Notify clause.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tidings.detection.kinds.states import watches_state
-from tidings.model.observed.unit import DeliveryDraft
+from tidings.detection.kinds.status import watches_state
+from tidings.model.observed.unit import DeliveryDraft, Unit
 from tidings.notification.rendering import News, render
-from tidings.service.show.records import NOTICES, STATES, TROUBLES, Record, change_record, notice_record
+from tidings.service.show.records import (
+    NOTICES,
+    STATES,
+    TROUBLES,
+    Record,
+    bulletin_record,
+    change_record,
+    notice_record,
+)
+from tidings.service.watch.watchlist import NotifyTarget
 from tidings.storage.observed import pages
-from tidings.storage.watches import changes, events, subscriptions
+from tidings.storage.watches import changes, deliveries, events, sentinels, subscriptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
 
     from tidings.model.interval import Instant
     from tidings.model.observed.unit import ChangeRow, Event
     from tidings.model.watch.sentinel import Presentation
-    from tidings.service.watch.watchlist import NotifyTarget, WatchedPage, WatchedSentinel
+    from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel, Watchlist
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
 
@@ -175,3 +190,67 @@ def gather(
         and (event.sentinel_id is not None or not any(begun <= event.at < ended for begun, ended in pauses))
     ]
     return sorted(told, key=lambda pair: pair[0])
+
+
+class Bulletins:
+    """Writes bulletins for the sentinels of a watchlist."""
+
+    def __init__(self, watchlist: Watchlist) -> None:
+        self._watchlist = watchlist
+
+    def unit(
+        self,
+        event: Event,
+        *,
+        epoch: int,
+        concerned: Collection[int] | None = None,
+        unread: Iterable[tuple[SentinelRow, Sequence[NotifyTarget]]] = (),
+    ) -> Unit:
+        """Return what stores an event of the whole service (`records.BULLETINS`) and notifies each recipient of it.
+
+        `concerned` are the sentinels whose recipients are notified; None: of all. `unread` are those whose text makes no sense, with the recipients
+        that they had before.
+
+        Args:
+            event: The event of the whole service.
+            epoch: The poller's epoch.
+            concerned: The sentinels whose receivers are notified; None for all.
+            unread: Sentinels whose text makes no sense, with the receivers that they had.
+        """
+        drafts = list(self.drafts(event, concerned=concerned))
+        notified = {draft.endpoint_id for draft in drafts}
+        for row, targets in unread:
+            drafts += [
+                draft_for(target, row, [bulletin_record(event)], event.at, events=(0,))
+                for target in targets
+                if target.endpoint_id not in notified
+            ]
+            notified.update(target.endpoint_id for target in targets)
+        return Unit(at=event.at, epoch=epoch, events=(event,), deliveries=tuple(drafts))
+
+    def drafts(
+        self, event: Event, *, place: int = 0, concerned: Collection[int] | None = None
+    ) -> Iterator[DeliveryDraft]:
+        """Yield a message to each recipient of enabled sentinels; the event is at `place` of the unit that it is written with."""
+        record = bulletin_record(event)
+        notified: set[int] = set()
+        for held in self._watchlist.sentinels.values():
+            if held.row.state != "enabled" or (concerned is not None and held.row.id not in concerned):
+                continue
+            for target in held.error_targets() or held.everybody():
+                if target.endpoint_id not in notified:
+                    notified.add(target.endpoint_id)
+                    yield draft(target, held, [record], event.at, events=(place,))
+
+
+def recipients_before(
+    connection: Connection, sentinel_ids: Iterable[int]
+) -> list[tuple[SentinelRow, tuple[NotifyTarget, ...]]]:
+    """Return sentinels with the endpoints that each has sent to."""
+    return [
+        (
+            sentinels.get(connection, id_),
+            tuple(NotifyTarget(kind, at, scheme) for at, kind, scheme in deliveries.endpoints_of(connection, id_)),
+        )
+        for id_ in sorted(sentinel_ids)
+    ]

@@ -32,7 +32,7 @@ from tidings.service.behaviour import (
 )
 from tidings.service.notify import news, quiet_hours
 from tidings.service.show.records import NOTICES
-from tidings.storage.watches import timers
+from tidings.storage.watches import rules
 
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing
@@ -287,11 +287,11 @@ def _everybody(key: str, held: WatchedSentinel) -> RateLine:
 
 def list_inherited(connection: Connection) -> list[int]:
     """Return the sentinels for which timers of older versions of Tidings gather news."""
-    return sorted({timer.ref for timer in timers.due(connection, FAR) if timer.kind.startswith("digest.")})
+    return sorted({timer.ref for timer in rules.due_timers(connection, FAR) if timer.kind.startswith("digest.")})
 
 
 def _list_inherited(connection: Connection, sentinel_id: int) -> list[Timer]:
-    return [t for t in timers.due(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
+    return [t for t in rules.due_timers(connection, FAR) if t.ref == sentinel_id and t.kind.startswith("digest.")]
 
 
 def _make_rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> WantedRule:

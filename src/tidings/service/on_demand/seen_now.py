@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.detection.job.contract import Part
     from tidings.isolation.runner import Runner
-    from tidings.model.observed.reading import Reading
+    from tidings.model.observed.version import Reading
     from tidings.model.watch.sentinel import Sentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database

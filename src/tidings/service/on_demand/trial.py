@@ -23,7 +23,7 @@ from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.weight import WHOLE
 from tidings.record import dataclass, replace
 from tidings.service.examine.framed_page import list_followed
-from tidings.service.explain.budget_report import render_cost
+from tidings.service.explain.plan_summary import render_cost
 from tidings.service.on_demand.add_answer import page_warnings
 from tidings.service.on_demand.seen_now import SeenNow, finds_nothing, record_of
 from tidings.service.on_demand.trial_on_stored import Hindsight, hindsight

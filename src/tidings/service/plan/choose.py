@@ -15,7 +15,7 @@ from tidings.model.observed.unit import Grant
 from tidings.model.watch.weight import WHOLE
 from tidings.scheduling import allocator
 from tidings.scheduling.needs import Sought, Supply, ranks
-from tidings.scheduling.paced.lateness import FIRST
+from tidings.scheduling.paced.turns import FIRST
 from tidings.scheduling.policy import Floats, Ids, Mask, Rows
 from tidings.scheduling.population import Instants
 from tidings.service.watch.page_schedule import importance_to

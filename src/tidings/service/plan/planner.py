@@ -18,7 +18,7 @@ from tidings.clock import SECOND
 from tidings.model.watch.weight import WHOLE
 from tidings.scheduling.needs import BY_DEMAND
 from tidings.scheduling.policy import NEVER, Policy
-from tidings.scheduling.price.dry_run import STEP
+from tidings.scheduling.price.market import STEP
 from tidings.service.plan.choose import Chooser, Limits
 from tidings.service.plan.expected import has_expectations, list_expected
 from tidings.service.plan.next_poll import Dues

@@ -18,10 +18,9 @@ from tidings.clock import DAY
 from tidings.record import replace
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import NEVER, Floats, HeedsHours, Ids, Instants, Market, Prices
-from tidings.scheduling.price.contest import GuardedWic, contest
-from tidings.scheduling.price.dry_run import STEP, STEPS, hourly_spend
-from tidings.scheduling.price.market import REMEMBERED, Trim
+from tidings.scheduling.price.market import REMEMBERED, STEP, STEPS, Trim, hourly_spend
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.wic import GuardedWic, contest
 from tidings.service.watch.page_schedule import first_open_on_change
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tidings.clock import HOUR, SECOND
-from tidings.scheduling import effective
+from tidings.scheduling import index
 from tidings.scheduling.learned import has_compared
 from tidings.scheduling.policy import (
     NEVER,
@@ -93,7 +93,7 @@ class Proposals:
         self.cost = cost
         self._code = code
         self._hearing = hearing
-        self._weighs_hints = policy.reads >= effective.HINTS
+        self._weighs_hints = policy.reads >= index.HINTS
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()
         """pages that could not be polled for a while since their last good poll"""

@@ -4,6 +4,9 @@ F-32).
 Of due times within one second, ticks are delayed within the first half of their slack, so that they
 stay on time, and others are advanced by up to a tenth of their wait, which is still a whole cycle.
 Without randomness a recomputation or restart moves nothing.
+
+Deterministic jitter: the same share for the same key, so that a recomputation or restart moves
+nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from xxhash import xxh3_64_intdigest
+
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.scheduling.policy import NEVER
-from tidings.service.plan.jitter import share
+from tidings.scheduling.population import NEVER
 from tidings.service.watch.page_schedule import Tick, bounds, importance, tick_of
 
 if TYPE_CHECKING:
@@ -117,3 +121,17 @@ class Apart:
             left = tick.deadline - now
             return left // 2 if left > 0 else max(0, tick.deadline - tick.at)
         return max(0, due - (page.state.checked_at or 0)) // 10
+
+
+MOST: Final = 0.2
+"""Longest extension of a wait, as a share of it."""
+
+
+def share(key: str | int, turn: int = 0) -> float:
+    """Return a number in [0, 1), uniform over keys and, for one key, over turns."""
+    return xxh3_64_intdigest(f"{key} {turn}".encode()) / 2.0**64
+
+
+def lengthen(duration: Duration, key: str | int, turn: int = 0) -> Duration:
+    """Return a wait (µs) extended by up to a fifth, never shortened."""
+    return round(duration * (1 + MOST * share(key, turn)))

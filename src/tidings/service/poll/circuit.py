@@ -1,20 +1,24 @@
-"""The circuit breaker of a host: after five failures in a row it gets single requests, with pauses
-that double up to a day, plus up to a fifth that differs from host to host (F-16). One 429 is
-enough.
+"""Who is asked no more for now: a host after five failures in a row, and all hosts when our own
+network fails.
 
 Pages have their own back-off; this keeps a host's many pages from trying it in turn while it is
 down.
+
+During an outage pages keep their state: none is marked as failing. Events record its start and end;
+recipients of changes are notified of both if it lasts for an hour.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from tidings.clock import DAY, MINUTE
-from tidings.service.plan.jitter import lengthen
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.event_type import EventType
+from tidings.service.plan.spread import lengthen
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Duration
+    from tidings.model.interval import Duration, Instant
     from tidings.model.observed.outcome import Outcome
 
 TRIPS_AFTER: Final = 5
@@ -45,3 +49,57 @@ class Circuits:
             return 0
         pause: Duration = FIRST_PAUSE * 2 ** min(failures - TRIPS_AFTER, 16)
         return lengthen(min(pause, DAY), host, failures)
+
+
+LEAST_HOSTS: Final = 3
+"""Fewer hosts do not show the state of the network."""
+REMEMBERED = 10 * MINUTE
+"""Older answers are ignored."""
+LASTING: Final[Duration] = HOUR
+"""Recipients are notified once an outage has lasted this long; a restarting router is not news."""
+
+
+class NetworkWatch:
+    """Stores the last answer of each host."""
+
+    def __init__(self) -> None:
+        self._last: OrderedDict[str, tuple[Instant, bool]] = OrderedDict()
+        self._unreachable = 0
+        self._since: Instant | None = None
+        self._is_announced = False
+
+    def news(self, at: Instant) -> tuple[tuple[EventType, Instant], ...]:
+        """Return what is new since the last call: (event type, start of the outage), at most one of
+        each type.
+        """
+        if not self.is_down:
+            since, self._since = self._since, None
+            was_announced, self._is_announced = self._is_announced, False
+            if since is None:
+                return ()
+            return ((EventType.NETWORK_UP, since), *(((EventType.NETWORK_BACK, since),) if was_announced else ()))
+        if self._since is None:
+            self._since = at
+            return ((EventType.NETWORK_DOWN, at),)
+        if at - self._since >= LASTING and not self._is_announced:
+            self._is_announced = True
+            return ((EventType.NETWORK_AWAY, self._since),)
+        return ()
+
+    def hear(self, host: str, *, reached: bool, at: Instant) -> None:
+        """Record whether a host could be reached; an HTTP error is an answer."""
+        self._forget(host)
+        self._last[host] = (at, reached)
+        self._unreachable += not reached
+        while self._last and next(iter(self._last.values()))[0] < at - REMEMBERED:
+            self._forget(next(iter(self._last)))
+
+    @property
+    def is_down(self) -> bool:
+        """Return whether more than half of the recently asked hosts could not be reached."""
+        return len(self._last) >= LEAST_HOSTS and self._unreachable * 2 > len(self._last)
+
+    def _forget(self, host: str) -> None:
+        known = self._last.pop(host, None)
+        if known is not None:
+            self._unreachable -= not known[1]

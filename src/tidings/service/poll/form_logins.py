@@ -16,7 +16,7 @@ from tidings.clock import SECOND
 from tidings.document.structures.login_form import LoginForm, LoginPage, LoginQuestion, read
 from tidings.errors import AddressError
 from tidings.fetching import address
-from tidings.fetching.http import redirects
+from tidings.fetching.http import journey
 from tidings.isolation.runner import Died
 from tidings.model.observed.outcome import Failed, Fetched, Unchanged, Validators
 from tidings.model.secret import Secret, reveal
@@ -128,7 +128,7 @@ class _Visit:
             url=login.url,
             method="GET",
             body=None,
-            headers=redirects.headers_for(login.url, first=self._request.url, headers=self._request.headers),
+            headers=journey.headers_for(login.url, first=self._request.url, headers=self._request.headers),
             validators=Validators(),
             final_url="",
             render="",

@@ -27,8 +27,7 @@ from tidings.model.observed.unit import Event, Grant, PollRecord, Unit
 from tidings.record import dataclass, replace
 from tidings.service.examine.judge import is_contradiction, is_known
 from tidings.service.examine.poll_result import PollResult
-from tidings.service.poll.circuit import Circuits
-from tidings.service.poll.network import NetworkWatch
+from tidings.service.poll.circuit import Circuits, NetworkWatch
 from tidings.service.show.records import BULLETINS, bulletin_record
 from tidings.storage.observed import polls
 from tidings.storage.write import charge
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from tidings.model.observed.outcome import ErrorKind, FetchRequest
     from tidings.model.observed.page import HostState
     from tidings.model.observed.unit import Charged
-    from tidings.service.notify.bulletins import Bulletins
+    from tidings.service.notify.news import Bulletins
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.frames import Ask
     from tidings.service.poll.poller import Poller

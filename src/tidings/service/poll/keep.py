@@ -15,7 +15,7 @@ from tidings.archive.archive import WritePlan
 from tidings.errors import BlobError
 from tidings.record import replace
 from tidings.storage.observed import versions
-from tidings.storage.retention import garbage
+from tidings.storage.retention import retention
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
@@ -68,7 +68,7 @@ class Keeper:
         await self._commit(replace(unit, bodies=(), blobs=plan.blobs, garbage=plan.garbage))
         if plan.garbage:
             self._archive.remove(plan.garbage)
-            await self._store.write(garbage.clear, plan.garbage)
+            await self._store.write(retention.clear, plan.garbage)
 
 
 def keeping(archive: Archive) -> Keep:

@@ -14,7 +14,7 @@ from tidings.events.expression import Plus
 from tidings.events.operators.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.model.interval import ExecutionInterval, spell_duration
-from tidings.model.observed.composite import PagePart
+from tidings.model.observed.change import PagePart
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.model.observed.version import version_id
 from tidings.model.watch.weight import WHOLE

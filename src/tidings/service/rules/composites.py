@@ -7,6 +7,8 @@ what was found a window before and after, and only if the page was polled in bet
 Where the window is said (`within`), a part that was found makes a need of the others (a CEI of paper 001, as AuctionWatch(k)): each of their pages is
 to be polled in the last tenth of the window, when one poll sees all that the window lets count. A look of any other origin in that time
 serves as well.
+
+Looks: whether a sentinel has had a good look at one of its pages between two instants, as the records of polls tell.
 """
 
 from __future__ import annotations
@@ -22,14 +24,14 @@ from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.observed.poll_reason import PollReason, Why
-from tidings.model.watch.sentinel import FetchAt, FetchEvery
+from tidings.model.watch.timing import FetchAt, FetchEvery
 from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, WantedRule, name_logged, own, postpone
 from tidings.service.rules.joint_reports import JointReport, list_named_pages
-from tidings.service.rules.recent_polls import was_polled
 from tidings.service.watch.composite_parts import PART, Joint, joint_of, kind_of
 from tidings.service.watch.cursors import hours_of, ticks_of
 from tidings.service.watch.needs import LOOKED, Deadline
 from tidings.service.watch.watchlist import Subscription
+from tidings.storage.observed import polls
 from tidings.storage.watches import changes, subscriptions
 
 if TYPE_CHECKING:
@@ -328,3 +330,28 @@ def _kinds_between(connection: Connection, sentinel_id: int, first: Instant, las
     labels = _labels(connection, sentinel_id)
     found = changes.parts_between(connection, sentinel_id, first, last)
     return {(labels.get(row.row.subscription_id, ""), row.row.kind) for row in found}
+
+
+def was_polled(connection: Connection, held: WatchedSentinel, page: str, first: Instant, last: Instant) -> bool:
+    """Return whether each page of this name was looked at for a sentinel, well, in [first, last].
+
+    On change every good look counts. With ticks the look that serves one of them does: it may be another sentinel's, but what comes
+    between is not seen.
+    """
+    rows = [row for row in subscriptions.listing(connection, sentinel_id=held.row.id) if row.label == page]
+    return bool(rows) and all(_was_polled(connection, Subscription(row, held), first, last) for row in rows)
+
+
+def _was_polled(connection: Connection, sub: Subscription, first: Instant, last: Instant) -> bool:
+    if sub.interval is None:
+        return bool(polls.good(connection, sub.row.page_id, first, last))
+    ticks = ticks_of(sub)
+    between = sub.interval.interval if isinstance(sub.interval, FetchEvery) else 7 * DAY
+    tick = ticks.first_tick(first - between)
+    while (asked := ticks.execution_interval(tick)).start - (asked.end - asked.start) <= last:
+        earliest = asked.start - (asked.end - asked.start)
+        at = next(iter(polls.good(connection, sub.row.page_id, earliest, last)), None)
+        if at is not None and at >= first:
+            return True
+        tick = ticks.next_tick(tick)
+    return False

@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tidings.document.text.canonical import RULES_VERSION
+from tidings.document.text.words import RULES_VERSION
 from tidings.language import expressions
 from tidings.model.event_type import EventType
-from tidings.model.observed.change import ChangeSet
-from tidings.model.observed.composite import Composite, PagePart, Verdict
+from tidings.model.observed.change import ChangeSet, Composite, PagePart, Verdict
 from tidings.model.observed.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
 from tidings.record import dataclass, replace
 from tidings.service.behaviour import NO_DEEDS, Deeds

@@ -7,8 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tidings.events.expression import Periodic, from_json
-from tidings.events.postponed import postpone
-from tidings.events.rewound import earlier, rewound
+from tidings.events.shifts import earlier, postpone, take_back
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.record import dataclass, replace
@@ -110,12 +109,12 @@ def at_latest(state: Mapping[str, Any], now: Instant) -> Mapping[str, Any]:
         return state
     back: dict[str, Any] = {
         **state,
-        "engine": rewound(_without_calendar(state["engine"]), now),
+        "engine": take_back(_without_calendar(state["engine"]), now),
         "memory": earlier(state["memory"], ahead, after=now),
         "pauses": [pause for pause in state.get("pauses", ()) if pause[1] <= now],
     }
     if pause := state.get("pause"):
-        rules = pause["rules"] and rewound(_without_calendar(pause["rules"]), now)
+        rules = pause["rules"] and take_back(_without_calendar(pause["rules"]), now)
         back["pause"] = {**pause, "since": min(pause["since"], now), "rules": rules}
     return back
 

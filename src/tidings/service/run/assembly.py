@@ -21,8 +21,8 @@ from tidings.scheduling.policies import reads_of
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
-from tidings.service.notify.bulletins import Bulletins
 from tidings.service.notify.deliver import Deliverer
+from tidings.service.notify.news import Bulletins
 from tidings.service.notify.rates import Flapping, NotifyBehaviour
 from tidings.service.notify.send import Sending
 from tidings.service.poll.build_request import RequestBuilder
@@ -44,7 +44,7 @@ from tidings.service.run.from_settings import budgets, open_fetcher, open_planne
 from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.only_poller import lead, open_alone
 from tidings.service.run.senders import open_senders, read_signing
-from tidings.service.secrets import references, resolving
+from tidings.service.secrets import references
 from tidings.service.sentinels.lives import Lives
 from tidings.service.sources.outside_events import OutsideEvents
 from tidings.service.sources.outside_sources import Sources
@@ -54,15 +54,14 @@ from tidings.service.upkeep import wrong_clock
 from tidings.service.upkeep.collector import Collector
 from tidings.service.upkeep.heartbeat import Heartbeat
 from tidings.service.upkeep.memories import Memories
-from tidings.service.upkeep.outages import Outages
-from tidings.service.upkeep.upkeep import Stall, Upkeep
+from tidings.service.upkeep.upkeep import Outages, Stall, Upkeep
 from tidings.service.upkeep.weekly import WeeklyReport
 from tidings.service.watch.committer import Committer
 from tidings.service.watch.needs import Needs
 from tidings.service.watch.watchlist import Watchlist
 from tidings.storage.db import instance, leases
 from tidings.storage.observed import hosts, polls, versions
-from tidings.storage.retention import garbage
+from tidings.storage.retention import retention
 from tidings.storage.secrets.vault import Vault
 from tidings.storage.watches import deliveries
 from tidings.storage.write import charge
@@ -264,7 +263,7 @@ async def _open_base(settings: Settings, opened: OpenStore, leading: Lead, clock
     installation = await store.read(instance.load)
     archive = opened.archive
     archive.sweep(await store.read(versions.files))
-    await store.write(garbage.clear, await store.read(garbage.listing))
+    await store.write(retention.clear, await store.read(retention.listing))
     await store.write(charge.set_budgets, budgets(settings), at=now)
     return _Base(settings, clock, store, leading.epoch, installation, archive, Vault(settings.data))
 
@@ -409,7 +408,7 @@ def _build_sending(
         awaits=awaits,
         following=lambda delivery, now: store.read(deliveries.following, delivery, now=now),
         sentinels=watch.watchlist.sentinels.values,
-        address_of=lambda address: store.read(resolving.address_of, base.vault, address),
+        address_of=lambda address: store.read(references.address_of, base.vault, address),
     )
     return Sending(store, watch.committer, deliverer, base.clock, epoch=base.epoch)
 

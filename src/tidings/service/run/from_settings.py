@@ -23,7 +23,7 @@ from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.timetable.expected import RATE
-from tidings.service.explain.budget_report import render_cost
+from tidings.service.explain.plan_summary import render_cost
 from tidings.service.plan.planner import Planner
 from tidings.service.poll.form_logins import FormLoginFetcher
 from tidings.service.sources.command_pages import CommandFetcher

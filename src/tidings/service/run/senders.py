@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from tidings.clock import SystemClock
 from tidings.errors import SecretError
-from tidings.fetching.door import OutboundDoor
+from tidings.fetching.guard import OutboundDoor
 from tidings.fetching.http.client import Client
 from tidings.isolation.guarded import Guarded
 from tidings.isolation.limits import JobLimits

@@ -19,13 +19,12 @@ from tidings.errors import UsageError
 from tidings.language.dates import instant_of, read_date, zone_of
 from tidings.record import dataclass, replace
 from tidings.search import snippets
-from tidings.search.query import FILTERS, Phrase, Query, holds, is_of_site, parse
+from tidings.search.query import FILTERS, Phrase, Query, holds, is_of_site, parse, terms_of
 from tidings.search.scoring import bm25
-from tidings.search.terms import terms_of
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import indexed
 from tidings.storage.search import find
-from tidings.storage.watches import findable
+from tidings.storage.watches import listed
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.search.find import FoundText, Hit
     from tidings.storage.search.index import SearchIndex
-    from tidings.storage.watches.findable import FindablePage
+    from tidings.storage.watches.listed import FindablePage
     from tidings.storage.write.store import Store
 
 RESCORED: Final = 100
@@ -126,7 +125,7 @@ async def behind(store: Store, index: SearchIndex) -> int:
 def _list_visible(
     c: Connection, page_ids: Sequence[int], wanted: SearchRequest, given: Mapping[str, str]
 ) -> dict[int, FindablePage]:
-    return findable.of(
+    return listed.find_pages(
         c,
         page_ids,
         viewer=wanted.viewer,

@@ -2,6 +2,9 @@
 
 Who uses a secret is read from the pages; a page that is in trouble is polled again as soon as a
 secret of its own is set.
+
+What `doctor` says of the secrets that are kept: the key file, each secret that does not open,
+receivers whose address is not set.
 """
 
 from __future__ import annotations
@@ -10,13 +13,15 @@ import base64
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.errors import UnknownNameError, UsageError
+from tidings.errors import SecretError, UnknownNameError, UsageError
 from tidings.fetching.http import cookies
 from tidings.model.secret import Secret
 from tidings.model.watch.asking import secret_names
+from tidings.model.watch.telling import secret_of
 from tidings.notification.webhook import read_secrets
 from tidings.record import dataclass
-from tidings.service.secrets import resolving
+from tidings.service.secrets import references
+from tidings.service.show.finding import Finding, fail, ok, shorten, warn
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import pages
 from tidings.storage.secrets import secrets
@@ -24,6 +29,8 @@ from tidings.storage.secrets.vault import SESSION, SIGNING
 from tidings.storage.watches import deliveries, endpoints, requests, sentinels, subscriptions, tag_defaults
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tidings.model.interval import Instant
     from tidings.model.secret import SecretKind
     from tidings.storage.db.connection import Connection
@@ -87,7 +94,7 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
     kind: SecretKind = "cookies" if jar else "signing" if name == SIGNING else "text"
     receivers = endpoints.referring(c, name)
     for kind_of_channel in dict.fromkeys(row.kind for row in receivers):
-        resolving.check_value(kind_of_channel, name, text)
+        references.check_value(kind_of_channel, name, text)
     if (before := secrets.row(c, name)) is not None and before.kind == "address" and kind == "text":
         kind = "address"
     if kind == "cookies":
@@ -99,7 +106,7 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
         read_secrets(text)
     vault.seal_plain(c)
     vault.put(c, name, value, kind=kind, at=at)
-    resolving.note_schemes(c, vault, name=name)
+    references.note_schemes(c, vault, name=name)
     for row in receivers:
         endpoints.renew(c, row.id)
     deliveries.wake(c, [(row.id, at) for row in receivers])
@@ -181,3 +188,44 @@ def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
     ill = [s.page_id for i, s in pages.population(c) if s.kind and name in secret_names(i)]
     requests.ask(c, ill, at)
     return sorted({living[s.sentinel_id] for s in subscriptions.listing(c, active=True) if s.page_id in ill})
+
+
+def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
+    """Yield what `doctor` says: the key file's rights, keys that are left over, each secret that does not open."""
+    rows = [row for row in secrets.listing(c) if row.kind != "session"]  # one that is lost is made anew
+    path = vault.key_file.path
+    try:
+        keys = vault.key_file.keys()
+    except SecretError as error:
+        yield fail("secrets", str(error), f"ls -l {path}")
+        return
+    if keys and not vault.key_file.is_private():
+        yield fail("secrets", f"{path} can be read by others than its owner", f"chmod 600 {path}")
+    faults = [fail("secret", fault, f"tidings secret set {row.name}") for row in rows if (fault := vault.fault(row))]
+    yield from shorten(faults, mend="tidings secret list")
+    missing = _missing_receivers(c, {row.name for row in rows})
+    yield from shorten(missing, mend="tidings secret list")
+    if plain := [row.name for row in rows if not row.key_id]:
+        yield warn("secrets", f"not encrypted yet: {', '.join(plain)}", "tidings secret rotate")
+    if len(keys) > 1 and not faults:
+        yield warn("secrets", f"{path} has {len(keys)} keys: a rotation was cut off", "tidings secret rotate")
+    if not faults and not missing:
+        yield ok("secrets", f"{len(rows)} kept, each opens" if rows else "none kept")
+
+
+def _missing_receivers(c: Connection, known: set[str]) -> list[Finding]:
+    """Return what is said of each receiver that living sentinels notify and whose address is a secret that is not set."""
+    named = {secret_of(row.address) for row in endpoints.listing(c)} - known - {None}
+    if not named:
+        return []
+    # it brings the parsers of cookies and addresses
+
+    using = users(c)
+    return [
+        fail(
+            "secret",
+            f"the secret {name} is not set: news for {', '.join(using[name])} waits",
+            f"tidings secret set {name}",
+        )
+        for name in sorted(using.keys() & named)
+    ]

@@ -21,7 +21,7 @@ from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event
 from tidings.model.watch.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.record import dataclass, replace
-from tidings.service.secrets import references, resolving
+from tidings.service.secrets import references
 from tidings.service.sentinels import register
 from tidings.service.sentinels.addressees import addressees, check_addressees
 from tidings.service.sources import outside_events
@@ -114,7 +114,7 @@ def apply(
         register.remember(connection, known.defaults(group))
     wanted = {name: (file, known.sentinel(sentinel)) for name, (file, sentinel) in found.sentinels.items()}
     stored: list[Statement] = [*defaults.said, *(sentinel for _, sentinel in wanted.values())]
-    resolving.check_secrets(connection, vault, (c for statement in stored for c in addressees(statement)[1]))
+    references.check_secrets(connection, vault, (c for statement in stored for c in addressees(statement)[1]))
     found = replace(found, sentinels=wanted)
     notes = _Notes.read(connection)
     run = _ApplyRun(connection, files, settings, now, defaults, notes, known, wanted)
@@ -122,7 +122,7 @@ def apply(
     steps += [run.settle(file, sentinel) for file, sentinel in found.sentinels.values()]
     if prune:
         steps += run.prune(found)
-    resolving.note_schemes(connection, vault)
+    references.note_schemes(connection, vault)
     return Applied(tuple(steps), found.warnings)
 
 

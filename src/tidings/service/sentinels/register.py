@@ -19,7 +19,7 @@ from tidings.language.means import InstallationMeans
 from tidings.language.write import printer
 from tidings.language.write.texts import page_text
 from tidings.model.observed.unit import SentinelMove
-from tidings.model.watch import commands
+from tidings.model.watch import asking
 from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
@@ -32,7 +32,7 @@ from tidings.model.watch.sentinel import (
     Watched,
 )
 from tidings.record import dataclass, replace
-from tidings.service.secrets import references, resolving
+from tidings.service.secrets import references
 from tidings.service.sentinels import alter as altering
 from tidings.service.sentinels.addressees import addressees, check_addressees
 from tidings.service.sources import command_pages, outside_events
@@ -145,7 +145,7 @@ def carry_out(connection: Connection, text: str, settings: Settings, now: Instan
             case DropEvent(name=name):
                 outside_events.drop(connection, name)
                 gone.append(statement)
-    resolving.note_schemes(connection, vault)
+    references.note_schemes(connection, vault)
     return Registered(
         tuple(made),
         tuple(commanded),
@@ -167,7 +167,7 @@ def refer(
     """
     known = references.References(connection, vault, at=now)
     referring = tuple(map(known.seal, statements))
-    resolving.check_secrets(connection, vault, (c for statement in referring for c in addressees(statement)[1]))
+    references.check_secrets(connection, vault, (c for statement in referring for c in addressees(statement)[1]))
     return referring
 
 
@@ -183,7 +183,7 @@ def check_pages(sentinel: Sentinel, settings: Settings) -> None:
 
 def check_commands(sentinels: Iterable[Sentinel], settings: Settings) -> None:
     """Raise `AddressError` if a sentinel watches a command where none may run."""
-    if any(commands.is_command(page.url) for sentinel in sentinels for page in sentinel.pages):
+    if any(asking.is_command(page.url) for sentinel in sentinels for page in sentinel.pages):
         command_pages.check(settings.fetch)
 
 
@@ -436,8 +436,8 @@ def _naming(sentinel: Sentinel, old: str, new: str) -> Sentinel | None:
 
 def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
     """Make a name from the host and the title, or from the path while there is no title: `shop-kettle`, in letters of any script."""
-    if commands.is_command(url):
-        program, *others = commands.argv_of(url)
+    if asking.is_command(url):
+        program, *others = asking.argv_of(url)
         return _free_name(_pieces(" ".join((program.rpartition("/")[2], *others))), taken)
     parts = urlsplit(url)
     host = (parts.hostname or "page").removeprefix("www.")

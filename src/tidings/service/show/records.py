@@ -18,7 +18,7 @@ from tidings.service.show.reasons import spell_poll
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.model.observed.composite import Composite, PagePart
+    from tidings.model.observed.change import Composite, PagePart
     from tidings.model.observed.unit import ChangeRow, Quarantined, SentinelMove
     from tidings.model.observed.version import Version
     from tidings.storage.observed.polls import PollRow

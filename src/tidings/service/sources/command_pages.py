@@ -12,7 +12,7 @@ from tidings.errors import AddressError
 from tidings.isolation import command
 from tidings.isolation.runner import Died
 from tidings.model.observed.outcome import Failed, Fetched
-from tidings.model.watch import commands
+from tidings.model.watch import asking
 from tidings.record import replace
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class CommandFetcher:
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
         """Run a command, or let others ask; see `fetcher.Fetcher.fetch`."""
-        if not commands.is_command(request.url):
+        if not asking.is_command(request.url):
             return await self._others.fetch(request, permit)
         if self._closed:
             return Failed(kind="net", reason="the fetcher is closed", requests=0)
@@ -57,7 +57,7 @@ class CommandFetcher:
             return _make_failure("request", "a command is run as it is: leave Render, Method and Body out")
         try:
             check(self._settings)
-            argv = commands.argv_of(request.url)
+            argv = asking.argv_of(request.url)
         except (AddressError, ValueError) as error:
             return _make_failure("address", str(error))
         outcome = await self._run(argv, request)

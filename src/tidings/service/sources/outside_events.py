@@ -16,7 +16,7 @@ from tidings.fetching import files
 from tidings.language import parser
 from tidings.language.event_names import events_of
 from tidings.language.write.printer import to_text
-from tidings.model.outside import CreateEvent
+from tidings.model.event_type import CreateEvent
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret
 from tidings.record import dataclass
@@ -27,8 +27,8 @@ from tidings.storage.watches import outside, sentinels
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
+    from tidings.model.event_type import EventSource
     from tidings.model.interval import Instant
-    from tidings.model.outside import EventSource
     from tidings.model.watch.sentinel import Sentinel
     from tidings.settings import EventSettings, Settings
     from tidings.storage.db.connection import Connection

@@ -27,8 +27,8 @@ from tidings.storage.watches import events, outside
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
+    from tidings.model.event_type import EventSource
     from tidings.model.interval import Instant
-    from tidings.model.outside import EventSource
     from tidings.service.sources.outside_events import OutsideEvents
     from tidings.settings import EventSettings
     from tidings.storage.db.connection import Connection

@@ -16,7 +16,7 @@ from tidings.errors import AddressError, StoreError, UsageError
 from tidings.fetching import address
 from tidings.model.observed.unit import Estimate
 from tidings.record import dataclass
-from tidings.scheduling import effective
+from tidings.scheduling import index
 from tidings.service.watch.hints import DATES, UPDATED, Drained, Hearing
 from tidings.service.watch.needs import GOOD
 from tidings.service.watch.page_schedule import is_on_change
@@ -83,7 +83,7 @@ class Signals:
         self._clock = clock
         self._epoch = epoch
         self._lock = asyncio.Lock()
-        self.are_heeded = frozenset(reads) >= effective.HINTS
+        self.are_heeded = frozenset(reads) >= index.HINTS
         """whether the policy heeds hints at all"""
         self.hearing = Hearing(self._host_of)
         self._updated: dict[int, Instant] = {}

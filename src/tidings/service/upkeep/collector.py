@@ -18,7 +18,7 @@ from tidings.errors import BlobError
 from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
-from tidings.storage.retention import garbage, retention
+from tidings.storage.retention import retention
 from tidings.storage.retention.retention import Terms
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Collector:
             unused = plan.garbage if is_gone else tuple(name for name, _ in plan.files)
             if unused:
                 await asyncio.to_thread(self._archive.remove, unused)
-                await self._store.write(garbage.clear, unused)
+                await self._store.write(retention.clear, unused)
         return Collected(bodies=1, size=blob.size) if is_gone else Collected()
 
     def _plan(self, connection: Connection, blob: Blob, leaning: tuple[str, ...]) -> WritePlan | None:
@@ -216,7 +216,7 @@ class Collector:
         if not retention.remove_body(connection, blob.sha256, leaning, epoch=self._epoch):
             return False
         versions.put_blobs(connection, plan.blobs)
-        garbage.add(connection, plan.garbage, at=now)
+        retention.add(connection, plan.garbage, at=now)
         return True
 
 

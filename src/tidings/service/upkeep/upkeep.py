@@ -6,6 +6,9 @@ nothing the service asks for nothing, says so, and goes on by itself when it can
 is full, a quota, a file system that turned read-only, no memory, no file descriptor. Each step then
 begins with a small write, and nothing else is done until that succeeds. Pages whose look could not
 be kept are asked for again soon.
+
+Outages: whoever waited for checks that a database which did not answer has held up is notified
+once, when it answers again.
 """
 
 from __future__ import annotations
@@ -13,12 +16,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from tidings.clock import HOUR, put_forward, set_back
+from tidings.clock import HOUR, MINUTE, SECOND, put_forward, set_back
 from tidings.errors import ClockSetBackError, StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
 from tidings.model.observed.unit import Event
-from tidings.service.notify.bulletins import recipients_before
+from tidings.model.watch.timing import FetchAt, FetchEvery
+from tidings.service.notify.news import recipients_before
 from tidings.service.poll.grants import unkept
-from tidings.service.show.records import DAMAGED, STALLED, rfc3339, spell_gap
+from tidings.service.show.records import DAMAGED, OUTAGE, STALLED, rfc3339, spell_gap
 from tidings.storage.db import leases
 from tidings.storage.db.lock import hindrance
 from tidings.storage.watches import events
@@ -31,11 +35,11 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
-    from tidings.service.notify.bulletins import Bulletins
+    from tidings.service.notify.news import Bulletins
     from tidings.service.notify.send import Sending
-    from tidings.service.upkeep.outages import Outages
+    from tidings.service.plan.planner import Planner
     from tidings.service.watch.committer import Committer
-    from tidings.service.watch.watchlist import Watchlist
+    from tidings.service.watch.watchlist import Subscription, Watchlist
     from tidings.storage.db.soundness import Soundness
     from tidings.storage.write.store import Store
 
@@ -230,3 +234,58 @@ class Upkeep:
             self._committer.lost = error
             raise
         self.next_due = now + self._lease // 3
+
+
+LEAST: Final = MINUTE
+"""A shorter outage is no news, whatever the interval."""
+
+
+class Outages:
+    """Announces the outages of one poller's database."""
+
+    def __init__(
+        self,
+        store: Store,
+        watchlist: Watchlist,
+        planner: Planner,
+        committer: Committer,
+        bulletins: Bulletins,
+        *,
+        epoch: int,
+    ) -> None:
+        self._store = store
+        self._watchlist = watchlist
+        self._planner = planner
+        self._committer = committer
+        self._bulletins = bulletins
+        self._epoch = epoch
+
+    async def announce(self, now: Instant) -> None:
+        """Store each outage that has ended, and notify the recipients of those sentinels that lost at least one check by it."""
+        for outage in self._store.take_outages():
+            lasted = round(outage.seconds * SECOND)
+            if lasted >= LEAST:
+                event = Event(type=OUTAGE, at=now, data={"since": now - lasted, "reason": outage.error})
+                unit = self._bulletins.unit(event, epoch=self._epoch, concerned=self._find_held_up(lasted, now))
+                await self._committer.write(unit)
+
+    def _find_held_up(self, lasted: Duration, now: Instant) -> set[int]:
+        """Return the sentinels with a page that is overdue by its interval or more."""
+        found: set[int] = set()
+        for page_id, page in self._watchlist.pages.items():
+            due = self._planner.due_at(page_id)
+            for sub in page.subscriptions.values():
+                interval = self._interval(page_id, sub)
+                if due is not None and interval is not None and interval <= min(lasted, now - due):
+                    found.add(sub.row.sentinel_id)
+        return found
+
+    def _interval(self, page_id: int, sub: Subscription) -> Duration | None:
+        """Return how often a subscription looks, 0 for a time of day: one that has passed is missed. None: nobody knows."""
+        match sub.interval:
+            case FetchEvery(interval):
+                return interval
+            case FetchAt():
+                return 0
+            case None:
+                return self._planner.pace(page_id)

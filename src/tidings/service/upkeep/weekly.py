@@ -20,7 +20,7 @@ from tidings.storage.watches import events, figures
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.service.notify.bulletins import Bulletins
+    from tidings.service.notify.news import Bulletins
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Watchlist
     from tidings.settings import Settings

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Duration, Instant
     from tidings.model.watch.sentinel import Sentinel, State
-    from tidings.service.notify.bulletins import Bulletins
+    from tidings.service.notify.news import Bulletins
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
 

@@ -26,7 +26,7 @@ from tidings.model.watch.sentinel import (
     Sentinel,
     Statement,
 )
-from tidings.model.watch.wording import Wording
+from tidings.model.watch.telling import Wording
 from tidings.notification.channel import KINDS
 from tidings.record import dataclass, replace
 from tidings.service.watch.composite_parts import joint_of, list_asked

@@ -225,7 +225,7 @@ def _to_newest(driver: DatabaseDriver, *, create: bool) -> None:
     before = _revision(driver)
     if before is not None:
         driver.copy_before(before)
-    from tidings.storage.db.migrate import migrate
+    from tidings.storage.db.schema import migrate
 
     driver.begin_write()
     try:

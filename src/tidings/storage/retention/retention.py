@@ -4,11 +4,14 @@ A version is stored while a cursor of a living sentinel, or a pending comparison
 change that begins or ends with it is inside its ChangeHistory; while it is a member of a version
 with frames; while it is the newest of a watched page; and for a day in any case. The rows of all
 others are deleted here, then their bodies (`unneeded`), once no row names them.
+
+Garbage: files under `blobs/` that no row names any more, to be unlinked after the commit
+(contracts §3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.sentinel import History
@@ -253,3 +256,19 @@ def _inside(c: Connection, sentinel_id: int, terms: Terms, history: History | No
         return {"since": terms.at - (history.age or 0), "first": 0}
     nth = c.value(_NTH, id=sentinel_id, before=history.changes - 1) if history.changes else None
     return {"since": 0, "first": (nth or 0) if history.changes else 2**62}
+
+
+def listing(c: Connection) -> list[str]:
+    """Return the paths, the oldest first."""
+    return [row[0] for row in c.rows("SELECT path FROM garbage ORDER BY at, path")]
+
+
+def add(c: Connection, paths: Iterable[str], *, at: Instant) -> None:
+    """Store files to be unlinked."""
+    text = "INSERT INTO garbage (path, at) VALUES (:path, :at) ON CONFLICT (path) DO NOTHING"
+    c.many(text, [{"path": path, "at": at} for path in paths])
+
+
+def clear(c: Connection, paths: Iterable[str]) -> None:
+    """Delete the rows of files that were unlinked."""
+    c.many("DELETE FROM garbage WHERE path = :path", [{"path": path} for path in paths])

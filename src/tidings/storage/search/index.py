@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from tidings.errors import StoreBusyError, StoreStalledError
 from tidings.model.interval import Instant
 from tidings.record import dataclass
-from tidings.search.terms import SYMBOLS, TERMS_VERSION, line_of_terms
+from tidings.search.query import SYMBOLS, TERMS_VERSION, line_of_terms
 from tidings.zstd import compress, decompress
 
 try:

@@ -11,6 +11,7 @@ from typing import Any
 from tidings.model.interval import Instant
 from tidings.model.observed.change import (
     ChangeSet,
+    Composite,
     Edit,
     EditContext,
     EntryNote,
@@ -18,8 +19,8 @@ from tidings.model.observed.change import (
     Masked,
     ObjectCount,
     ObjectPlace,
+    PagePart,
 )
-from tidings.model.observed.composite import Composite, PagePart
 from tidings.model.observed.unit import ChangeRow
 from tidings.record import dataclass, replace
 from tidings.storage.db.connection import UNLIMITED, Connection, select

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from tidings.errors import UnknownNameError, UsageError
-from tidings.model.event_type import EventType
+from tidings.model.event_type import EventType, Origin
 from tidings.model.interval import Instant
 from tidings.model.observed.unit import Event
-from tidings.model.outside import Origin
 from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, plain, to_json

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tidings.model.interval import Instant
-from tidings.model.observed.reading import ValueRow
+from tidings.model.observed.version import ValueRow
 from tidings.storage.db.connection import UNLIMITED, Connection
 from tidings.storage.db.values import plain
 

@@ -17,7 +17,7 @@ from tidings.storage.db import instance, leases
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import plain
 from tidings.storage.observed import comparisons, estimates, hosts, members, pages, polls, versions
-from tidings.storage.retention import garbage
+from tidings.storage.retention import retention
 from tidings.storage.watches import (
     changes,
     deliveries,
@@ -27,7 +27,6 @@ from tidings.storage.watches import (
     rules,
     sentinels,
     subscriptions,
-    timers,
     values,
 )
 
@@ -120,7 +119,7 @@ def _write_versions(c: Connection, units: Iterable[Unit], keep: Keep | None) -> 
                 raise UnitError("nobody can say how a new body is kept; nothing of this was written")
             rows, unused = keep(c, new)
             versions.put_blobs(c, rows)
-            garbage.add(c, unused, at=unit.at)
+            retention.add(c, unused, at=unit.at)
         if unit.blobs:
             versions.put_blobs(c, unit.blobs)
         if unit.version is not None:
@@ -154,7 +153,7 @@ def _write_pages(c: Connection, units: Iterable[Unit]) -> None:
 def _write_states(c: Connection, units: Sequence[Unit]) -> None:
     hosts.put(c, list(chain.from_iterable(unit.hosts for unit in units)))
     estimates.put(c, list(chain.from_iterable(unit.estimates for unit in units)))
-    timers.put(c, list(chain.from_iterable(unit.timers for unit in units)))
+    rules.put_timers(c, list(chain.from_iterable(unit.timers for unit in units)))
     rules.put(c, list(chain.from_iterable(unit.rules for unit in units)))
     values.add(c, chain.from_iterable(unit.values for unit in units))
     endpoints.move(c, list(chain.from_iterable(unit.endpoints for unit in units)))
@@ -163,7 +162,7 @@ def _write_states(c: Connection, units: Sequence[Unit]) -> None:
     for unit in units:
         if unit.frames is not None:
             members.put_frames(c, _page_of(unit), unit.frames)
-        garbage.add(c, unit.garbage, at=unit.at)
+        retention.add(c, unit.garbage, at=unit.at)
         requests.answer(c, unit.answered, poll_id=0 if unit.poll is None else unit.poll.poll_id)
 
 

@@ -20,8 +20,8 @@ from tidings import __version__
 from tidings.clock import SECOND
 from tidings.presentation.presenters import presenter
 from tidings.storage.observed import pages, versions
-from tidings.storage.watches import inbox, sentinel_table, sentinels, subscriptions
-from tidings.storage.watches.sentinel_table import TableRequest
+from tidings.storage.watches import inbox, listed, sentinels, subscriptions
+from tidings.storage.watches.listed import TableRequest
 from tidings.web.access import COMPATIBLE, page_of_watch, watch_of
 from tidings.web.problems import ProblemError
 from tidings.web.resources.operation import Operation
@@ -81,7 +81,7 @@ async def search(call: Call) -> Any:
 def _listing(c: Connection, call: Call, only: str) -> dict[str, Any]:
     asker = call.asker
     news = inbox.unread_pages(c, inbox.Filter(viewer=asker.viewer, reader=asker.owner_id))
-    living = sentinel_table.keys(c, TableRequest(tag=call.query.tag, viewer=asker.viewer))
+    living = listed.find_sentinels(c, TableRequest(tag=call.query.tag, viewer=asker.viewer))
     found = {}
     for sentinel_id, _ in living:
         row = sentinels.get(c, sentinel_id)
@@ -226,7 +226,7 @@ async def system(call: Call) -> Any:
     health = await call.desk.health_for(call.asker)
     late = {name for trouble in health.troubles if trouble.brief == "overdue" for name in trouble.sentinels}
     found = await call.read(_listing, call, "")
-    ids = await call.read(sentinel_table.keys, TableRequest(viewer=call.asker.viewer))
+    ids = await call.read(listed.find_sentinels, TableRequest(viewer=call.asker.viewer))
     overdue = {id_ for id_, name in ids if name in late}
     return {
         "overdue_watches": [one for one in found if UUID(one).int >> 80 in overdue],

@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 from tidings.clock import DAY, HOUR
 from tidings.model.watch.sentinel import FetchEvery
 from tidings.record import dataclass
-from tidings.service.explain.budget_report import purses
 from tidings.service.explain.plan_list import agenda
-from tidings.service.explain.plan_summary import outline
+from tidings.service.explain.plan_summary import outline, purses
 from tidings.service.on_demand.simulation import other_settings, read_history
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import polls

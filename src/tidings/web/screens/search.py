@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse
 
 from tidings.errors import StoreError, UsageError
 from tidings.service.search import asking
-from tidings.storage.watches import findable
+from tidings.storage.watches import listed
 from tidings.web.guard import OWN_SITE
 from tidings.web.markup import spell
 from tidings.web.markup.catalogue import say
@@ -83,7 +83,7 @@ async def open_page(request: Request, desk: Desk) -> Response:
     page_id, asker = request.path_params["page"], request.state.asker
     is_number = page_id.isascii() and page_id.isdecimal() and len(page_id) < 19
     ids = [int(page_id)] if is_number else []
-    seen = await desk.store.read(findable.of, ids, viewer=asker.viewer, reader=asker.owner_id, ended=True)
+    seen = await desk.store.read(listed.find_pages, ids, viewer=asker.viewer, reader=asker.owner_id, ended=True)
     url = seen[ids[0]].url if seen else ""
     if not _is_web(url):
         raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such page"))

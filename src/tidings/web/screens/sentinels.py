@@ -17,8 +17,8 @@ from tidings.service.sentinels import register
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import estimates, pages
-from tidings.storage.watches import requests, sentinel_table, sentinels, subscriptions
-from tidings.storage.watches.sentinel_table import TableRequest
+from tidings.storage.watches import listed, requests, sentinels, subscriptions
+from tidings.storage.watches.listed import TableRequest
 from tidings.web.access import check_objects
 from tidings.web.markup import beat, forms
 from tidings.web.markup.catalogue import say, sentence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.observed.pages import Brief
     from tidings.storage.observed.polls import Beats
-    from tidings.storage.watches.sentinel_table import Lives
+    from tidings.storage.watches.listed import Lives
     from tidings.storage.watches.sentinels import SentinelRow
     from tidings.web.screens.desk import Desk
 
@@ -167,7 +167,7 @@ def _read(
     viewer: int | None,
 ) -> dict[str, Any]:
     need = {name for trouble in health.troubles if trouble.severity != "note" for name in trouble.sentinels}
-    matching = sentinel_table.keys(
+    matching = listed.find_sentinels(
         c,
         TableRequest(
             LIVES[wanted["s"]], wanted["tag"], wanted["q"], "name" if wanted["sort"] == "name" else "last", viewer
@@ -178,9 +178,9 @@ def _read(
     shown = [sentinels.get(c, id_) for id_, _ in matching[(number - 1) * PAGE : number * PAGE]]
     watched = {row.id: pages.briefs(c, sentinel_id=row.id) for row in shown}
     page_ids = {page.page_id for row in shown for page in watched[row.id][:5]}
-    states = sentinel_table.states(c, viewer=viewer)
-    tags = sentinel_table.tags(c, viewer=viewer)
-    bad = sentinel_table.tags_of(c, sorted(need)[:MOST_NEEDY])
+    states = listed.count_states(c, viewer=viewer)
+    tags = listed.count_tags(c, viewer=viewer)
+    bad = listed.tags_of(c, sorted(need)[:MOST_NEEDY])
     beats = beat.read(c, page_ids, now)
     every_page = [page.page_id for row in shown for page in watched.get(row.id, ())]
     learned = estimates.load(c, settings.schedule.policy, every_page)
@@ -208,7 +208,7 @@ def _read(
             "ended": states.get("ended", 0),
         },
         "tags": sorted(((tag, many, tag in bad) for tag, many in tags.items()), key=lambda one: not one[2])[:12],
-        "pages": sentinel_table.pages(c, viewer=viewer),
+        "pages": listed.count_pages(c, viewer=viewer),
     }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.strategies_language import monitor_of
+from tidings.detection.ask.conditions import marks_of
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
-from tidings.detection.ask.unseen import marks_of
 from tidings.document.parse import parse
 from tidings.document.select.extraction import WHOLE
 

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.detection.compare import boxes as module
-from tidings.detection.compare.boxes import Boxes
+from tidings.detection.compare import thesis as module
+from tidings.detection.compare.thesis import Boxes
 
 words = st.lists(st.sampled_from("abcx"), max_size=30)
 box = st.lists(st.sampled_from("abc"), max_size=4)

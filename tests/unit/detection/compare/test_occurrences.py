@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bounded import bound_time
-from tidings.detection.compare.occurrences import occurrences
+from tidings.detection.compare.instances import occurrences
 
 few = st.lists(st.sampled_from("ab"), max_size=40)
 some = st.lists(st.sampled_from("abcd"), max_size=60)

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bounded import bound_time
-from tidings.detection.compare.occurrences import occurrences
+from tidings.detection.compare.instances import Rules, occurrences
 from tidings.detection.compare.phrases import MOST_INSTANCES, MOST_PAIRS, compare_phrase
-from tidings.detection.compare.signatures import Rules
 
 PHRASE = "low risk growth investing".split()
 small_pages = st.lists(st.sampled_from(["a", "b", "p", "q", "r"]), max_size=40)

@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.detection.compare.signatures import PhraseEdit, Rules, by_place, instances, is_update
+from tidings.detection.compare.instances import PhraseEdit, Rules, by_place, instances, is_update
 
 WORDS = "the low risk plan and the low risk fund".split()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.detection.compare.signatures import RESOLVED, STRICT, Rules
+from tidings.detection.compare.instances import RESOLVED, STRICT, Rules
 from tidings.detection.compare.stability import (
     MOST_SHARES,
     adapt,

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.detection.compare.instances import STRICT, Rules
 from tidings.detection.compare.phrases import compare_phrase
-from tidings.detection.compare.signatures import STRICT, Rules
 
 BOX_1 = Rules(box=1, exact=True, resolved=False)
 words = st.lists(st.sampled_from("abpq"), max_size=30)

@@ -7,7 +7,7 @@ import pytest
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.data import elements
-from tidings.document.data import xml_nodes
+from tidings.document.data import xml_tree
 from tidings.document.parse import parse
 from tidings.document.select.extraction import Extraction
 from tidings.model.watch.interest import Interest, Selector
@@ -115,7 +115,7 @@ def test_h_061_h_062_no_entity_grows_and_none_is_read():
 
 def test_xml_that_is_too_large_for_a_tree_is_compared_as_words_and_never_as_unchanged(monkeypatch):
     """Above the budget of elements the words decide; where they are equal, Canonical XML does, white space left out."""
-    monkeypatch.setattr(xml_nodes, "MOST_ELEMENTS", 2)
+    monkeypatch.setattr(xml_tree, "MOST_ELEMENTS", 2)
     old = "<r><a>x</a><a>y</a></r>"
 
     assert list_updated("y", "z") == list_edits(old, "<r><a>x</a><a>z</a></r>")

@@ -5,7 +5,7 @@ import pytest
 from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.ask.summary import summary
-from tidings.detection.job.absence import absence
+from tidings.detection.job.selectors import absence
 from tidings.document.parse import parse
 from tidings.document.select.extraction import WHOLE
 from tidings.model.watch.interest import Condition, Interest

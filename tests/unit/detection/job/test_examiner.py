@@ -8,7 +8,7 @@ from tidings.detection.job import examiner
 from tidings.detection.job.contract import EXTRACTION, Body, Job, Wanted
 from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.document.select.extraction import Extraction
-from tidings.document.text.canonical import RULES_VERSION
+from tidings.document.text.words import RULES_VERSION
 from tidings.model.observed.change import ChangeSet
 from tidings.model.watch.sentinel import AllOf, Interest, Selector
 

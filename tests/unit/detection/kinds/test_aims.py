@@ -4,7 +4,7 @@ import pytest
 
 from tidings.detection.ask.expression import evaluate, evaluate_each
 from tidings.detection.ask.pair import Pair
-from tidings.detection.job.absence import absence
+from tidings.detection.job.selectors import absence
 from tidings.detection.kinds.aims import needs_nodes, scopes_of
 from tidings.detection.kinds.interests import is_across, on_page
 from tidings.document.parse import parse

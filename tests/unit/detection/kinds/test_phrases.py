@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.detection.ask.summary import summary
+from tidings.detection.compare.instances import STRICT
 from tidings.detection.compare.phrases import MOST_INSTANCES
-from tidings.detection.compare.signatures import STRICT
 from tidings.detection.find.findings import narrow
 from tidings.detection.kinds.phrases import Phrases
 from tidings.document.parse import parse

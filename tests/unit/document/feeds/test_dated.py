@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.document.data.structured import root_of
-from tidings.document.feeds.dated import newest_of
+from tidings.document.feeds.feeds import newest_of
 from tidings.document.parse import parse
 
 SECOND = 1_000_000

@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.document.data.structured import root_of
-from tidings.document.feeds.hubs import hub_of
+from tidings.document.feeds.feeds import hub_of
 from tidings.document.parse import parse
 from tidings.model.observed.hub import LONGEST, Hub
 

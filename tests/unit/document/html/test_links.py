@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.document.html import links
-from tidings.document.html.links import base_of, images_of, links_of, without_query
+from tidings.document.html.links import base_of, images_of, links_of, without_noise, without_query
 
 BASE = "http://Example.org/dir/page?q=1"
 
@@ -147,3 +147,29 @@ def test_an_address_is_compared_as_a_browser_would_ask_for_it(one, other, is_sam
     first, second = (links_of([address], "http://x.org/d/") for address in (one, other))
 
     assert is_same == (first == second)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ""),
+        ("id=7&utm_source=a&utm_medium=b", "id=7"),
+        ("fbclid=x&q=a+b&gclid=y", "q=a+b"),
+        ("PHPSESSID=abc&page=2", "page=2"),
+        ("ASPSESSIONIDQQ=1&osCsid=2", ""),
+        ("_=1730000000123&a", "a"),
+        ("t=1730000000&ts=1730000000.25", ""),
+        ("t=30&s=books&v=dQw4w9WgXcQ&sid=5", "t=30&s=books&v=dQw4w9WgXcQ&sid=5"),
+        ("sid=9f86d081884c7d659a2feaa0c55ad015&a=1", "a=1"),
+        ("token=eyJhbGciOiJIUzI1NiJ9.abc", ""),
+        ("b=2&a=1&&b=2", "b=2&a=1&b=2"),
+    ],
+)
+def test_parameters_that_say_nothing(query, expected):
+    """Sessions, tracking and cache busters go, by name or by a value made by chance; what is left keeps its order and number."""
+    assert expected == without_noise(query)
+
+
+def test_of_an_image_its_version_says_nothing():
+    """And what was learned of a site goes too."""
+    assert "w=2" == without_noise("v=12&w=2&ver=5.8.1&rev=7&k=1", frozenset({"k"}), of_image=True)

@@ -4,7 +4,7 @@ import pytest
 
 from tidings.detection.job.contract import Body, Job, Target, Wanted
 from tidings.detection.job.examiner import examine
-from tidings.detection.job.healing import mend, standing
+from tidings.detection.job.selectors import mend, standing
 from tidings.document.parse import parse
 from tidings.document.select.targets import bundle_of
 from tidings.model.watch.interest import Interest, Selector

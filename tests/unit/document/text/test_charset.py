@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import data_sets
-from tidings.document.text.charset import decode, find_charset
-from tidings.document.text.guess import SAMPLE_BYTES
+from tidings.document.text.charset import SAMPLE_BYTES, decode, find_charset
 
 HTML = "text/html; charset="
 

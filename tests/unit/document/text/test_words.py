@@ -1,9 +1,21 @@
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import any_text, texts
-from tidings.document.text.words import _TOKEN, _find_in_rows, spans_of_chunk, thesis_words, tokens_of
+from tidings.document.document import Document
+from tidings.document.text.words import (
+    _TOKEN,
+    _find_in_rows,
+    canonical_text,
+    multiset_digest,
+    spans_of_chunk,
+    text_digest,
+    thesis_words,
+    tokens_of,
+    whole_clusters,
+)
 
 
 @pytest.mark.parametrize(
@@ -121,3 +133,71 @@ def test_ascii_takes_no_other_way(text):
 def test_a_long_chunk_has_the_tokens_of_its_spans(chunk):
     """What is written without spaces is cut in rows where a chunk is long; the tokens are those that a short one would have."""
     assert [chunk[start:end] for start, end in spans_of_chunk(chunk)] == _find_in_rows(chunk)
+
+
+@given(texts)
+def test_canonical_text_is_the_tokens(text):
+    """The quick way over bytes gives the tokens with one space between them."""
+    assert " ".join(tokens_of(text)).encode() == canonical_text(text)
+
+
+@given(any_text)
+def test_equal_tokens_have_equal_canonical_text(text):
+    """White space of any kind and length is no part of the canonical text."""
+    spread = " \n\u00a0".join(text.split())
+
+    assert canonical_text(text) == canonical_text(spread)
+
+
+def test_digest_is_stable_and_seeded():
+    """A digest is the same in every process; an installation's seed makes it another."""
+    assert "c142a88dee936f125868096c16df7a8e" == text_digest(b"a b")
+    assert text_digest(b"a b") != text_digest(b"a b", seed=1)
+    assert text_digest(b"a b") != text_digest(b"a c")
+
+
+def test_multiset_digest_knows_counts_and_no_order():
+    """The same objects in another order are the same; one more of them is not."""
+    assert multiset_digest(["a", "b", "a"]) == multiset_digest(["a", "a", "b"])
+    assert multiset_digest(["a", "b"]) != multiset_digest(["a", "a", "b"])
+    assert multiset_digest(["ab"]) != multiset_digest(["a", "b"])
+
+
+SIGNS = "กำ ລຳ नी क्ष e\u0301 한 각 🇩🇪 🇫🇷 👩\u200d👩\u200d👧 👍🏽 a🏽 1\ufe0f\u20e3 x\u200d ❤\ufe0f € \u0600 1".split(
+    " "
+)
+clusters = st.lists(st.sampled_from(SIGNS) | st.sampled_from(list(" ab1.\n")), max_size=20).map("".join)
+
+
+def borders(text):
+    return {0, *(match.end() for match in regex.finditer(r"\X", text))}
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "expected"),
+    [
+        ("กำ", (0, 1), (0, 2)),
+        ("กำ", (1, 2), (0, 2)),
+        ("a🏽b", (0, 1), (0, 2)),
+        ("x\u200d.", (0, 1), (0, 2)),
+        ("🇩🇪🇫🇷", (2, 4), (2, 4)),
+        ("abc", (1, 2), (1, 2)),
+        ("日本", (1, 2), (1, 2)),
+    ],
+)
+def test_a_span_becomes_whole(text, span, expected):
+    """Where a token ends inside a cluster the rest of it is shown too, and nothing more."""
+    assert expected == whole_clusters(text, *span)
+
+
+@given(clusters | texts)
+def test_what_is_shown_splits_no_cluster(text):
+    """Each token of any text is shown with borders that are borders of clusters of it."""
+    document = Document(media="text", pieces=(text,))
+    for chunk in document.chunks:
+        part = Document(media="text", pieces=(chunk,))
+        for token in range(len(part.tokens)):
+            shown = part.get_text(token, token + 1)
+            starts = [at for at in range(len(chunk)) if chunk.startswith(shown, at)]
+
+            assert any({at, at + len(shown)} <= borders(chunk) for at in starts), (chunk, shown)

@@ -4,7 +4,7 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from tidings.clock import DAY, MINUTE, SECOND
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.fetching.http import answers
 from tidings.model.observed.outcome import Validators
 

@@ -355,7 +355,7 @@ def test_cancelling_a_fetch_closes_its_connection():
 
 def test_importing_the_contract_loads_no_http_library():
     """What the service imports to plan and to verify (contract, politeness, guard) does not load aiohttp."""
-    names = "address failure fetcher guard politeness".split()
+    names = "address fetcher guard politeness".split()
     code = f"import sys; from tidings.fetching import {', '.join(names)}; print('aiohttp' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings import zstd
-from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import FetchError
 from tidings.fetching.http.decoders import Decoder, encodings
 
 MAX_BYTES = 10_000_000

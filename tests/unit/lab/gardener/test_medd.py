@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tidings.lab.gardener.demand import Capacity
-from tidings.lab.gardener.garden import Garden, measure
+from tidings.lab.gardener.garden import Capacity, Garden, measure
 from tidings.lab.gardener.medd import edd, medd, medd_dbf, mmedd, tend
 
 FOUR = Garden.of([1, 1, 1, 2], [2, 3, 6, 6])

@@ -1,13 +1,20 @@
-"""Exact schedules, against brute force and against what is known of pinwheels."""
+"""Exact schedules, against brute force and against what is known of pinwheels.
+
+Schedules that repeat.
+"""
 
 from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
-from tidings.lab.gardener.garden import Garden
-from tidings.lab.gardener.pinwheel import UndecidedError, is_pinwheel_guaranteed, schedule_exactly
+from tidings.lab.gardener.garden import Capacity, Garden, measure
+from tidings.lab.gardener.medd import edd, tend
+from tidings.lab.gardener.pinwheel import UndecidedError, extract, is_pinwheel_guaranteed, schedule_exactly
 
 
 @pytest.mark.parametrize(
@@ -40,3 +47,38 @@ def test_a_search_that_is_given_up_says_so():
     """It never says that there is none."""
     with pytest.raises(UndecidedError, match="first 50 states"):
         schedule_exactly(Garden.of([1] * 8, [7, 8, 9, 10, 11, 12, 13, 14]), 1.0, most=50)
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.5, 1.0]), st.integers(2, 6)), min_size=1, max_size=5))
+@settings(max_examples=30)
+def test_any_schedule_in_time_holds_one_that_repeats(plants: list[tuple[float, int]]):
+    """Properties 2 and 3: it keeps every window, its peak is no higher, and it is no dearer than the whole."""
+    garden = Garden.of(*zip(*plants, strict=True))
+    schedule = tend(garden, edd, Capacity(max(2 * garden.density, 1.0)), 400)
+    whole = measure(garden, schedule)
+    assume(not whole.peak_tardiness)
+    cycle = extract(garden, schedule)
+
+    assert cycle is not None
+    assert cycle.keeps(garden)
+    assert max(garden.workload(day) for day in cycle) <= whole.peak_workload + 1e-9
+    assert sum(garden.workload(day) for day in cycle) / cycle.period <= whole.average_workload + 0.2
+    assert garden.density <= sum(garden.workload(day) for day in cycle) / cycle.period + 1e-9
+
+
+def test_a_schedule_that_never_repeats_proves_nothing():
+    """Without two equal stretches there is no period."""
+    garden = Garden.of([1], [3])
+
+    assert extract(garden, [[0], [], [0]]) is None
+
+
+def test_the_density_is_the_least_workload():
+    """Property 1, on schedules of every small garden of two plants that is in time."""
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        garden = Garden.of([1, 1], rng.integers(2, 6, 2))
+        cycle = extract(garden, tend(garden, edd, Capacity(2), 100))
+
+        assert cycle is not None
+        assert garden.density <= sum(len(day) for day in cycle) / cycle.period

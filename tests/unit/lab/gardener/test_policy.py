@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.lab.gardener.demand import Capacity, excess, overload
-from tidings.lab.gardener.garden import Garden, measure
+from tidings.lab.gardener.garden import Capacity, Garden, excess, measure, overload
 from tidings.lab.gardener.medd import medd_dbf, tend
 from tidings.lab.gardener.policy import Medd
 from tidings.model.interval import DAY, HOUR, MINUTE, SECOND
 from tidings.scheduling.budget import TokenBucket
-from tidings.scheduling.paced.round_robin import RoundRobin
+from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import UNPOLLED, Observation, Population
+from tidings.scheduling.simulate.ledger import make_trace
 from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, World, simulate
-from tidings.scheduling.simulate.trace import make_trace
 
 A_DAY = SECOND
 """Days of the garden are seconds here: what is late by days is told apart by ties of cost and window."""

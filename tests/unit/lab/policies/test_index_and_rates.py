@@ -15,8 +15,8 @@ from tidings.scheduling.policy import LifeKind, Population, UrgencyKind
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.value import values
 from tidings.scheduling.price.wic import Wic
+from tidings.scheduling.simulate.ledger import make_trace
 from tidings.scheduling.simulate.simulator import World, simulate
-from tidings.scheduling.simulate.trace import make_trace
 
 CHANGES = np.array([0.1, 1.0, 5.0])
 

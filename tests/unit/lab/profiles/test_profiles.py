@@ -8,8 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidings.lab.profiles.cei import Cei, Interval, cei, overlaps_within_resources
-from tidings.lab.profiles.online import Online, best, capture
-from tidings.lab.profiles.ranking import Aggregate, MEdf, Mrsf, Ranking, SEdf, Standing, urgency_at
+from tidings.lab.profiles.online import (
+    Aggregate,
+    MEdf,
+    Mrsf,
+    Online,
+    Ranking,
+    SEdf,
+    Standing,
+    best,
+    capture,
+    urgency_at,
+)
 
 RANKINGS: dict[str, Ranking] = {"S-EDF": SEdf(), "MRSF": Mrsf(), "M-EDF": MEdf(), "AGG": Aggregate()}
 

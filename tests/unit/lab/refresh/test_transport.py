@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.lab.refresh.transport import schedule, staler
-from tidings.lab.refresh.whole import ebr, ideal_instants
+from tidings.lab.refresh.whole import ebr, ideal_instants, schedule, staler
 
 
 @given(st.floats(0.01, 3), st.floats(0.2, 5), st.floats(-1, 1))

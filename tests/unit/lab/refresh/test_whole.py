@@ -9,15 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tidings.lab.refresh.whole import (
-    cam,
-    ebr,
-    ebr_looks,
-    first_come,
-    ideal_instants,
-    staleness,
-    transport,
-)
+from tidings.lab.refresh.whole import cam, ebr, ebr_looks, first_come, ideal_instants, staleness, transport
 
 CHANGES, WEIGHTS = np.array([0.05, 0.2, 0.6, 2.0]), np.array([1.0, 2.0, 1.0, 3.0])
 

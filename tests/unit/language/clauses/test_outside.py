@@ -7,7 +7,7 @@ from tidings.language.build import any_change, event, every, minutes, on_event, 
 from tidings.language.parser import parse, read
 from tidings.language.write.printer import to_text
 from tidings.language.yaml.form import load, to_yaml
-from tidings.model.outside import CreateEvent, DropEvent, EventSource
+from tidings.model.event_type import CreateEvent, DropEvent, EventSource
 from tidings.model.watch.sentinel import Command, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Point
 
 MINUTE = 60_000_000

@@ -7,7 +7,7 @@ from tidings.language.parser import parse
 from tidings.language.write.printer import to_text
 from tidings.language.yaml.form import load, to_yaml
 from tidings.model.watch.sentinel import Sentinel
-from tidings.model.watch.wording import Wording
+from tidings.model.watch.telling import Wording
 
 HEAD = "Create Sentinel s Using https://a.example/ Monitor words Notify by "
 

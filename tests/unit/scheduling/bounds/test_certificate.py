@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.bounds.certificate import (
+    Backlog,
     Backlogs,
     Certificate,
     CertifiedPages,
     Looks,
+    Program,
     by_instants,
     certify,
     measure_earnings,
     measure_window,
     steadily,
 )
-from tidings.scheduling.bounds.dual import Backlog, Program
 from tidings.scheduling.bounds.steady import Steady
 
 WEEK = 7.0 * DAY

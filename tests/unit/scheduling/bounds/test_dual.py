@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.scheduling.bounds.dual import Program
+from tidings.scheduling.bounds.certificate import Program
 
 
 def _backlog(chances: np.ndarray, decay: float):

@@ -6,8 +6,8 @@ import pytest
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.paced.best_effort import BestEffort
 from tidings.scheduling.policy import NEVER, UNPOLLED, Observation, Population
+from tidings.scheduling.simulate.ledger import make_trace
 from tidings.scheduling.simulate.simulator import World, simulate
-from tidings.scheduling.simulate.trace import make_trace
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND

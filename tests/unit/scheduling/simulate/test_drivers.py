@@ -1,6 +1,6 @@
 import numpy as np
 
-from tidings.scheduling.paced.round_robin import RoundRobin
+from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import NEVER, Observation, Population
 from tidings.scheduling.simulate.simulator import DenseScan, DueQueue
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from tidings.scheduling.budget import TokenBucket
-from tidings.scheduling.paced.round_robin import RoundRobin
+from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import UNPOLLED, Population
+from tidings.scheduling.simulate.ledger import make_trace
 from tidings.scheduling.simulate.simulator import Update, World, simulate
-from tidings.scheduling.simulate.trace import make_trace
 
 SECOND = 1_000_000
 

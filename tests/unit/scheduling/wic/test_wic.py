@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.scheduling.wic import life as lives
+from tidings.scheduling.wic import urgency as lives
 from tidings.scheduling.wic import urgency as urgencies
 from tidings.scheduling.wic.accrual import EXACT_EVERY, Accrual
-from tidings.scheduling.wic.dense import DenseWic
-from tidings.scheduling.wic.greedy import Page, best, earn, top, utility, wic
-from tidings.scheduling.wic.life import WicLife
-from tidings.scheduling.wic.urgency import WicUrgency
+from tidings.scheduling.wic.greedy import DenseWic, Page, best, earn, top, utility, wic
+from tidings.scheduling.wic.urgency import WicLife, WicUrgency
 
 CHANCES = (np.full(6, 0.5), np.array([0.9, 0, 0, 0.9, 0, 0]), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))
 URGENCIES = (

@@ -1,16 +1,22 @@
-"""How many checks a day are made, and whether the pace or the budget limits them."""
+"""How many checks a day are made, and whether the pace or the budget limits them.
+
+Purses: what budgets can pay for.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from tests.stores import World, products
 from tidings.clock import DAY, HOUR
 from tidings.model.observed.unit import Event
+from tidings.model.watch.weight import WHOLE
 from tidings.service.explain.explain_sentinel import Prospect
 from tidings.service.explain.plan_list import ComingPoll
-from tidings.service.explain.plan_summary import FRESH, PRICED, findings, outline
-from tidings.settings import BudgetSettings, ScheduleSettings, Settings
+from tidings.service.explain.plan_summary import FRESH, PRICED, findings, outline, render_cost
+from tidings.settings import BudgetSettings, ScheduleSettings, Settings, load
 from tidings.storage.watches import events
 
 __all__ = ["products"]
@@ -85,3 +91,15 @@ def test_a_budget_that_is_too_small_is_said_in_plan_and_doctor(world):
     assert ("warn", found.lines()[-1]) == (small.status, small.detail)
     assert "wait up to 4 times as long" in small.detail
     assert "budget.polls_per_day" in small.mend
+
+
+@pytest.mark.parametrize(
+    ("burst", "budget", "cost"), [("500", WHOLE, 8.0), ("5", WHOLE, 5.0), ("500", "gentle", 2.0), ("500", "gone", 8.0)]
+)
+def test_a_rendered_poll_costs_never_more_than_a_budget_can_save_up(
+    tmp_path: Path, burst: str, budget: str, cost: float
+):
+    """Else no page of a small budget, or of a small class of it, could ever be rendered."""
+    flags = {"fetch.browser_cost": "8", "budget.burst": burst, "budget.classes": "gentle: 48 per day"}
+
+    assert cost == render_cost(load(tmp_path, environment={}, flags=flags), budget)

@@ -13,15 +13,15 @@ from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.estimation.learner import GammaLearner
 from tidings.fetching.politeness import HostGate
 from tidings.lab.gardener.policy import Medd
+from tidings.lab.policies.freshness import PoliteLambdaCrawl
 from tidings.lab.policies.index_and_rates import LambdaCrawl
-from tidings.lab.policies.polite import PoliteLambdaCrawl
 from tidings.model.interval import ExecutionInterval
 from tidings.model.observed.poll_reason import PollReason, Why
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.paced.round_robin import RoundRobin
+from tidings.scheduling.paced.turns import RoundRobin
 from tidings.scheduling.policy import Population
-from tidings.scheduling.price.contest import Contest, contest
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.wic import Contest, contest
 from tidings.service.plan import price as pricing
 from tidings.service.watch.needs import Deadline, Needs
 

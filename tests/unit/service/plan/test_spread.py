@@ -1,9 +1,20 @@
-"""Of dues that crowd within a second some are drawn apart."""
+"""Of dues that crowd within a second some are drawn apart.
+
+Waits are drawn apart by key, never shortened, and the same at each time.
+"""
 
 from __future__ import annotations
 
-from tidings.clock import SECOND
-from tidings.service.plan.spread import Crowds
+from collections import Counter
+
+import pytest
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
+from tidings.model.observed.outcome import Failed
+from tidings.model.observed.page import PageState
+from tidings.service.examine import page_state
+from tidings.service.plan.spread import Crowds, lengthen, share
+from tidings.service.poll.circuit import Circuits
 
 
 def test_a_crowd_is_more_than_a_few_in_a_second():
@@ -24,3 +35,74 @@ def test_in_a_large_population_twice_the_mean_is_no_crowd():
     entered = [crowds.enter(page, 0, pages=100_000) for page in range(60)]
 
     assert 55 == entered.index(True)
+
+
+KEYS = range(2_000)
+
+
+def test_shares_are_even_over_keys_and_turns():
+    """Each tenth of [0, 1) has its part, whether keys differ or turns."""
+    for shares in ([share(key) for key in KEYS], [share("one", turn) for turn in KEYS]):
+        tenths = Counter(int(part * 10) for part in shares)
+
+        assert set(range(10)) == set(tenths)
+        assert max(tenths.values()) <= 1.3 * len(KEYS) / 10
+
+
+def test_a_wait_is_lengthened_by_a_fifth_at_most_and_never_shortened():
+    """And it is the same whenever it is computed."""
+    waits = [lengthen(HOUR, key) for key in KEYS]
+
+    assert min(waits) >= HOUR
+    assert max(waits) <= HOUR * 12 // 10
+    assert waits == [lengthen(HOUR, key) for key in KEYS]
+
+
+@pytest.mark.parametrize("failures", [1, 3, 9])
+def test_pages_of_a_failing_host_do_not_come_back_together(failures):
+    """2,000 pages that failed in the same instant ask again over a fifth of their wait, and in another order at each failure."""
+    failed = Failed(kind="5xx", reason="the server answered 500")
+    waits = {key: page_state.wait(failed, failures, page_id=key) for key in KEYS}
+    then = {key: page_state.wait(failed, failures + 1, page_id=key) for key in KEYS}
+    base = min(HOUR, MINUTE * 2 ** (failures - 1))
+    fullest = Counter((wait - base) * 20 // (base // 5) for wait in waits.values()).most_common(1)[0][1]
+
+    assert base <= min(waits.values()) <= max(waits.values()) <= base * 12 // 10
+    assert fullest <= 1.5 * len(KEYS) / 20
+    assert sorted(KEYS, key=waits.__getitem__) != sorted(KEYS, key=then.__getitem__)
+
+
+def test_what_a_server_asked_for_is_kept_to_the_letter():
+    """Retry-After is no matter of ours."""
+    failed = Failed(kind="busy", reason="busy", retry_after=7 * MINUTE)
+
+    assert {7 * MINUTE} == {page_state.wait(failed, 3, page_id=key) for key in KEYS}
+
+
+def test_the_last_waits_are_drawn_apart_too():
+    """Pages that are gone, walls that stay, and our own network coming back: none of them line up."""
+    gone = Failed(kind="410", reason="gone")
+    weekly = {page_state.wait(gone, 9, page_id=key) for key in KEYS}
+    wall = [PageState(page_id=key, health="error", kind="blocked", failures=8) for key in KEYS]
+    walls = {page_state.after_suspicion(s, "blocked", "a wall", sha256="", at=0)[0].retry_at for s in wall}
+    ours = {page_state.freeze(PageState(page_id=key), 0).retry_at for key in KEYS}
+
+    assert min(len(weekly), len(walls), len(ours)) > 0.99 * len(KEYS)
+    assert WEEK <= min(weekly)
+    assert MINUTE <= min(at for at in ours if at is not None)
+
+
+def test_hosts_that_fail_together_are_not_asked_again_together():
+    """The pauses of 2,000 hosts whose circuit opens in the same instant differ, and stay within a day and a fifth."""
+    circuits, failed = Circuits(), Failed(kind="net", reason="no connection")
+    for _ in range(4):
+        assert {0} == {circuits.hear(f"{key}.example", failed) for key in KEYS}
+    first = {circuits.hear(f"{key}.example", failed) for key in KEYS}
+    for _ in range(19):
+        for key in KEYS:
+            circuits.hear(f"{key}.example", failed)
+    last = {circuits.hear(f"{key}.example", failed) for key in KEYS}
+
+    assert len(first) > 0.99 * len(KEYS)
+    assert MINUTE <= min(first) <= max(first) <= MINUTE * 12 // 10
+    assert DAY <= min(last) <= max(last) <= DAY * 12 // 10

@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from tidings.estimation.interest import InterestShare
+from tidings.estimation.worth import InterestShare
 from tidings.fetching import address
 from tidings.language import parser
 from tidings.model.observed.page import PageState
 from tidings.model.watch.sentinel import Sentinel
 from tidings.model.watch.weight import ChangeLife
 from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
-from tidings.service.plan.learned_worth import LearnedWorth
-from tidings.service.plan.worth import Worth, weight, worth
+from tidings.service.plan.worth import LearnedWorth, Worth, weight, worth
 from tidings.service.watch.watchlist import Subscription, WatchedPage, WatchedSentinel
 from tidings.storage.watches.sentinels import SentinelRow
 from tidings.storage.watches.subscriptions import SubscriptionRow

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from tidings.model.observed.outcome import Failed, Fetched, FetchRequest, Outcome
-from tidings.model.watch.commands import argv_of, url_of
+from tidings.model.watch.asking import argv_of, url_of
 from tidings.service.sources.command_pages import CommandFetcher
 from tidings.settings import FetchSettings
 

@@ -12,7 +12,7 @@ from tests.stores import Products, World, products
 from tidings.clock import SECOND, ManualClock
 from tidings.errors import UnknownNameError, UsageError
 from tidings.language.write.printer import to_text
-from tidings.model.outside import CreateEvent, EventSource
+from tidings.model.event_type import CreateEvent, EventSource
 from tidings.service.health.sources import findings
 from tidings.service.sources.outside_events import (
     DEEPEST_PARAMS,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,13 @@ import pytest
 
 from tests.stores import PRODUCTS, TABLES, Products, own_postgres, shape
 from tidings.settings import Settings, StoreSettings
-from tidings.storage.db import migrate
+from tidings.storage.db import schema
 from tidings.storage.db.connection import Connection
-from tidings.storage.db.database import open_database
-from tidings.storage.db.schema import FOLDER, statements, steps, tables
+from tidings.storage.db.database import REVISIONS, open_database
+from tidings.storage.db.driver import DatabaseDriver
+from tidings.storage.db.postgres import PostgresDriver
+from tidings.storage.db.schema import FOLDER, TableText, complete, run_steps, statements, steps, tables
+from tidings.storage.db.sqlite import SqliteDriver
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
@@ -21,7 +25,7 @@ def test_the_steps_make_the_schema_that_is_described(
     """A database that took every step differs in nothing from one that `schema.sql` made at once."""
     with products.fresh(product, tmp_path / "made") as settings:
         made = _shape(settings)
-    monkeypatch.setattr(migrate, "make", migrate.run_steps)
+    monkeypatch.setattr(schema, "make", schema.run_steps)
     if product == "sqlite":
         stepped = _shape(Settings(data=tmp_path / "stepped"))
     else:
@@ -92,3 +96,133 @@ def test_tables_are_what_all_steps_leave(tmp_path: Path):
 
 def _columns(c: Connection, table: str) -> list[tuple[Any, ...]]:
     return c.rows("SELECT name, pk FROM pragma_table_info(:name)", name=table)
+
+
+@pytest.fixture(params=PRODUCTS)
+def c(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
+    """Give a connection to an empty database, in a transaction that is undone at the end."""
+    if request.param == "sqlite":
+        yield from _begin(SqliteDriver(tmp_path, busy_seconds=1))
+    else:
+        with own_postgres() as url:
+            yield from _begin(PostgresDriver(url, busy_seconds=1))
+
+
+def _begin(driver: DatabaseDriver) -> Iterator[Connection]:
+    driver.begin_write()
+    yield driver.connection
+    driver.rollback()
+    driver.close()
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_what_a_database_lacks_of_its_schema_is_added(c: Connection, revision: str):
+    """Without all indexes, tables that no other refers to and columns that stand alone, a database gets these back as they were."""
+    run_steps(c, revision)
+    whole = shape(c)
+
+    lost = _drop_what_can_go(c, revision)
+    poor = shape(c)
+    complete(c, revision)
+
+    assert lost > 80
+    assert poor != whole
+    assert whole == shape(c)
+
+
+def test_a_whole_database_is_left_alone(c: Connection):
+    """Nothing is added where nothing is missing, and nothing that is there beyond the schema goes."""
+    run_steps(c, "0003")
+    c.execute("ALTER TABLE page ADD COLUMN own TEXT")
+
+    assert [] == complete(c, "0003")
+    assert [] == c.rows("SELECT own FROM page")
+
+
+def test_rows_keep_what_they_say_and_get_what_the_step_would_have_given_them(c: Connection):
+    """An owner whose log has 77 events has rules that need not hear them; other columns get their default, or nothing of their type."""
+    run_steps(c, "0003")
+    c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 77)")
+    c.execute("INSERT INTO trust (host, kind, state, at) VALUES ('h', 'k', 's', 5)")
+    for table, column in (("owner", "rules_seq"), ("trust", "at"), ("trust", "state")):
+        c.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+
+    added = complete(c, "0003")
+
+    assert ["owner.rules_seq", "trust.state", "trust.at"] == added
+    assert [(77, 77)] == _rows(c, "SELECT last_seq, rules_seq FROM owner")
+    assert [("h", "k", "", 0)] == _rows(c, "SELECT host, kind, state, at FROM trust")
+
+
+def test_secrets_of_before_owners_have_the_one_owner(c: Connection):
+    """A table whose primary key lacks a column is made anew, with its rows: the first 0002 knew secrets by their name alone."""
+    run_steps(c, "0002")
+    c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 0)")
+    c.execute("DROP TABLE secret")
+    c.execute("CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    c.execute("INSERT INTO secret VALUES ('webhook', 'w'), ('mail', 'm')")
+
+    complete(c, "0002")
+
+    rows = _rows(c, "SELECT owner_id, name, kind, key_id, value, set_at FROM secret ORDER BY name")
+    assert [(1, "mail", "text", "", "m", 0), (1, "webhook", "signing", "", "w", 0)] == rows
+
+
+def test_a_step_keeps_secrets_and_says_of_each_page_why_it_cannot_be_compared(c: Connection):
+    """What steps do to rows: secrets get their owner and kind; of pages with one version the newest word of the log is kept."""
+    run_steps(c, "0001")
+    c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 7)")
+    c.execute("INSERT INTO secret VALUES ('webhook', 'w'), ('mail', 'm')")
+    for page, seq in ((1, 1), (2, 1), (3, 2), (4, 1)):
+        c.execute(
+            f"INSERT INTO page (id, key, url, given, host, last_seq) VALUES ({page}, '{page}', 'u', 'u', 'h', {seq})"
+        )
+    log = ((1, "too big"), (2, "too big"), (2, ""), (3, "too big"), (4, None))
+    for seq, (page, problem) in enumerate(log, 1):
+        data = "{}" if problem is None else f'{{"problem": "{problem}"}}'
+        c.execute(
+            "INSERT INTO event (owner_id, seq, type, at, page_id, data) VALUES (1, :seq, 'page.first', 1, :page, :data)",
+            seq=seq,
+            page=page,
+            data=data,
+        )
+
+    run_steps(c, REVISIONS[-1], since="0001")
+
+    assert [(1, "mail", "text", "m"), (1, "webhook", "signing", "w")] == _rows(
+        c, "SELECT owner_id, name, kind, value FROM secret ORDER BY name"
+    )
+    assert [(1, "too big"), (2, ""), (3, ""), (4, "")] == _rows(c, "SELECT id, problem FROM page ORDER BY id")
+    assert 7 == c.value("SELECT rules_seq FROM owner")
+
+
+def _rows(c: Connection, query: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in c.rows(query)]
+
+
+def _drop_what_can_go(c: Connection, revision: str) -> int:
+    """Drop all indexes, the tables that no other refers to and that have no number of their own, and free columns with a default or room for none."""
+    wanted = tables(text for step, file in steps().items() if step <= revision for text in statements(file, c.dialect))
+    referred = {name for table in wanted.values() for name in re.findall(r"REFERENCES (\w+)", table.statements[0])}
+    lost = 0
+    for name, table in wanted.items():
+        for index in table.indexes:
+            c.execute(f"DROP INDEX {index}")
+        if name not in referred:
+            c.execute(f"DROP TABLE {name}")
+            lost += 1
+            continue
+        for column in _free(table):
+            c.execute(f"ALTER TABLE {name} DROP COLUMN {column}")
+            lost += 1
+    return lost
+
+
+def _free(table: TableText) -> list[str]:
+    """Return the columns that no constraint names and that a row may go without."""
+    bound = set(re.findall(r"\w+", " ".join(re.findall(r"(?:UNIQUE|FOREIGN KEY) \((.*?)\)", table.statements[0]))))
+    return [
+        name
+        for name, text in table.columns.items()
+        if name not in bound | set(table.key) and ("DEFAULT" in text or "NOT NULL" not in text)
+    ]

@@ -1,0 +1,161 @@
+"""What screens list: sentinels in a table, and pages as a search shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tidings.record import dataclass
+from tidings.storage.db.connection import Connection, select
+from tidings.storage.db.values import to_json
+from tidings.storage.watches.events import OWNER
+from tidings.storage.watches.sentinels import restrict_to_viewer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Lives = Literal["living", "paused", "ended", "all"]
+Order = Literal["made", "name", "last"]
+_STATES: Final = {
+    "living": ("s.state <> 'ended'",),
+    "paused": ("s.state = 'disabled'",),
+    "ended": ("s.state = 'ended'",),
+    "all": (),
+}
+_LAST: Final = (
+    "(SELECT max(p.changed_at) FROM subscription u JOIN page p ON p.id = u.page_id"
+    " WHERE u.sentinel_id = s.id AND u.left_at IS NULL AND p.last_seq > 1)"
+)
+_ORDERS: Final = {
+    "made": "ORDER BY s.id",
+    "name": "ORDER BY lower(s.name), s.id",
+    "last": f"ORDER BY COALESCE({_LAST}, 0) DESC, s.id",
+}
+_TAGGED: Final = "EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)"
+_NAMED: Final = (
+    "(lower(s.name) LIKE :text ESCAPE '!' OR EXISTS (SELECT 1 FROM subscription u JOIN page p ON p.id = u.page_id"
+    " WHERE u.sentinel_id = s.id AND u.left_at IS NULL AND lower(p.given) LIKE :text ESCAPE '!'))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableRequest:
+    """Which sentinels are asked for: their `tag`, a `text` in their name or an address, and what
+    `viewer` sees (None: all).
+    """
+
+    lives: Lives = "living"
+    tag: str = ""
+    text: str = ""
+    order: Order = "made"
+    viewer: int | None = None
+
+
+def find_sentinels(c: Connection, wanted: TableRequest) -> list[tuple[int, str]]:
+    """Return the id and name of each match, in the requested order."""
+    conditions = [*_STATES[wanted.lives], *restrict_to_viewer(wanted.viewer)]
+    given: dict[str, Any] = {} if wanted.viewer is None else {"viewer": wanted.viewer}
+    if wanted.tag:
+        conditions.append(_TAGGED)
+        given["tag"] = wanted.tag
+    if wanted.text:
+        conditions.append(_NAMED)
+        escaped = wanted.text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        given["text"] = f"%{escaped}%"
+    text = select("SELECT s.id, s.name FROM sentinel s", conditions, _ORDERS[wanted.order])
+    return [(row[0], row[1]) for row in c.rows(text, **given)]
+
+
+def count_states(c: Connection, *, viewer: int | None) -> dict[str, int]:
+    """Return how many sentinels that `viewer` sees are in each state."""
+    text = select("SELECT s.state, count(*) FROM sentinel s", restrict_to_viewer(viewer), "GROUP BY s.state")
+    return {row[0]: row[1] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))}
+
+
+def count_tags(c: Connection, *, viewer: int | None) -> dict[str, int]:
+    """Return how many living sentinels that `viewer` sees have each tag, the most frequent first."""
+    base = "SELECT t.name, count(*) FROM tag t JOIN sentinel s ON s.id = t.sentinel_id"
+    conditions = ["s.state <> 'ended'", *restrict_to_viewer(viewer)]
+    text = select(base, conditions, "GROUP BY t.name ORDER BY count(*) DESC, t.name")
+    return {row[0]: row[1] for row in c.rows(text, **({} if viewer is None else {"viewer": viewer}))}
+
+
+def tags_of(c: Connection, names: Iterable[str]) -> set[str]:
+    """Return the tags of living sentinels by their names."""
+    text = (
+        "SELECT t.name FROM tag t JOIN sentinel s ON s.id = t.sentinel_id WHERE s.name = :name AND s.state <> 'ended'"
+    )
+    return {row[0] for name in names for row in c.rows(text, name=name)}
+
+
+def count_pages(c: Connection, *, viewer: int | None) -> int:
+    """Return how many pages the living sentinels that `viewer` sees watch, counted once per
+    sentinel.
+    """
+    base = "SELECT count(*) FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
+    conditions = ["u.left_at IS NULL", "s.state <> 'ended'", *restrict_to_viewer(viewer)]
+    return int(c.value(select(base, conditions), **({} if viewer is None else {"viewer": viewer})))
+
+
+_SELECT = (
+    "SELECT u.page_id, p.given, s.name FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
+    " JOIN page p ON p.id = u.page_id"
+)
+_LISTED = {
+    "sqlite": "u.page_id IN (SELECT value FROM json_each(:pages))",
+    "postgresql": "u.page_id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:pages AS JSON)))",
+}
+_OF_TAG = "EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)"
+_OPEN = "(p.owner_id IS NULL OR p.owner_id IN (:reader, :also))"
+"""The condition that a page was fetched without a secret, or with one of the reader's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindablePage:
+    """A page that a reader may find: its address as given, and the sentinels that show it."""
+
+    id: int
+    url: str
+    sentinels: tuple[str, ...]
+
+
+def find_pages(
+    c: Connection,
+    page_ids: Sequence[int],
+    *,
+    viewer: int | None,
+    reader: int,
+    sentinel: str = "",
+    tag: str = "",
+    ended: bool = False,
+) -> dict[int, FindablePage]:
+    """Return those of the pages that a reader may find.
+
+    Args:
+        page_ids: The pages.
+        viewer: The owner who asks, None for one who sees all.
+        reader: The owner with whose secrets pages may be shown; one who sees all also sees those of
+            the installation.
+        sentinel: Only pages of the sentinel of this name; "" for any.
+        tag: Only pages of sentinels with this tag; "" for any.
+        ended: Whether ended sentinels, and pages that sentinels have left, count.
+    """
+    conditions = [_LISTED[c.dialect], _OPEN, *restrict_to_viewer(viewer)]
+    given: dict[str, Any] = {"pages": to_json(list(page_ids)), "reader": reader}
+    given["also"] = OWNER if viewer is None else reader
+    if viewer is not None:
+        given["viewer"] = viewer
+    if not ended:
+        conditions += ["u.left_at IS NULL", "s.state <> 'ended'"]
+    if sentinel:
+        conditions.append("s.name = :sentinel")
+        given["sentinel"] = sentinel
+    if tag:
+        conditions.append(_OF_TAG)
+        given["tag"] = tag
+    urls: dict[int, str] = {}
+    names: dict[int, dict[str, None]] = {}
+    for page_id, url, name in c.rows(select(_SELECT, conditions, "ORDER BY u.id"), **given):
+        urls[page_id] = url
+        names.setdefault(page_id, {})[name] = None
+    return {page_id: FindablePage(page_id, url, tuple(names[page_id])) for page_id, url in urls.items()}

@@ -1,0 +1,39 @@
+"""When our own network counts as down, and when that is announced."""
+
+from __future__ import annotations
+
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.service.poll.circuit import NetworkWatch
+
+
+def _hear(watch: NetworkWatch, at: int, *, reached: bool) -> list[str]:
+    for host in ("a", "b", "c"):
+        watch.hear(host, reached=reached, at=at)
+    return [kind for kind, _ in watch.news(at)]
+
+
+def test_an_outage_is_announced_after_an_hour_and_its_end_too():
+    """Down at once in the log; away after an hour, once; back as well as up."""
+    watch = NetworkWatch()
+    seen = [_hear(watch, n * 20 * MINUTE, reached=False) for n in range(5)]
+
+    assert [["network.down"], [], [], ["network.away"], []] == seen
+    assert ["network.up", "network.back"] == _hear(watch, 2 * HOUR, reached=True)
+
+
+def test_a_short_outage_is_announced_to_nobody():
+    """A router that starts anew: the log has it, no message goes out."""
+    watch = NetworkWatch()
+
+    assert ["network.down"] == _hear(watch, SECOND, reached=False)
+    assert ["network.up"] == _hear(watch, 10 * MINUTE, reached=True)
+    assert [] == _hear(watch, 2 * HOUR, reached=True)
+
+
+def test_two_hosts_say_nothing_of_the_network():
+    """Fewer than three hosts cannot tell a network from a server."""
+    watch = NetworkWatch()
+    for host in ("a", "b"):
+        watch.hear(host, reached=False, at=SECOND)
+
+    assert () == watch.news(SECOND)
