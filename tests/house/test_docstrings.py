@@ -24,7 +24,7 @@ SILENT = {
     "events": 1,
     "lab": 6,
     "lab/gardener": 6,
-    "lab/refresh": 4,
+    "lab/refresh": 1,
     "language/yaml": 1,
     "scheduling/bounds": 1,
     "scheduling/price": 4,

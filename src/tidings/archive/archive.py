@@ -1,7 +1,8 @@
-"""Bodies under `blobs/`: files written before the rows that name them, and bodies given back as they were.
+"""Bodies under `blobs/`: files are written before their rows, and bodies are restored exactly.
 
-Every method may block on the disk and may be called from any thread. The order that keeps a crash harmless (contracts §1,
-F-06): `write_files`, commit of the rows, `remove`; what a crash leaves over, `sweep` finds at the next start.
+Every method may block on the disk and may be called from any thread. The crash-safe order
+(contracts §1, F-06): `write_files`, commit of the rows, `remove`; leftovers of a crash are found by
+`sweep` at the next start.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["KEEP_BYTES", "Archive", "Lookup", "WritePlan"]
 
 
 class Holds:
-    """Names that are held; belongs to one event loop."""
+    """Locks by name; belongs to one event loop."""
 
     def __init__(self) -> None:
         self._held: set[str] = set()
@@ -34,7 +35,9 @@ class Holds:
 
     @asynccontextmanager
     async def hold(self, *names: str) -> AsyncIterator[None]:
-        """Wait until none of `names` is held, then hold all of them at once, so that nobody waits in a circle."""
+        """Wait until none of `names` is held, then hold all of them at once, which prevents
+        deadlocks.
+        """
         wanted = set(names)
         while wanted & self._held:
             freed = asyncio.get_running_loop().create_future()
@@ -55,9 +58,10 @@ class Holds:
 
 
 class BodyCache:
-    """The bodies last used, together at most `most_bytes`; a body larger than half of that is not kept.
+    """The most recently used bodies, together at most `most_bytes`; a body larger than half of that
+    is not cached.
 
-    Safe between threads.
+    Thread-safe.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -67,7 +71,7 @@ class BodyCache:
         self._lock = threading.Lock()
 
     def get(self, sha256: str) -> bytes | None:
-        """Return the body if it is at hand."""
+        """Return the body if it is cached."""
         with self._lock:
             body = self._bodies.get(sha256)
             if body is not None:
@@ -75,7 +79,7 @@ class BodyCache:
             return body
 
     def keep(self, sha256: str, body: bytes) -> None:
-        """Keep a body, letting go of those not used for longest."""
+        """Cache a body, evicting the least recently used ones."""
         if len(body) > self._most // 2:
             return
         with self._lock:
@@ -97,7 +101,8 @@ MOST_OVERHEAD = 64
 class Archive:
     """The bodies of one data directory; `directory` is its `blobs/`.
 
-    `file_bytes` and `chain_length` are as in `blobs.plan`; `keep_bytes` bounds the decoded bodies kept in memory.
+    `file_bytes` and `chain_length` are as in `blobs.plan`; `keep_bytes` bounds the cache of decoded
+    bodies.
     """
 
     def __init__(
@@ -111,15 +116,18 @@ class Archive:
 
     @asynccontextmanager
     async def hold(self, *sha256s: str) -> AsyncIterator[None]:
-        """Keep other plans off these blobs, from reading their rows until the plan's rows are committed.
+        """Lock these blobs against other plans, from reading their rows until the plan's rows are
+        committed.
 
-        Pages share bodies, so a plan made from rows that another plan is about to rewrite would bring old rows back.
+        Pages share bodies, so a plan based on rows that another plan is about to rewrite would
+        restore old rows.
         """
         async with self._holds.hold(*sha256s):
             yield
 
     def plan(self, body: bytes, sha256: str, newest: tuple[Blob, bytes] | None, existing: Blob | None) -> WritePlan:
-        """Return what to write when `body` becomes the newest version of a page (`blobs.plan`); keep it at hand.
+        """Return what to write when `body` becomes the newest version of a page (`blobs.plan`);
+        cache it.
 
         Args:
             body: The new body.
@@ -140,41 +148,47 @@ class Archive:
         return made
 
     def is_row(self, size: int) -> bool:
-        """Return whether a body of so many bytes, or one of fewer, is kept in a row, however badly it compresses."""
+        """Return whether a body of at most `size` bytes is stored in a row, however badly it
+        compresses.
+        """
         return self._file_bytes is None or size + MOST_OVERHEAD <= self._file_bytes
 
     def lean(self, blob: Blob, body: bytes, base: tuple[Blob, bytes] | None) -> WritePlan:
-        """Return what to write so that a body does without the one that it leans on (`blobs.lean`)."""
+        """Return what to write so that a body no longer depends on its present base
+        (`blobs.lean`).
+        """
         return blobs.lean(blob, body, base, file_bytes=self._file_bytes, mark=secrets.token_hex(8))
 
     def write_files(self, plan: WritePlan) -> None:
-        """Write the files of a plan so that they survive a loss of power; before the commit of its rows.
+        """Write the files of a plan durably; before the commit of its rows.
 
-        Raises `StoreStalledError` if the disk does not take them; then the rows must not be committed.
+        Raises `StoreStalledError` if the disk fails; then the rows must not be committed.
         """
         for name, frame in plan.files:
             self._files.write(name, frame)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Unlink files that were garbage of committed plans and that no row names; one that is gone is fine."""
+        """Unlink garbage files of committed plans that no row names; a missing one is fine."""
         for name in names:
             self._files.remove(name)
 
     def sweep(self, known: Collection[str]) -> tuple[str, ...]:
-        """Remove what a killed process left: half-written files and files whose name is not in `known`; return their names.
+        """Delete what a killed process left: half-written files and files not in `known`; return
+        their names.
 
-        `known` are the files that rows name. Only at start, before anything is written. Foreign files stay.
+        `known` are the files that rows name. Only at start, before anything is written. Foreign
+        files stay.
         """
         return self._files.sweep(known)
 
     @contextmanager
     def hold_files(self) -> Iterator[None]:
-        """Keep files that are removed meanwhile readable, for a backup (`BlobFiles.hold`)."""
+        """Keep deleted files readable meanwhile, for a backup (`BlobFiles.hold`)."""
         with self._files.hold():
             yield
 
     def open_file(self, name: str) -> BinaryIO:
-        """Open a file that a row names, within `hold_files`; raises `BlobError` if it is gone."""
+        """Open a file that a row names, within `hold_files`. Raise `BlobError` if it is gone."""
         try:
             return self._files.open_held(name)
         except OSError as error:
@@ -183,9 +197,9 @@ class Archive:
             ) from error
 
     def restore(self, sha256: str, lookup: Lookup) -> bytes:
-        """Return the body of that name, verified by its hash; `lookup` gives the row of a blob.
+        """Return the body of that name, verified by its hash; `lookup` returns the row of a blob.
 
-        Raises `BlobError` that names the blob at fault and says what to do.
+        Raises `BlobError` that names the faulty blob and says what to do.
         """
         kept = self._bodies.get(sha256)
         if kept is not None:
@@ -200,7 +214,9 @@ class Archive:
         return body
 
     def _path(self, sha256: str, lookup: Lookup) -> tuple[list[Blob], bytes | None]:
-        """Return the rows from `sha256` to one that is whole, or to one that leans on a body at hand and that body."""
+        """Return the rows from `sha256` to a whole one, or to one with a cached base, and that
+        base.
+        """
         path: list[Blob] = []
         seen: set[str] = set()
         name = sha256

@@ -27,17 +27,20 @@ from tidings.model.observed.version import Blob
 from tidings.record import dataclass, replace
 from tidings.zstd import CompressionParameter, ZstdCompressor, ZstdDecompressor, ZstdDict, ZstdError
 
-# A restore decodes the chain's bodies one after the other, about 0.2 ms a megabyte: 24 MB keep it near 5 ms, whatever
-# `chain_length` allows, except for pages over 1.5 MB, whose chains are not cut below 16.
+# A restore decodes the chain's bodies in sequence, about 0.2 ms a megabyte: 24 MB keep it near 5
+# ms, whatever `chain_length` allows, except for pages over 1.5 MB, whose chains are not cut below
+# 16.
 CHAIN_BYTES: Final = 24 * 1024 * 1024
 SHORTEST_CHAIN: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """What one new version writes: `files` (name, bytes) before the commit, `blobs` (rows) in it, `garbage` (names) after it.
+    """What one new version writes: `files` (name, bytes) before the commit, `blobs` (rows) in it,
+    `garbage` (names) after it.
 
-    A row whose `file` is set has no frame. A file in `garbage` may go once the rows are committed and no row names it.
+    A row whose `file` is set has no frame. A `garbage` file may be deleted once the rows are
+    committed and no row names it.
     """
 
     blobs: tuple[Blob, ...] = ()
@@ -57,10 +60,10 @@ def plan(
 ) -> WritePlan:
     """Return what to write when `body` (named `sha256`) becomes the newest version of a page.
 
-    `newest` is the row and the bytes of the page's newest version until now (None: it has none), `existing` the row that
-    `body` has already, on this page or another (None: it has none). No chain grows longer than `chain_length` deltas, those of
-    large bodies stay shorter.
-    Frames of more than `file_bytes` bytes become files whose names end in `mark`; None: never.
+    `newest` is the row and the bytes of the page's newest version until now (None: it has none),
+    `existing` the row of `body` on this page or another (None: it has none). No chain grows longer
+    than `chain_length` deltas; those of large bodies stay shorter. Frames of more than `file_bytes`
+    bytes become files whose names end in `mark`; None: never.
     """
     if newest is not None and newest[0].sha256 == sha256:
         return WritePlan()
@@ -81,17 +84,17 @@ def plan(
 def lean(
     blob: Blob, body: bytes, base: tuple[Blob, bytes] | None, *, file_bytes: int | None, mark: str = "0"
 ) -> WritePlan:
-    """Return what to write so that `blob`, whose bytes are `body`, leans on `base` instead of what it leans on now; None, or where that
-    would not be smaller: on nothing.
+    """Return what to write so that `blob`, whose bytes are `body`, is based on `base` instead of
+    its present base; None, or where that would not be smaller: on nothing.
 
-    `base` is what its own base leans on: the chain gets shorter, and no height changes.
+    `base` is the base of its own base: the chain gets shorter, and no height changes.
 
     Args:
-        blob: The row of the body that shall lean elsewhere.
+        blob: The row to rewrite.
         body: Its bytes.
-        base: The row and bytes it shall lean on; None for nothing.
+        base: The row and bytes of the new base; None for nothing.
         file_bytes: Bodies larger than this (compressed) are files; None: never.
-        mark: What tells new file names from old ones.
+        mark: Distinguishes new file names from old ones.
     """
     draft = _Draft(file_bytes, mark)
     frame, name = encode(body), ""
@@ -104,7 +107,9 @@ def lean(
 
 
 def _smaller(blob: Blob, former: bytes, body: bytes, *, chain_length: int) -> bytes | None:
-    """Return the delta that replaces the whole frame of `former`, or None if it must stay or would not be smaller."""
+    """Return the delta that replaces the whole frame of `former`, or None if it must stay or would
+    not be smaller.
+    """
     longest = min(chain_length, max(SHORTEST_CHAIN, CHAIN_BYTES // max(1, len(former))))
     if blob.base or blob.height >= longest:
         return None
@@ -116,7 +121,7 @@ def _smaller(blob: Blob, former: bytes, body: bytes, *, chain_length: int) -> by
 
 
 class _Draft:
-    """Rows, files and garbage while a plan is made."""
+    """Rows, files and garbage of a plan in progress."""
 
     def __init__(self, file_bytes: int | None, mark: str) -> None:
         self._file_bytes = file_bytes
@@ -126,7 +131,7 @@ class _Draft:
         self.files: list[tuple[str, bytes]] = []
 
     def put(self, blob: Blob, *, base: str, height: int, frame: bytes) -> None:
-        """Write `blob` anew with another frame; a file that held it before is garbage."""
+        """Rewrite `blob` with another frame; its former file is garbage."""
         file = None
         if self._file_bytes is not None and len(frame) > self._file_bytes:
             file = files.file_name(blob.sha256, self._mark)
@@ -145,16 +150,16 @@ SMALLEST_WINDOW: Final = 10
 
 
 class FrameError(ValueError):
-    """These bytes are no frame of a body of that size; the text says why."""
+    """These bytes are not a frame of a body of that size; the text says why."""
 
 
 def encode(body: bytes) -> bytes:
-    """Return `body` as a frame that stands alone."""
+    """Return `body` as an independent frame."""
     return _encode(ZstdCompressor(options={CompressionParameter.compression_level: WHOLE_LEVEL}), body)
 
 
 def encode_delta(body: bytes, base: bytes) -> bytes | None:
-    """Return `body` as a frame that needs `base` to be read, or None if `base` is too short to lean on."""
+    """Return `body` as a delta against `base`, or None if `base` is too short."""
     if len(base) < SHORTEST_PREFIX:
         return None
     together = len(base) + len(body)
@@ -166,10 +171,10 @@ def encode_delta(body: bytes, base: bytes) -> bytes | None:
 
 
 def decode(frame: bytes, size: int, *, base: bytes | None = None) -> bytes:
-    """Return the body of `size` bytes that `frame` holds, `base` being what a delta leans on.
+    """Return the body of `size` bytes in `frame`; `base` is the base of a delta.
 
-    Raises `FrameError` for what is no such frame, is cut, goes on after its end or holds another number of bytes; never
-    decodes more than one byte over `size`.
+    Raises `FrameError` for an invalid or truncated frame, trailing bytes, or another number of
+    bytes; never decodes more than one byte over `size`.
     """
     dictionary = None if base is None else ZstdDict(base, is_raw=True).as_prefix
     try:
@@ -177,7 +182,7 @@ def decode(frame: bytes, size: int, *, base: bytes | None = None) -> bytes:
         body = decoder.decompress(frame, size + 1)
     except (ValueError, ZstdError) as error:
         raise FrameError(str(error)) from error
-    if len(body) == size and not decoder.eof:  # the last bytes are out, the checks at the end are not yet done
+    if len(body) == size and not decoder.eof:  # all bytes are decoded, but the final checks are pending
         body += _rest(decoder)
     if len(body) != size:
         raise FrameError(

@@ -23,7 +23,7 @@ from tidings.errors import BlobError, StoreBusyError, StoreFullError, StoreStall
 
 TEMPORARY: Final = "tmp"
 HELD: Final = "held"
-"""Where files that are removed while a backup reads are put until it ends."""
+"""The folder for files that are deleted during a backup, until it ends."""
 _HOLD_TRIES: Final = 200
 CLOSED: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -36,7 +36,7 @@ class BlobFiles:
         self._directory = directory
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file so that it survives a loss of power; raises `StoreStalledError` if the disk does not take it."""
+        """Write a file durably. Raise `StoreStalledError` if the disk fails."""
         target = self._path(name)
         temporary = self._directory / TEMPORARY / f"{target.name}.{secrets.token_hex(4)}"
         try:
@@ -53,13 +53,15 @@ class BlobFiles:
             raise known(f"{target} could not be written: {reason}; nothing of this version was stored") from error
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file; raises `OSError`."""
+        """Return the content of a file. Raise `OSError` if it cannot be read."""
         descriptor = os.open(self._path(name), os.O_RDONLY | CLOSED)
         with os.fdopen(descriptor, "rb") as file:
             return file.read()
 
     def remove(self, name: str) -> None:
-        """Unlink a file; one that is gone is fine. Raises `StoreStalledError` if it cannot be unlinked."""
+        """Unlink a file; a missing one is fine. Raise `StoreStalledError` if it cannot be
+        unlinked.
+        """
         path = self._path(name)
         try:
             if self._is_held():
@@ -72,12 +74,12 @@ class BlobFiles:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Keep what is removed meanwhile readable by `open_held`: for a backup, which copies the
+        """Keep deleted files readable by `open_held` meanwhile: for a backup, which copies the
         database first and its files after it.
 
-        Who removes a file has committed that no row names it. So whatever a copy of the database
-        names that was made within this is in its place, or was put aside. What a backup that was
-        cut off left is removed here. Raises `StoreBusyError` while another holds.
+        A file is deleted only after a commit without rows that name it. So every file named by a
+        copy of the database that was made meanwhile is in its place, or set aside. Leftovers of an
+        interrupted backup are deleted here. Raises `StoreBusyError` while another process holds.
         """
         self._make(self._directory / HELD)
         handle = os.open(self._directory / HELD / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -87,7 +89,7 @@ class BlobFiles:
                     break
                 if attempt == _HOLD_TRIES - 1:
                     raise StoreBusyError(f"another backup of {self._directory.parent} is being made; wait for its end")
-                time.sleep(0.005)  # who only asks whether it is held has it for an instant
+                time.sleep(0.005)  # a process that only tests the lock has it for an instant
             self._clear_held()
             yield
             self._clear_held()
@@ -95,7 +97,9 @@ class BlobFiles:
             os.close(handle)
 
     def open_held(self, name: str) -> BinaryIO:
-        """Open a file within `hold`, in its place or where it was put aside; raises `OSError`."""
+        """Open a file within `hold`, in its place or where it was set aside. Raise `OSError` if it
+        is missing.
+        """
         path = self._path(name)
         try:
             descriptor = os.open(path, os.O_RDONLY | CLOSED)
@@ -142,7 +146,7 @@ class BlobFiles:
         return self._directory / name
 
     def _make(self, folder: Path) -> None:
-        """Make a folder and those above it, up to the directory itself, each entry synced."""
+        """Create a folder and its parents up to the directory, each entry synced."""
         if folder.is_dir():
             return
         if folder != self._directory:
@@ -187,10 +191,12 @@ _NAME: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{60})\.[0-9
 
 
 def file_name(sha256: str, mark: str) -> str:
-    """Return where the frame of a blob lies, relative to `blobs/`; `mark` is 1 to 32 hexadecimal digits."""
+    """Return the path of a blob's frame, relative to `blobs/`; `mark` is 1 to 32 hexadecimal
+    digits.
+    """
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}.{mark}"
 
 
 def is_file_name(name: str) -> bool:
-    """Return whether the archive could have given this name: such a path stays inside `blobs/`."""
+    """Return whether this is a valid name of the archive: such a path stays inside `blobs/`."""
     return _NAME.fullmatch(name) is not None

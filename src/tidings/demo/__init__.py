@@ -1,1 +1,3 @@
-"""The demo: a living town on loopback, sentinels on it, the real service, and an honest count of what was told."""
+"""The demo: a simulated town on loopback, sentinels on it, the real service, and an honest count of
+what was reported.
+"""

@@ -1,4 +1,4 @@
-"""The play in lines for people, within the width of their terminal, in plain words."""
+"""Print the demo's records in plain lines, within the width of the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GAP: Final = "  "
 
 
 def lines(record: Record, *, width: int = 80) -> list[str]:
-    """Return what a record says."""
+    """Return the lines of a record."""
     match record["record"]:
         case "change":
             return [_change(record, width)]
@@ -57,7 +57,7 @@ def _change(record: Record, width: int) -> str:
 
 
 def describe(record: Record) -> str:
-    """Return what a change record tells, in as few words as there are."""
+    """Return a change record in as few words as possible."""
     base = record["url"].rstrip("/")
 
     def show(text: str) -> str:
@@ -71,7 +71,7 @@ def describe(record: Record) -> str:
 
 
 def _wrap(record: Record, texts: Sequence[str], width: int) -> list[str]:
-    """Return texts in lines beside the time, and beside the page's name if the record is about one."""
+    """Return texts in lines beside the time, and the page's name if the record is about one."""
     begin = f"{_clock(record).rjust(TIME)}{GAP}"
     if "sentinel" in record:
         begin += f"{_cut_text(record['sentinel'], NAME).ljust(NAME)}{GAP}"
@@ -106,7 +106,7 @@ def _false(record: Record) -> str:
 
 
 def _rest(record: Record) -> list[str]:
-    """Say where the changes are that were not told."""
+    """Return where the unreported changes are."""
     parts = [
         *([f"{record['overtaken']} overtaken by the page's next edit"] if record["overtaken"] else []),
         *([f"{record['waiting']} not checked yet"] if record["waiting"] else []),

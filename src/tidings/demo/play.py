@@ -1,8 +1,9 @@
-"""The play: a town wakes up, the real service watches it, and everything that is told is counted.
+"""Run the demo: a town wakes up, the real service watches it, and everything reported is counted.
 
-The service is a process of its own (`tidings serve`), it hears of the town only over HTTP, and tells by signed webhooks to the
-town's post office. This process edits the pages, kills the service, and compares its own log with what arrived. `play` says
-what happens as records: `change` (the service's own, with what it was told of), `note` and `summary`.
+The service is a process of its own (`tidings serve`) that knows the town only over HTTP, and
+reports by signed webhooks to the town's post office. This process edits the pages, kills the
+service, and compares its own log with the messages. `play` emits records: `change` (the service's
+own), `note` and `summary`.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ second_looks = false  # a minute is all of the demo: nothing waits for a second 
 
 @dataclass(frozen=True, slots=True)
 class StoredFacts:
-    """What the service's database holds: (page, number) of each version, the id of each change, and the facts beside."""
+    """The content of the service's database: (page, number) of each version, the id of each change,
+    and further facts.
+    """
 
     versions: frozenset[tuple[int, int]]
     changes: frozenset[str]
@@ -81,19 +84,20 @@ class StoredFacts:
 
     @property
     def quiet(self) -> int:
-        """Return how many new versions were no news."""
+        """Return how many new versions were not reported."""
         return sum(number > 1 for _, number in self.versions - self.told_versions)
 
 
 async def play(directory: Path, say: Say, *, seed: int, seconds: float | None, stop: asyncio.Event) -> None:
     """Play until `stop` is set or `seconds` have passed since the service was ready.
 
-    Raises `UsageError` for a directory that is not the demo's, `ServiceError` if the service failed or lost something.
+    Raises `UsageError` for a directory that is not the demo's, `ServiceError` if the service failed
+    or lost something.
 
     Args:
-        directory: The demo's own data directory, made anew.
-        say: Takes each line for people.
-        seed: Of all that is left to chance.
+        directory: The demo's own data directory, emptied.
+        say: Takes each record.
+        seed: The seed of all randomness.
         seconds: How long to play; None until it is stopped.
         stop: Ends the play when it is set.
     """
@@ -129,10 +133,11 @@ class Performance:
         self._killed: StoredFacts | None = None
         self._dead: list[tuple[Instant, Instant]] = []
 
-    # -- the run -------------------------------------------------------------------------------------------------------------------
+    # -- the run
+    # --------------------------------------------------------------------------------------
 
     async def run(self, *, seconds: float | None, stop: asyncio.Event) -> None:
-        """Open the town, start the service, and let things happen."""
+        """Open the town, start the service, and run the script."""
         async with self._town.open() as town:
             self._say({"record": "note", "kind": "begin", "pages": len(town.houses), "directory": str(self._directory)})
             database = open_database(self._settings)
@@ -154,7 +159,7 @@ class Performance:
                     return
                 town.wake()
                 await self._live(database, until=None if seconds is None else ready + seconds, stop=stop)
-                await self._service.stop()  # nothing arrives behind the summary
+                await self._service.stop()  # nothing arrives after the summary
                 self._tell_whether_lost(database)
                 self._summarise(database, last=True)
             finally:
@@ -162,7 +167,7 @@ class Performance:
                 database.close()
 
     async def _wait_until_known(self, stop: asyncio.Event) -> None:
-        """Wait until every page has been polled once: what is edited before is no news to anybody."""
+        """Wait until every page has been polled once: earlier edits belong to the baseline."""
         waits = [asyncio.create_task(self._town.known.wait()), asyncio.create_task(stop.wait())]
         await asyncio.wait(waits, timeout=FIRST_LOOKS_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
@@ -190,7 +195,7 @@ class Performance:
                 self._summarise(database)
 
     def _edit(self) -> None:
-        """Make the edits that are due."""
+        """Make the due edits."""
         while self._next.at <= self._town.measure_elapsed():
             self._town.edit(self._next)
             self._next = next(self._edits)
@@ -202,10 +207,11 @@ class Performance:
             for house in self._town.houses.values()
         )
 
-    # -- the post office -----------------------------------------------------------------------------------------------------------
+    # -- the post office
+    # ------------------------------------------------------------------------------
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> int:
-        """Take a message, if the service has signed it; a repeated one is counted and told no second time."""
+        """Accept a message signed by the service; a repeated one is only counted."""
         message_id, stamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
         if not stamp.isdigit():
             return HTTPStatus.UNAUTHORIZED
@@ -218,12 +224,12 @@ class Performance:
         self._messages.add(message_id)
         message = json.loads(body)["data"]
         for record in message.get("changes", [message]):
-            if record.get("record") == "change":  # what else comes is of the service itself: a page in error, say
+            if record.get("record") == "change":  # other records are on the service itself: a failing page, say
                 self._note_message(record, self._clock.now())
         return HTTPStatus.NO_CONTENT
 
     def _note_message(self, record: Record, at: Instant) -> None:
-        """Note what a message told, and say it beside what had happened."""
+        """Record what a message reported, and print it beside what had happened."""
         self._arrived.add(record["id"])
         house = self._town.houses[record["sentinel"]]
         number = house.number_at(_instant(record["polled_at"]))
@@ -247,13 +253,14 @@ class Performance:
             }
         )
 
-    # -- scenes --------------------------------------------------------------------------------------------------------------------
+    # -- scenes
+    # ---------------------------------------------------------------------------------------
 
     def _note(self, kind: str, **more: Any) -> None:
         self._say({"record": "note", "kind": kind, "elapsed_seconds": round(self._town.measure_elapsed(), 3), **more})
 
     def _tell_health(self, states: Mapping[str, PageState]) -> None:
-        """Say once that a page cannot be read, and once that it can be again."""
+        """Report once that a page cannot be read, and once that it can be again."""
         for name, house in self._town.houses.items():
             state = states[house.url]
             is_ill = state.failures > 0
@@ -266,13 +273,13 @@ class Performance:
                 self._note("recovered", sentinel=name, seconds=round(away, 1))
 
     def _tell_fault(self) -> None:
-        """Say once that the service is not well itself."""
+        """Report once that the service itself has a fault."""
         if self._service.has_erred and not self._is_faulty:
             self._is_faulty = True
             self._note("fault", log=str(self._directory / "serve.log"))
 
     async def _kill(self, database: Database, stop: asyncio.Event) -> None:
-        """Kill the service, leave the town alone for a moment, and start it again."""
+        """Kill the service, wait a moment, and start it again."""
         self._killed, self._repeated_before = database.read(_count_stored), self._repeated
         pid, dead = self._service.pid, self._clock.now()
         await self._service.kill()
@@ -285,7 +292,8 @@ class Performance:
         self._note("back", seconds=round(took, 2))
 
     def _tell_whether_lost(self, database: Database) -> None:
-        """After a kill: compare with what was there before, once everything that is stored has arrived as well.
+        """After a kill: compare with the state before, once everything that is stored has arrived
+        as well.
 
         Raises `ServiceError` if something is missing.
         """
@@ -307,7 +315,8 @@ class Performance:
                 repeated=self._repeated - self._repeated_before,
             )
 
-    # -- the count -----------------------------------------------------------------------------------------------------------------
+    # -- the count
+    # ------------------------------------------------------------------------------------
 
     def _summarise(self, database: Database, *, last: bool = False) -> None:
         kept = database.read(_count_stored)
@@ -352,7 +361,7 @@ class Performance:
         )
 
     def _alive(self, now: Instant) -> list[tuple[Instant, Instant]]:
-        """Return the spans of the town's time in which the service ran."""
+        """Return the periods in which the service ran."""
         begins = [self._town.woke_at, *(end for _, end in self._dead)]
         ends = [*(begin for begin, _ in self._dead), now]
         return list(zip(begins, ends, strict=True))

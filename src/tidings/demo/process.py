@@ -27,7 +27,7 @@ LAST_LINES: Final = 5
 
 
 class ServiceProcess:
-    """`tidings serve` on a data directory. What it writes goes to `serve.log` there."""
+    """`tidings serve` on a data directory. Its output goes to `serve.log` there."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -37,11 +37,11 @@ class ServiceProcess:
         self._ready = asyncio.Event()
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self.has_erred = False
-        """whether it has written an error to its log"""
+        """whether it has logged an error"""
 
     @property
     def url(self) -> str:
-        """Return where its screens are; a service that was killed is back at the same place."""
+        """Return the address of its screens, the same after a kill."""
         return f"http://127.0.0.1:{self._port}/"
 
     @property
@@ -50,11 +50,13 @@ class ServiceProcess:
         return self._process.pid if self._process is not None else 0
 
     async def start(self, stop: asyncio.Event) -> float:
-        """Start it and return the seconds until it was ready, or until `stop` was set. Raises `ServiceError` if it ends before."""
+        """Start it and return the seconds until it was ready, or until `stop` was set. Raise
+        `ServiceError` if it ends before.
+        """
         begun = time.monotonic()
         self._ready.clear()
         self._last.clear()
-        # What the user has set for the own installation says nothing here; all else is handed on.
+        # The user's own settings do not apply; all other variables are passed on.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIDINGS_")}
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -63,7 +65,7 @@ class ServiceProcess:
             "serve",
             "--json",
             "--port",
-            str(self._port),  # that of the user's own service may be taken
+            str(self._port),  # that of the user's own service may be in use
             "--data",
             str(self._home),
             env=environment,
@@ -81,24 +83,24 @@ class ServiceProcess:
         return time.monotonic() - begun
 
     def is_running(self) -> bool:
-        """Say whether it runs."""
+        """Return whether it runs."""
         return self._process is not None and self._process.returncode is None
 
     def fault(self) -> ServiceError:
-        """Return what to raise if it does not run although it should."""
+        """Return the error to raise if it does not run although it should."""
         status = self._process.returncode if self._process is not None else None
         how = "did not get ready" if status is None else f"has ended with status {status}"
         said = "\n  ".join(self._last) or "nothing"
         return ServiceError(f"the demo's service {how}; the last it said:\n  {said}")
 
     async def kill(self) -> None:
-        """Kill it as an out-of-memory killer does: nothing can be saved."""
+        """Kill it as an out-of-memory killer does, without cleanup."""
         if self._process is not None and self.is_running():
             self._process.kill()
         await self._note_end()
 
     async def stop(self) -> None:
-        """Ask it to stop, and see to it that it does."""
+        """Ask it to stop, and make sure that it does."""
         if self._process is None:
             return
         if self.is_running():
@@ -134,7 +136,7 @@ class ServiceProcess:
 
 
 def _free_port() -> int:
-    """Return a port of this machine that nobody listens on now."""
+    """Return a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -142,12 +144,12 @@ def _free_port() -> int:
 
 
 MARK: Final = "tidings-demo"
-"""The file by which a directory is known to be the demo's."""
+"""The file that marks a directory as the demo's."""
 _TEXT: Final = "Made by `tidings demo`, which empties this directory at each start.\n"
 
 
 def default_home() -> Path:
-    """Return the directory beside the user's own data directory; `TIDINGS_DATA` does not move it."""
+    """Return the directory beside the user's own data directory, independent of `TIDINGS_DATA`."""
     environment = {name: value for name, value in os.environ.items() if name != "TIDINGS_DATA"}
     return default_data_directory(environment).with_name("tidings-demo")
 
@@ -156,7 +158,7 @@ def default_home() -> Path:
 def take(home: Path) -> Iterator[None]:
     """Hold a directory for one demo, empty but for its mark.
 
-    Raises `UsageError` if it has something in it that no demo made, or another demo runs there.
+    Raises `UsageError` if it has content that no demo made, or another demo runs there.
     """
     mark = home / MARK
     if home.exists() and not mark.exists() and (not home.is_dir() or any(home.iterdir())):

@@ -1,7 +1,9 @@
-"""The count: how many of the town's edits were told, how soon, and what a fixed interval would have seen with as many polls.
+"""The count: how many of the town's edits were reported, how soon, and what a fixed interval would
+have found with as many polls.
 
-Nothing here is typed in. The town's own log says what was edited when, the service's poll records how often it looked, and the
-messages that arrived what was told. Edits that one message told together count once. Instants and durations are µs.
+Nothing here is hard-coded. The town's own log has the edits, the service's poll records the polls,
+and the received messages the reports. Edits reported in one message count once. Instants and
+durations are µs.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from tidings.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """An edit that was made: when, and the content from then on."""
+    """An edit: when, and the content from then on."""
 
     at: Instant
     said: str
@@ -25,7 +27,7 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Notified:
-    """A message: it told a page as it was after its `number` first edits, and arrived `at`."""
+    """A message: it reported a page after its first `number` edits, and arrived `at`."""
 
     number: int
     at: Instant
@@ -33,7 +35,9 @@ class Notified:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was told of the edits: after what delays, how many were overtaken by later ones, how many are still to be told."""
+    """The reported edits: their delays, how many were overtaken by later ones, how many are
+    pending.
+    """
 
     delays: tuple[Duration, ...] = ()
     overtaken: int = 0
@@ -41,12 +45,12 @@ class Tally:
 
     @property
     def told(self) -> int:
-        """Return how many changes were told."""
+        """Return how many changes were reported."""
         return len(self.delays)
 
     @property
     def median_seconds(self) -> float | None:
-        """Return the median delay, None if nothing was told."""
+        """Return the median delay, None if nothing was reported."""
         return median(self.delays) / 1_000_000 if self.delays else None
 
     def __add__(self, other: Tally) -> Tally:
@@ -54,11 +58,13 @@ class Tally:
 
 
 Log = Mapping[str, Sequence[Logged]]
-"""Place → its edits in order."""
+"""Page → its edits in order."""
 
 
 def tally(log: Log, tellings: Mapping[str, Sequence[Notified]]) -> Tally:
-    """Return what the messages told. A delay runs from the oldest edit that a message told to its arrival."""
+    """Return the tally of messages. A delay runs from the oldest edit of a message to its
+    arrival.
+    """
     return sum((_tally(edits, tellings.get(place, ())) for place, edits in log.items()), Tally())
 
 
@@ -74,7 +80,9 @@ def _tally(edits: Sequence[Logged], tellings: Sequence[Notified]) -> Tally:
 
 
 def evenly(looks: int, places: Sequence[str]) -> dict[str, int]:
-    """Return the polls that each place gets where all have the same interval; the first ones get what does not divide."""
+    """Return the polls of each page if all have the same interval; the remainder goes to the first
+    ones.
+    """
     each, left = divmod(looks, len(places))
     return {place: each + (number < left) for number, place in enumerate(places)}
 
@@ -90,10 +98,11 @@ def count_fixed_interval(
     alive: Sequence[Span],
     is_down: Callable[[str, Instant], bool] = lambda place, at: False,  # noqa: ARG005 - never
 ) -> Tally:
-    """Return what so many checks at each place would have told, evenly spaced over the spans in which the service was `alive`.
+    """Return the tally of evenly spaced checks at each page over the periods in which the service
+    was `alive`.
 
-    Each look stands in the middle of its interval and is told in the instant it is made. A poll of a page whose server is
-    down sees nothing. `opening` has the contents before the first edit.
+    Each check is in the middle of its interval and is reported at once. A poll of a page whose
+    server is down finds nothing. `opening` has the contents before the first edit.
     """
     total = Tally()
     for place, edits in log.items():
@@ -103,7 +112,7 @@ def count_fixed_interval(
 
 
 def _instants(alive: Sequence[Span], looks: int) -> list[Instant]:
-    """Return the middles of `looks` equal parts of the spans joined together."""
+    """Return the midpoints of `looks` equal parts of the joined periods."""
     whole = sum(end - begin for begin, end in alive)
     found: list[Instant] = []
     before = 0

@@ -1,7 +1,7 @@
-"""The town's script: which pages there are, and what happens on them when. All of it follows from a seed.
+"""The town's script: its pages, and what happens on them when. It is determined by a seed.
 
-Each page has a story, a generator of (seconds since its last edit, what happened, the page's new content). Most of them are
-slow, as most watched pages are; a bus stop and a bakery are not.
+Each page has a story, a generator of (seconds since its last edit, what happened, the page's new
+content). Most of them are slow, as most watched pages are; a bus stop and a bakery are not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Media = Literal["html", "feed"]
 
 CLOCK: Final = "{clock}"
 ADVERT: Final = "{advert}"
-"""What the server fills in anew at each poll."""
+"""The part that the server fills in anew at each poll."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,9 @@ class DemoPage:
 
 @dataclass(frozen=True, slots=True)
 class TownEdit:
-    """Somebody edits a page, `at` seconds after the town wakes up. `news` says whether what its sentinel watches changes."""
+    """An edit of a page, `at` seconds after the town wakes up. `news` says whether the watched part
+    changes.
+    """
 
     at: float
     place: str
@@ -49,7 +51,9 @@ class TownEdit:
 
 @dataclass(frozen=True, slots=True)
 class ServerTrouble:
-    """From `begin` to `end` (seconds) a page's server answers 500, cuts its body off, or puts a wall before it that answers 200."""
+    """From `begin` to `end` (seconds) a page's server answers 500, truncates its body, or serves a
+    wall with status 200.
+    """
 
     place: str
     begin: float
@@ -57,7 +61,7 @@ class ServerTrouble:
     kind: Literal["500", "cut", "wall"]
 
     def holds(self, at: float) -> bool:
-        """Return whether it holds at an instant."""
+        """Return whether it applies at an instant."""
         return self.begin <= at < self.end
 
 
@@ -72,12 +76,12 @@ TROUBLES: Final = (
 
 
 def opening(seed: int) -> Mapping[str, str]:
-    """Return the content of each page before anything happens."""
+    """Return the initial content of each page."""
     return {place.name: next(_beats(place, seed))[2] for place in PLACES}
 
 
 def edits(seed: int) -> Iterator[TownEdit]:
-    """Yield what happens in the town, in the order of time, without end."""
+    """Yield the town's edits in order of time, without end."""
     return heapq.merge(*(_edits(place, seed) for place in PLACES), key=lambda edit: (edit.at, edit.place))
 
 
@@ -98,11 +102,11 @@ def _beats(place: DemoPage, seed: int) -> Iterator[Beat]:
     return place.story(random.Random(f"{seed}:{place.name}"))
 
 
-# -- pages -------------------------------------------------------------------------------------------------------------------------
+# -- pages ----------------------------------------------------------------------------------------
 
 
 def page(title: str, *parts: str) -> str:
-    """Return a page of HTML; parts that do not begin with `<` become paragraphs."""
+    """Return an HTML page; parts that do not begin with `<` become paragraphs."""
     body = "\n".join(part if part.startswith("<") else f"<p>{escape(part, quote=False)}</p>" for part in parts)
     return f"<!doctype html>\n<html lang=en><title>{title}</title>\n<h1>{title}</h1>\n{body}\n</html>\n"
 
@@ -117,7 +121,7 @@ def feed(title: str, items: Sequence[str]) -> str:
     return f"{head}\n{entries}\n</feed>\n"
 
 
-# -- stories -----------------------------------------------------------------------------------------------------------------------
+# -- stories --------------------------------------------------------------------------------------
 
 LIMIT: Final = 30
 
@@ -286,7 +290,7 @@ def _tickets(rng: random.Random) -> Iterator[Beat]:
 
 
 def _museum(rng: random.Random) -> Iterator[Beat]:
-    """Its pages are made anew again and again, and say the same."""
+    """Its pages are rebuilt again and again with the same content."""
     for number in count():
         build = f"<div class='b{rng.randint(1000, 9999)}'>Open on Sunday. Two rooms of old maps.</div><!-- build {number} -->"
         yield 0.0 if number == 0 else rng.uniform(9, 16), "(markup)", page("The museum", build)
@@ -303,7 +307,7 @@ _NEWS: Final = (
 
 
 def _slow(name: str) -> Story:
-    """Return the story of a page that hardly ever changes, as most pages that people watch."""
+    """Return the story of a page that hardly ever changes, as most watched pages do."""
 
     def story(rng: random.Random) -> Iterator[Beat]:
         title = f"The {name}"

@@ -1,7 +1,8 @@
-"""The town: a web server for each page on loopback, its own log of every edit, and a post office where the news arrive.
+"""The town: a web server for each page on loopback, a log of every edit, and a post office for
+messages.
 
-Each page has a host of its own (127.0.0.2 and on; where the system has only 127.0.0.1, a port of its own). What the service asks
-and what it is given is noted here, not by the service.
+Each page has a host of its own (127.0.0.2 and on; if the system has only 127.0.0.1, a port of its
+own). Requests and answers are logged here, not by the service.
 """
 
 from __future__ import annotations
@@ -45,12 +46,14 @@ WALL: Final = b"""<!doctype html>
 """
 
 Post = Callable[[Mapping[str, str], bytes], int]
-"""Takes a message (headers in lower case, body) and returns the HTTP status that answers it."""
+"""Takes a message (headers in lower case, body) and returns the HTTP status of the answer."""
 
 
 @dataclass(slots=True)
 class House:
-    """A page as it stands: its address, its content, the edits so far, and each poll with the number of edits it saw."""
+    """The state of a page: its address, its content, the edits so far, and each poll with the
+    number of edits it saw.
+    """
 
     place: DemoPage
     content: str
@@ -67,7 +70,7 @@ class House:
 
 
 class Town:
-    """The pages and their servers. `wake` starts the town's time; `edit` is called as the script says."""
+    """The pages and their servers. `wake` starts the town's time; `edit` follows the script."""
 
     def __init__(
         self,
@@ -90,7 +93,7 @@ class Town:
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[Town]:
-        """Open all servers, on ports that are free."""
+        """Open all servers, on free ports."""
         now = self._clock.now()
         async with contextlib.AsyncExitStack() as stack:
             for number, house in enumerate(self.houses.values(), 2):
@@ -100,7 +103,7 @@ class Town:
             yield self
 
     def wake(self) -> None:
-        """Begin the town's day."""
+        """Start the town's time."""
         self.woke_at = self._clock.now()
 
     def measure_elapsed(self) -> float:
@@ -115,11 +118,12 @@ class Town:
             house.log.append(Logged(house.edited, edit.said, edit.content))
 
     def trouble(self, place: str, at: Instant) -> ServerTrouble | None:
-        """Return what is wrong with a page's server at an instant, if something is."""
+        """Return the trouble of a page's server at an instant, if any."""
         seconds = (at - self.woke_at) / SECOND if self.woke_at else -1.0
         return next((t for t in self._troubles if t.place == place and t.holds(seconds)), None)
 
-    # -- servers -------------------------------------------------------------------------------------------------------------------
+    # -- servers
+    # --------------------------------------------------------------------------------------
 
     async def _listen(self, stack: contextlib.AsyncExitStack, host: str, house: House | None) -> str:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -134,7 +138,7 @@ class Town:
         return f"http://{address}:{port}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, house: House | None) -> None:
-        """Answer the requests of one connection, one after the other."""
+        """Answer the requests of one connection in sequence."""
         try:
             async with asyncio.timeout(None) as limit:
                 while True:
@@ -146,7 +150,7 @@ class Town:
                     if not keeps:
                         return
         except (OSError, ValueError, EOFError, TimeoutError, asyncio.LimitOverrunError):
-            return  # whoever asked has gone, or spoke no HTTP
+            return  # the client has gone, or does not speak HTTP
         finally:
             writer.close()
 
@@ -154,7 +158,7 @@ class Town:
         return _response(self._post(headers, body)) if target == "/news" else _response(404)
 
     def _answer(self, house: House, target: str, headers: Mapping[str, str], body: bytes) -> tuple[bytes, bool]:
-        """Return the answer to a poll, and whether the connection goes on."""
+        """Return the answer to a poll, and whether the connection stays open."""
         del body
         if target != "/":
             return _response(404, b"there is no such page here"), True

@@ -147,7 +147,9 @@ def quantile(shape: float, scale: float, share: float) -> float:
 
 
 def _below(shape: float, x: float) -> float:
-    """Return the regularized lower incomplete gamma function P(shape, x), by its power series (DLMF 8.7.1)."""
+    """Return the regularized lower incomplete gamma function P(shape, x), by its power series (DLMF
+    8.7.1).
+    """
     term = total = math.exp(shape * math.log(x) - x - math.lgamma(shape + 1)) if x > 0 else 0.0
     n = shape
     while term > total * 1e-12:

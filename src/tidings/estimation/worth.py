@@ -42,7 +42,9 @@ class InterestShare:
 
     @property
     def share(self) -> float:
-        """Return P(report | visible change): the mean of a Beta(1, 1) posterior, `LEAST` at least."""
+        """Return P(report | visible change): the mean of a Beta(1, 1) posterior, `LEAST` at
+        least.
+        """
         return max(LEAST, (self.reported + 1) / (self.visible + 2))
 
 

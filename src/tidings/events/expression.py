@@ -1,4 +1,5 @@
-"""Event expressions: primitive events joined by the operators of Snoop (004 §6.2), as frozen values that compare by content.
+"""Event expressions: primitive events combined by the operators of Snoop (004 §6.2), as frozen
+values that compare by content.
 
 | operator | occurs |
 |---|---|
@@ -13,7 +14,8 @@
 | `PeriodicStar` (P*) | at `last`, with all those ticks; silent if there were none |
 | `Plus` | once, `delay` after the end of `event`, or at the instant that a param of it says |
 
-Which occurrences are taken where several would do is the context's matter (`node.Context`). Durations are in µs.
+If several occurrences qualify, the context decides which is taken (`node.Context`). Durations are in
+µs.
 """
 
 from __future__ import annotations
@@ -323,7 +325,9 @@ EXPRESSIONS: Final[dict[str, type[Expression]]] = {
 
 
 def spell(expression: Expression) -> str:
-    """Return an expression as the papers write it: `SEQ(a, b)`, `NOT(b)[a, c]`, `P(a, [60000000], c)`."""
+    """Return an expression as the papers write it: `SEQ(a, b)`, `NOT(b)[a, c]`, `P(a, [60000000],
+    c)`.
+    """
     match expression:
         case Primitive(name):
             return name

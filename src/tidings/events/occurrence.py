@@ -46,7 +46,9 @@ class Occurrence(NamedTuple):
             yield from part.primitives()
 
     def to_json(self) -> list[Any]:
-        """Return the occurrence as plain JSON: type, start, end, then params and parts if there are any."""
+        """Return the occurrence as plain JSON: type, start, end, then params and parts if there are
+        any.
+        """
         parts = [part.to_json() for part in self.parts]
         if parts:
             return [self.type, self.start, self.end, dict(self.params), parts]

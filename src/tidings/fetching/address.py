@@ -131,7 +131,9 @@ def parse(url: str) -> UrlParts:
 
 @functools.lru_cache(maxsize=16_384)
 def host_of(url: str) -> str:
-    """Return the host of a rebuilt URL (contracts §3): its registered domain, or `address:port` for an IP literal."""
+    """Return the host of a rebuilt URL (contracts §3): its registered domain, or `address:port` for
+    an IP literal.
+    """
     parts = parse(url)
     if parts.host[0] == "[" or is_ipv4(parts.host):
         return f"{parts.host}:{parts.port}"
@@ -353,7 +355,9 @@ def _encode_host(url: str, host: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """Return a path with `.` and `..` resolved, also where a dot is written %2e, as browsers do (RFC 3986 §5.2.4)."""
+    """Return a path with `.` and `..` resolved, also where a dot is written %2e, as browsers do
+    (RFC 3986 §5.2.4).
+    """
     if "/." not in path and "/%2" not in path:
         return path
     kept: list[str] = []

@@ -46,7 +46,9 @@ class Guard:
         return not self.fault(address)
 
     def fault(self, address: str | IPAddress) -> str:
-        """Return why the address may not be dialled (`10.0.0.1 is private use`), or an empty text if it may."""
+        """Return why the address may not be dialled (`10.0.0.1 is private use`), or an empty text
+        if it may.
+        """
         return self._fault(str(address))
 
     def _judge(self, text: str) -> str:

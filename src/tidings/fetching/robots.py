@@ -271,7 +271,9 @@ def _value(line: str) -> str:
 
 
 def crawl_delay(rules: Protego, agent: str) -> float | None:
-    """Return the Crawl-delay for an agent in seconds, clamped to [0, 300]; None if none is given."""
+    """Return the Crawl-delay for an agent in seconds, clamped to [0, 300]; None if none is
+    given.
+    """
     delay = rules.crawl_delay(agent)
     return None if delay is None else min(max(delay, 0.0), MAX_CRAWL_DELAY_SECONDS)
 

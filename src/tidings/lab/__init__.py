@@ -1,1 +1,3 @@
-"""The laboratory: bounds and generators that reproduce the papers. Nobody imports it (contracts §10); it needs the extra `lab`."""
+"""The laboratory: bounds and generators that reproduce the papers. No other room imports it
+(contracts §10); it needs the extra `lab`.
+"""

@@ -1,7 +1,9 @@
-"""What no schedule of complex execution intervals can beat: the exact optimum, its relaxation, and an offline approximation (001 §3; scheduling §2.3).
+"""Upper bounds for schedules of complex execution intervals: the exact optimum, its relaxation, and
+an offline approximation (001 §3; scheduling §2.3).
 
-x[r, T] is 1 if resource r is probed at T, z[η] if CEI η is captured: max Σ w z under z[η] ≤ Σ_{T ∈ I} x[r(I), T] for every I of η and
-Σ_r x[r, T] ≤ C_T. For "any m of n" and shares each interval has a variable y ≤ Σ x of its own, with m·z ≤ Σ y.
+x[r, T] is 1 if resource r is probed at T, z[η] if CEI η is captured: max Σ w z under z[η] ≤ Σ_{T ∈
+I} x[r(I), T] for every I of η and Σ_r x[r, T] ≤ C_T. For "any m of n" and shares each interval has
+a variable y ≤ Σ x of its own, with m·z ≤ Σ y.
 """
 
 from __future__ import annotations
@@ -18,19 +20,21 @@ from tidings.record import dataclass
 
 
 class UnsolvedError(RuntimeError):
-    """The solver gave up, in time or otherwise, with nothing to show."""
+    """The solver gave up, for time or other reasons, without a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The most that CEIs can be worth: `value` of a schedule that was found, `bound` that none can exceed. They are equal if `is_exact`."""
+    """The most that CEIs can be worth: `value` of a schedule that was found, `bound` that none can
+    exceed. They are equal if `is_exact`.
+    """
 
     value: float
     bound: float
 
     @property
     def is_exact(self) -> bool:
-        """Say whether the two meet."""
+        """Return whether value and bound are equal."""
         return self.bound - self.value <= 1e-6 * max(1.0, abs(self.bound))
 
 
@@ -43,7 +47,9 @@ class Relaxed:
 
 
 class _Program:
-    """The rows and columns of the program: probes first, then CEIs, then intervals of those that do not need all of theirs."""
+    """The rows and columns of the program: probes first, then CEIs, then intervals of those that do
+    not need all of theirs.
+    """
 
     def __init__(self, ceis: Sequence[Cei], instants: int, budget: Budget) -> None:
         probes = sorted(
@@ -110,37 +116,40 @@ class _Program:
 
 
 def optimum(ceis: Sequence[Cei], instants: int, budget: Budget, *, seconds: float = 60.0) -> Bound:
-    """Return the exact optimum (integer program, HiGHS), or what was found and proven within `seconds`. Raises UnsolvedError.
+    """Return the exact optimum (integer program, HiGHS), or what was found and proven within
+    `seconds`. Raise UnsolvedError.
 
     Args:
-        ceis: What is to be captured.
-        instants: How many chronons there are.
+        ceis: The CEIs.
+        instants: The number of chronons.
         budget: Probes in each.
-        seconds: The time that the solver has.
+        seconds: The solver's time limit.
     """
     value, bound, _ = _Program(ceis, instants, budget).solve(whole=True, seconds=seconds)
     return Bound(value, bound)
 
 
 def relaxation(ceis: Sequence[Cei], instants: int, budget: Budget, *, seconds: float = 600.0) -> Relaxed:
-    """Return the bound of the linear relaxation. Raises UnsolvedError.
+    """Return the bound of the linear relaxation. Raise UnsolvedError.
 
     Args:
-        ceis: What is to be captured.
-        instants: How many chronons there are.
+        ceis: The CEIs.
+        instants: The number of chronons.
         budget: Probes in each.
-        seconds: The time that the solver has.
+        seconds: The solver's time limit.
     """
     value, _, captured = _Program(ceis, instants, budget).solve(whole=False, seconds=seconds)
     return Relaxed(value, captured[: len(ceis)])
 
 
 def local_ratio(ceis: Sequence[Cei], instants: int, budget: int = 1) -> list[int]:
-    """Return CEIs of single chronons that can be captured together, by fractional local ratio over the relaxation (001 §3; scheduling §2.3).
+    """Return CEIs of single chronons that can be captured together, by fractional local ratio over
+    the relaxation (001 §3; scheduling §2.3).
 
-    Two conflict if they need probes of different resources at one chronon with a budget of one. A conflict-free set is worth at least 1/k
-    of the optimum where no two intervals of a resource overlap, k the most intervals of a CEI. Raises ValueError for wider intervals or
-    a larger budget.
+    Two conflict if they need probes of different resources at one chronon with a budget of one. A
+    conflict-free set is worth at least 1/k of the optimum if no two intervals of a resource
+    overlap, k the most intervals of a CEI. Raises ValueError for wider intervals or a larger
+    budget.
     """
     if budget != 1 or any(i.length > 1 for one in ceis for i in one.intervals):
         message = "local ratio is for intervals of one chronon and one probe a chronon; wide intervals go to `optimum`"

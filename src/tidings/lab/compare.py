@@ -1,9 +1,11 @@
-"""Policies in one made-up world, at one budget: what each is good at. The entry point of `tidings lab`.
+"""Compare policies in one synthetic world, at one budget. The entry point of `tidings lab`.
 
-Pages change by chance at steady rates (lognormal, median once a day, deviation 1.5), matter .1 to 1 (uniform), and the budget pays for four polls
-a page a day, of which twenty can be saved up. Policies that read rates are told the true ones; the others begin with four polls a day, and those that learn
-intervals learn from there. All costs are 1, no hours, no hosts that bind: there `price_hours` is `price`, `lambda_crawl_polite` is `lambda_crawl`, and
-`medd` is `round_robin`.
+Pages change randomly at steady rates (lognormal, median once a day, deviation 1.5), have
+importances of .1 to 1 (uniform), and the budget pays for four polls a page a day, of which twenty
+can be saved up. Policies that read rates get the true ones; the others begin with four polls a day,
+and those that learn intervals learn from there. All costs are 1, without hours and without binding
+hosts: there `price_hours` is `price`, `lambda_crawl_polite` is `lambda_crawl`, and `medd` is
+`round_robin`.
 """
 
 from __future__ import annotations
@@ -46,13 +48,15 @@ TO_COMPARE: Final[Registry[Maker]] = Registry(
         "stormcrawler": StormCrawler,
     },
 )
-"""The policies of papers and crawlers, under the names that `lab.policies` uses. Each row makes one from the pace (µs)."""
+"""The policies of papers and crawlers, under the names that `lab.policies` uses. Each row makes one
+from the pace (µs).
+"""
 
 ALL: Final[Registry[Maker]] = Registry("policy", {**POLICIES, **TO_COMPARE})
 """The policies of the service and those to compare with."""
 
 POLLS: Final = 4
-"""A page a day."""
+"""Polls a page a day."""
 SAVED: Final = 20.0
 
 COLUMNS: Final = {
@@ -66,8 +70,10 @@ COLUMNS: Final = {
 
 
 def compare(name: str, *, pages: int, days: int, seed: int) -> dict[str, float]:
-    """Return the `COLUMNS` of a policy on `pages` pages for `days` days; `seed` chooses the world. Raises `UsageError` for a name that is not there."""
-    rng = np.random.default_rng(seed)  # noqa: TID251 - a world of its own
+    """Return the `COLUMNS` of a policy on `pages` pages for `days` days; `seed` determines the
+    world. Raise `UsageError` for an unknown name.
+    """
+    rng = np.random.default_rng(seed)  # noqa: TID251 - a separate world
     rates, importance = rng.lognormal(0, 1.5, pages), rng.uniform(0.1, 1, pages)
     times = {page: rng.integers(0, days * DAY, rng.poisson(rate * days)) for page, rate in enumerate(rates.tolist())}
     trace = make_trace(times, start=0, end=days * DAY)
@@ -77,11 +83,11 @@ def compare(name: str, *, pages: int, days: int, seed: int) -> dict[str, float]:
     )
     policy = ALL[name](10 * MINUTE if RATE in ALL[name](HOUR).reads else DAY // POLLS)
     budget = POLLS * pages / DAY
-    state = policy.begin(population, np.random.default_rng(seed))  # noqa: TID251 - a world of its own
+    state = policy.begin(population, np.random.default_rng(seed))  # noqa: TID251 - a separate world
     price = policy.market(state, budget).price if isinstance(policy, Prices) else 0.0
     bucket = TokenBucket(rate=POLLS * pages / 86_400, burst=SAVED, level=SAVED / 2, at=0)
     world = World(population=population, trace=trace, bucket=bucket, tick=10 * MINUTE, price=price)
-    ledger = simulate(policy, world, rng=np.random.default_rng(seed))  # noqa: TID251 - a world of its own
+    ledger = simulate(policy, world, rng=np.random.default_rng(seed))  # noqa: TID251 - a separate world
     weights = importance[ledger.page] * 0.5 ** (ledger.delay / DAY)
     all_of_it = sum(importance[page] * len(trace.of(page)) for page in range(pages))
     row = (
@@ -96,7 +102,9 @@ def compare(name: str, *, pages: int, days: int, seed: int) -> dict[str, float]:
 
 
 def _fresh(trace: Trace, ledger: Ledger, importance: Floats, first: Instants) -> float:
-    """Return the share of time, weighted, from one poll to the next until the first change after it."""
+    """Return the weighted share of time from one poll to the next until the first change after
+    it.
+    """
     stale = np.zeros(len(importance))
     for page in range(len(importance)):
         polls = np.concatenate([first[page : page + 1], ledger.polls.at[ledger.polls.page == page], [trace.end]])

@@ -1,4 +1,4 @@
-"""Instances like those of the papers, from a generator of chance that is handed in (001 §5.1; scheduling §10)."""
+"""Random instances like those of the papers (001 §5.1; scheduling §10)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from tidings.model.interval import DAY, HOUR, MINUTE, WEEK
 
 FEED: Final = "generated feed"
 BURSTS: Final = 1 / 4
-"""which part of the entries of a generated feed is followed by another one at once"""
+"""the share of entries of a generated feed that another one follows at once"""
 
 
 def poisson_updates(resources: int, instants: int, mean: float, rng: np.random.Generator) -> dict[int, list[int]]:
-    """Return the instants of 1 … `instants` at which each resource is updated: a Poisson number of them with this mean, uniform, distinct."""
+    """Return the instants of 1 … `instants` at which each resource is updated: a Poisson number
+    with this mean, uniform, distinct.
+    """
     counts = np.minimum(rng.poisson(mean, resources), instants)
     return {
         resource: sorted((rng.choice(instants, int(count), replace=False) + 1).tolist())
@@ -33,17 +35,18 @@ def watch(
     instants: int,
     rank: int | None = None,
 ) -> list[Cei]:
-    """Return the CEIs of a profile that watches these resources together (AuctionWatch(k) of 001 §5.1).
+    """Return the CEIs of a profile that watches these resources together (AuctionWatch(k) of 001
+    §5.1).
 
-    The q-th CEI has an interval for the q-th update of each resource that has so many: from the update on for `window` further chronons,
-    or with None until its next update (overwrite).
+    The q-th CEI has an interval for the q-th update of each resource that has so many: from the
+    update on for `window` further chronons, or with None until its next update (overwrite).
 
     Args:
-        updates: Of each resource: the instants of its updates.
+        updates: The instants of the updates of each resource.
         chosen: The resources that are watched together.
         window: How many chronons a capture may wait; None until the next update.
-        instants: How many chronons there are.
-        rank: How many captures make a need complete; None for all.
+        instants: The number of chronons.
+        rank: How many captures complete a need; None for all.
     """
     made = []
     for q in range(max((len(updates[resource]) for resource in chosen), default=0)):
@@ -71,7 +74,9 @@ def profiles(
     skew: float = 0.0,
     fixed: bool = False,
 ) -> list[Cei]:
-    """Return the CEIs of so many profiles, each of 1 … `most` resources (exactly `most` if `fixed`), popular by rank^−skew."""
+    """Return the CEIs of `number` profiles, each of 1 … `most` resources (exactly `most` if
+    `fixed`), popular by rank^−skew.
+    """
     resources = np.array(sorted(updates))
     popularity = np.arange(1, len(resources) + 1, dtype=np.float64) ** -skew
     popularity /= popularity.sum()
@@ -84,11 +89,13 @@ def profiles(
 
 
 def feeds(count: int, days: int, rng: np.random.Generator, *, middle: float = 0.5, spread: float = 1.5) -> list[Series]:
-    """Return so many feeds of publishers, none of them like another, at whose sources somebody looked every half hour.
+    """Return `count` diverse feeds of publishers, whose sources were polled every half hour.
 
-    A feed's rate (entries a day) is lognormal about `middle` with deviation `spread` of its logarithm. Entries come by a Poisson process whose
-    rate follows the week: nine times as likely in the ten working hours of a zone of the feed's own as at other times, a fifth of that at weekends; one
-    entry of four is followed by another after a quarter of an hour or so, as publishers post in bursts.
+    A feed's rate (entries a day) is lognormal about `middle` with deviation `spread` of its
+    logarithm. Entries follow a Poisson process whose rate follows the week: nine times as likely in
+    the ten working hours of the feed's own zone as at other times, a fifth of that at weekends; one
+    entry of four is followed by another after about a quarter of an hour, as publishers post in
+    bursts.
     """
     return [
         _feed(page, days, float(rng.lognormal(np.log(middle), spread)) / (1 + BURSTS), rng)
@@ -98,7 +105,7 @@ def feeds(count: int, days: int, rng: np.random.Generator, *, middle: float = 0.
 
 def _feed(page: int, days: int, rate: float, rng: np.random.Generator) -> Series:
     zone, end = int(rng.integers(24)), days * DAY
-    wanted = rng.integers(0, end, rng.poisson(rate * days * 5))  # five times too many, to be thinned out
+    wanted = rng.integers(0, end, rng.poisson(rate * days * 5))  # five times too many, to be thinned
     hours = (wanted + zone * HOUR) % WEEK // HOUR
     weight = np.where(hours % 24 < 10, 9.0, 1.0) * np.where(hours // 24 < 5, 1.0, 0.2)
     mean = (10 * 9 + 14) / 24 * (5 + 2 * 0.2) / 7

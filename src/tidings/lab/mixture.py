@@ -1,4 +1,6 @@
-"""Several memories at once: posteriors that forget at different paces, weighed by how well each foretold (bid §5)."""
+"""Several memories at once: posteriors of different half-lives, weighted by how well each predicted
+(bid §5).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,14 @@ from tidings.estimation.gamma import Floats, Gamma
 from tidings.record import dataclass
 
 SHARE = 0.01
-"""What each memory keeps at least of the weight, so that the one that was wrong can come back."""
+"""The least weight of each memory, so that a wrong one can recover."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    """Posteriors of the same pages with other half-lives, and their weights, shape (memories, pages)."""
+    """Posteriors of the same pages with different half-lives, and their weights, shape (memories,
+    pages).
+    """
 
     parts: tuple[Gamma, ...]
     half_lives: tuple[float, ...]
@@ -22,7 +26,7 @@ class Mixture:
 
     @classmethod
     def of(cls, prior: Gamma, half_lives: tuple[float, ...]) -> Mixture:
-        """Return a mixture in which every memory knows the prior and weighs the same."""
+        """Return a mixture in which every memory has the prior and the same weight."""
         number = len(half_lives)
         return cls((prior,) * number, half_lives, np.full((number, len(prior.shape)), 1 / number))
 
@@ -32,11 +36,13 @@ class Mixture:
         return np.asarray(sum(w * part.mean for w, part in zip(self.weights, self.parts, strict=True)))
 
     def chance(self, gap: ArrayLike) -> Floats:
-        """Return how likely each page changes within a gap."""
+        """Return the probability that each page changes within a gap."""
         return np.asarray(sum(w * part.chance(gap) for w, part in zip(self.weights, self.parts, strict=True)))
 
     def observe(self, prior: Gamma, elapsed: ArrayLike, gap: ArrayLike, changed: ArrayLike) -> Mixture:
-        """Return the mixture after polls: what each memory had forgotten is taken first, then how well it foretold, then what was seen."""
+        """Return the mixture after polls: first forgetting, then reweighting by prediction, then
+        the observation.
+        """
         aged = [
             part.forgetting(prior, elapsed, half_life)
             for part, half_life in zip(self.parts, self.half_lives, strict=True)

@@ -1,8 +1,10 @@
-"""Policies on recorded changes: who is calibrated and who judged, the run under a budget, what it was worth, and what hindsight could have had.
+"""Policies on recorded changes: calibration split, runs under a budget, their worth, and the
+optimum in hindsight.
 
-A *series* is a page with the instants at which it was found changed. Its source polled it every `step`: the true instants lie up to a step
-before, so nobody here may look more often, and budgets are shares of what the sources spent. Groups (sites, services) are split, moved in
-time and resampled as wholes, because their pages change together. Instants are µs.
+A *series* is a page with the instants at which it was found changed. Its source polled it every
+`step`: the true instants are up to a step earlier, so no policy may poll more often, and budgets
+are shares of the sources' polls. Groups (sites, services) are split, moved in time and resampled as
+wholes, because their pages change together. Instants are µs.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ REPRICED_EVERY: Final[Duration] = DAY // 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """A page of a group and of a kind, there from `begin` to `end`: its changes, and how often its source looked."""
+    """A page of a group and of a kind, observed from `begin` to `end`: its changes, and its
+    source's polling interval.
+    """
 
     page: int
     group: int
@@ -49,15 +53,18 @@ class Series:
 
 
 def is_calibrated_on(group: int) -> bool:
-    """Say whether a group is of the half on which parameters are chosen; the other half is reported. The same on every machine."""
+    """Return whether a group belongs to the calibration half; the other half is reported. The same
+    on every machine.
+    """
     return bool(hashlib.blake2b(str(group).encode(), digest_size=1).digest()[0] & 1)
 
 
 def windows(series: Sequence[Series], length: Duration, rng: np.random.Generator, *, least: Duration) -> list[Series]:
-    """Return the groups moved onto one time line from 0 to `length`, each from a place of its own.
+    """Return the groups moved onto one time line from 0 to `length`, each from a random place.
 
-    A group is moved by whole weeks, so that hours of the week stay; one that was watched for less than `length` begins where it begins.
-    Pages that are then there for less than `least` are left out.
+    A group is moved by whole weeks, so that hours of the week stay; one that was observed for less
+    than `length` begins where it begins. Pages that are then observed for less than `least` are
+    left out.
     """
     groups: dict[int, list[Series]] = {}
     for one in series:
@@ -90,22 +97,23 @@ def replay(
     saves: bool = True,
     fills: bool = False,
 ) -> Polls:
-    """Return the polls of a policy that may spend `share` of what the sources spent while their pages were there.
+    """Return the polls of a policy that may spend `share` of the sources' polls while their pages
+    were observed.
 
-    The first poll is given to each page. Polls cost 1 and are made at whole ticks, best bids first; up to a day's budget is saved, and it starts
-    half full. A policy with a price is told the budget, and what is saved beyond half of that, twice a day; without `saves` it is not, and whatever
-    is there is spent at once on who bids most (the papers' C polls an instant). With `fills` what is saved beyond half a day is spent on who bids
-    most below the price. `columns` are of all series.
+    The first poll of each page is free. Polls cost 1 and are made at whole ticks, best bids first;
+    up to a day's budget is saved, and it starts half full. A policy with a price gets the budget,
+    and the savings beyond half of that, twice a day; without `saves` it does not, and the whole
+    budget is spent at once on the highest bids (the papers' C polls an instant).
 
     Args:
         policy: The policy.
         series: The pages with their changes.
         share: The part of the sources' polls that it may spend.
         tick: The time between two choices (µs).
-        rng: Its chance.
+        rng: Its randomness.
         columns: Columns of the population, for all series.
         saves: Whether budget can be saved.
-        fills: Whether saved budget is spent below the price.
+        fills: Whether savings beyond half a day are spent on the highest bids below the price.
     """
     run = _Replay(policy, series, share, rng, dict(columns or {}), saves=saves, fills=fills)
     for now in range(0, max(one.end for one in series), tick):
@@ -121,9 +129,18 @@ def follow(
     rng: np.random.Generator,
     columns: Mapping[str, Column] | None = None,
 ) -> Polls:
-    """Return the polls of a policy whom nothing limits: each page is polled exactly when it is due, on its own clock, at its floor price.
+    """Return the polls of an unlimited policy: each page is polled exactly when it is due, on its
+    own clock, at its floor price.
 
-    The first poll is given to each page. Pages do not meet, so that policies which learn of one page from others are not served by this.
+    The first poll of each page is free. Pages are independent, so this does not suit policies that
+    learn of one page from others.
+
+    Args:
+        policy: The policy.
+        series: The pages with their changes.
+        shortest: The least time between two polls of a page (µs).
+        rng: Its randomness.
+        columns: Columns of the population, for all series.
     """
     size = len(series)
     begin, end = (np.array([getattr(one, name) for one in series]) for name in ("begin", "end"))
@@ -153,7 +170,7 @@ def follow(
 
 
 class _Replay:
-    """The moving parts of one run. Pages are numbered by their places in the series."""
+    """The mutable state of one run. Pages are numbered by their places in the series."""
 
     def __init__(
         self,
@@ -183,7 +200,7 @@ class _Replay:
         self._page: list[Rows] = []
 
     def step(self, now: Instant, tick: Duration) -> None:
-        """Do all that belongs to `now`."""
+        """Process instant `now`."""
         self._come_and_go(now)
         burst = self._rate * DAY
         self._tokens = burst / 2 if self._tokens < 0 else min(burst, self._tokens + self._rate * tick)
@@ -192,7 +209,7 @@ class _Replay:
         self._look(now)
 
     def polls(self) -> Polls:
-        """Return all polls that were paid for."""
+        """Return all charged polls."""
         none = np.zeros(0, dtype=np.int64)
         at, page = np.concatenate([none, *self._at]), np.concatenate([none, *self._page])
         return Polls(at, page, np.ones(len(at)))
@@ -254,7 +271,9 @@ class _Replay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceOutcome:
-    """What polls found: of each change its page (place in the series), its delay (µs), and whether a poll found it as the newest one."""
+    """What polls found: of each change its page (place in the series), its delay (µs), and whether
+    a poll found it as the newest one.
+    """
 
     page: NDArray[np.int64]
     delay: Instants
@@ -264,7 +283,7 @@ class TraceOutcome:
 
 
 def outcome(series: Sequence[Series], polls: Polls) -> TraceOutcome:
-    """Return what polls found. A last poll, which is free, ends each series: delays are at least what they were until then."""
+    """Return what polls found. A free last poll ends each series: delays are lower bounds there."""
     number = len(series)
     trace = make_trace(
         {place: one.changes for place, one in enumerate(series)}, start=0, end=max(one.end for one in series) + 1
@@ -288,12 +307,12 @@ def outcome(series: Sequence[Series], polls: Polls) -> TraceOutcome:
 
 
 def worth(delay: Instants, half_life: Duration) -> Floats:
-    """Return what changes are worth at these delays: ½^(delay/half-life)."""
+    """Return the worth of changes at these delays: ½^(delay/half-life)."""
     return np.asarray(np.exp2(-delay / half_life))
 
 
 def page_equal(found: TraceOutcome) -> Floats:
-    """Return a weight for each change with which all pages that changed weigh the same."""
+    """Return a weight for each change that gives all changed pages the same weight."""
     return np.asarray(1.0 / found.counts[found.page])
 
 
@@ -307,7 +326,9 @@ def quantile(values: NDArray[Any], weights: Floats, share: float) -> float:
 
 
 def resamples(groups: NDArray[np.int64], times: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return how often each group (numbered from 0) is drawn in each of so many resamples of all groups, shape (times, groups)."""
+    """Return how often each group (numbered from 0) is drawn in each of `times` resamples of all
+    groups, shape (times, groups).
+    """
     number = int(groups.max()) + 1 if len(groups) else 0
     return np.asarray(rng.multinomial(number, np.full(number, 1 / number), size=times))
 
@@ -319,9 +340,11 @@ def interval(values: Floats) -> tuple[float, float]:
 
 
 def hindsight(one: Series, half_life: Duration, price: float) -> tuple[float, int]:
-    """Return the most that a page can earn if each poll costs `price` and all changes are known beforehand, and its polls.
+    """Return the most that a page can earn if each poll costs `price` and all changes are known in
+    advance, and the number of polls.
 
-    The best polls are at changes: an earlier poll that finds the same is worth more. The free poll at the end is counted.
+    The best polls are at changes: an earlier poll that finds the same is worth more. The free poll
+    at the end is counted.
     """
     times = one.changes / half_life
     size = len(times)
@@ -343,7 +366,9 @@ def hindsight(one: Series, half_life: Duration, price: float) -> tuple[float, in
 
 
 def hindsight_bound(series: Sequence[Series], half_life: Duration, looks: float, *, rounds: int = 14) -> float:
-    """Return an upper bound on what any schedule with so many polls earns: λ·looks + Σ V_i(λ), the least found by halving (0 ≤ λ ≤ 8)."""
+    """Return an upper bound on what any schedule with so many polls earns: λ·looks + Σ V_i(λ), the
+    least found by halving (0 ≤ λ ≤ 8).
+    """
     low, high = 0.0, 8.0
     least = np.inf
     for _ in range(rounds):

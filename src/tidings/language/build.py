@@ -1,4 +1,4 @@
-"""Sentinels written in Python (sentinels §1.7): the same values that the other forms are read to.
+"""Sentinels written in Python (sentinels §1.7): the same values as the other forms give.
 
     sentinel(
         "oil",
@@ -10,8 +10,8 @@
         notify=[tell(dashboard, rate=immediate)],
     )
 
-Changes are joined by `&`, `|` and `~`. Other fields are those of `model.sentinel.Sentinel`. What the language refuses is refused here: the text of
-what was built is read, and its problems raised.
+Changes are joined by `&`, `|` and `~`. Other fields are those of `model.sentinel.Sentinel`. The
+language's checks apply: the printed text is parsed, and its problems are raised.
 """
 
 from __future__ import annotations
@@ -53,23 +53,23 @@ _AMOUNT = re.compile(r"(more than\s+)?(\d+(?:\.\d+)?)(%?)")
 
 @dataclass(frozen=True, slots=True)
 class BuiltChange:
-    """A change that may be narrowed and joined; `meant` is what the model holds."""
+    """A change that can be narrowed and joined; `meant` is its model value."""
 
     meant: Expression
 
     @property
     def inserted(self) -> BuiltChange:
-        """The change, only where something came."""
+        """Return the change, insertions only."""
         return self._narrow(direction="inserted")
 
     @property
     def deleted(self) -> BuiltChange:
-        """The change, only where something went."""
+        """Return the change, deletions only."""
         return self._narrow(direction="deleted")
 
     @property
     def updated(self) -> BuiltChange:
-        """The change, only where something became something else."""
+        """Return the change, updates only."""
         return self._narrow(direction="updated")
 
     def within(self, language: Literal["css", "xpath", "jsonpath"], text: str) -> BuiltChange:
@@ -77,7 +77,9 @@ class BuiltChange:
         return self._narrow(selector=Selector(language, text))
 
     def compare_as(self, form: Literal["raw", "resolved", "canonical", "strict"]) -> BuiltChange:
-        """Return the change of links or images at this level of identity, or of words in the thesis' way; `ValueError` where a type has no such form."""
+        """Return the change of links or images at this level of identity, or of words as in the
+        thesis. Raise `ValueError` if a type has no such form.
+        """
         kind = cast("Interest", self.meant).kind
         if form not in FORMS.get(kind, ()):
             raise ValueError(f"{kind} have no form {form}")
@@ -89,10 +91,10 @@ class BuiltChange:
 
     def where(self, **conditions: str) -> BuiltChange:
         """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`,
-        `contains="oil"`, `page_has="in stock"`,
-        `is_="< 100"`, `lowest="so far"`, `highest="30 days"`.
+        `contains="oil"`, `page_has="in stock"`, `is_="< 100"`, `lowest="so far"`, `highest="30
+        days"`.
 
-        Raises `ValueError` for a condition that cannot be read.
+        Raises `ValueError` for an invalid condition.
         """
         meant = cast("Interest", self.meant)
         added = tuple(_condition(measure, said) for measure, said in conditions.items())
@@ -100,7 +102,7 @@ class BuiltChange:
 
     @property
     def unseen(self) -> BuiltChange:
-        """The change, only of things and lines that no earlier version had."""
+        """Return the change, only of things and lines that no earlier version had."""
         meant = cast("Interest", self.meant)
         return self._narrow(where=(*meant.where, Condition("never seen")))
 
@@ -113,7 +115,7 @@ class BuiltChange:
         return BuiltChange(AnyOf((*_members(self, AnyOf), *_members(other, AnyOf))))
 
     def __invert__(self) -> BuiltChange:
-        """Return what takes the change away from another."""
+        """Return the negation, to be joined by `&`."""
         return BuiltChange(Not(self.meant))
 
     def _narrow(self, **fields: Any) -> BuiltChange:
@@ -129,7 +131,7 @@ any_change, words, links, images, items, number, status, price, availability = (
 
 
 def keywords(*terms: str) -> BuiltChange:
-    """Return changes in how often these words stand on the page."""
+    """Return changes in the counts of these words on the page."""
     return BuiltChange(Interest("keywords", terms))
 
 
@@ -149,12 +151,12 @@ def entries(ordinal: int | None = None) -> BuiltChange:
 
 
 def regex(pattern: str) -> BuiltChange:
-    """Return changes of what an RE2 pattern finds."""
+    """Return changes of the matches of an RE2 pattern."""
     return BuiltChange(Interest("regex", pattern=pattern))
 
 
 def header(name: str) -> BuiltChange:
-    """Return changes of a header that the page is answered with."""
+    """Return changes of a response header."""
     return BuiltChange(Interest("header", header=name))
 
 
@@ -184,7 +186,9 @@ def every(interval: Duration, *, slack: Duration | None = None) -> FetchEvery:
 
 
 def at(*times: str, slack: Duration | None = None) -> FetchAt:
-    """Return times of day, on some days: `at("06:00", "18:00", "mon-fri")`; raises `ValueError` for what is none."""
+    """Return times of day, on some days: `at("06:00", "18:00", "mon-fri")`. Raise `ValueError` for
+    an invalid one.
+    """
     clocks = sorted({_clock(text) for text in times if text[:1].isdigit()})
     if not clocks:
         raise ValueError('a time of day is missing; write for example at("06:00", "mon-fri")')
@@ -192,34 +196,38 @@ def at(*times: str, slack: Duration | None = None) -> FetchAt:
 
 
 def on_event(*names: str, otherwise: Fetch = FetchOnDemand()) -> Fetch:  # noqa: B008 - it is frozen
-    """Return that a look is due when one of these events happens, beside what is done `otherwise`."""
+    """Return a Fetch clause that polls when one of these events happens, in addition to
+    `otherwise`.
+    """
     return replace(otherwise, events=names)
 
 
 def event(name: str, *, file: str = "", command: Sequence[str] = (), every: Duration | None = None) -> CreateEvent:
-    """Return an event that a file's content or a command's output makes, every so often looked at; with neither a webhook brings it.
+    """Return an event from a file's content or a command's output, polled regularly; with neither,
+    from a webhook.
 
-    Raises `SentinelError` with what the language has against it.
+    Raises `SentinelError` with the language's problems.
 
     Args:
         name: What sentinels call the event.
-        file: The file whose content makes it, empty for none.
-        command: The command whose output makes it, word by word; empty for none.
-        every: How often that is read (µs); None for the default.
+        file: The file, empty for none.
+        command: The command, word by word; empty for none.
+        every: How often it is read (µs); None for the default.
     """
     origin: Origin = "file" if file else "command" if command else "webhook"
     return _check_form(CreateEvent(name, EventSource(origin, file, tuple(command), every)), f'event "{name}"')
 
 
 def login(form: str, user: str, *, secret: str, success: str = "", via: Sequence[str] = ()) -> Login:
-    """Return how to log in by a form, for `Asking.login`.
+    """Return a login by a form, for `Asking.login`.
 
     Args:
         form: The address of the page with the form.
-        user: Who logs in.
-        secret: The name of the secret that holds the password.
-        success: A CSS selector of what only a logged-in page has, "" for no form with a password.
-        via: Further addresses to which the form may send the password, and where it may lead.
+        user: The user name.
+        secret: The name of the password's secret.
+        success: A CSS selector that matches only when logged in, "" for no form with a password.
+        via: Further addresses to which the form may send the password, and to which redirects may
+            lead.
     """
     return Login(form, Value(user), secret, success, tuple(via))
 
@@ -227,7 +235,7 @@ def login(form: str, user: str, *, secret: str, success: str = "", via: Sequence
 def step(
     verb: StepVerb, place: str = "", value: str = "", *, by: str = "css", secret: str = "", wait: Duration = 0
 ) -> BrowserStep:
-    """Return what is done in the browser before a page is read, for `Asking.steps`.
+    """Return a browser step before a page is read, for `Asking.steps`.
 
     Args:
         verb: `click`, `fill`, `select`, `press`, `wait` or `scroll`.
@@ -243,7 +251,7 @@ def step(
 
 
 def command(*argv: str) -> str:
-    """Return the address of what a command writes, such as `command("df", "-h")`."""
+    """Return the address of a command's output, such as `command("df", "-h")`."""
     return url_of(argv)
 
 
@@ -252,14 +260,12 @@ on_change = FetchOnChange()
 
 
 def check(*pages: str, within: Duration, least: int | None = None) -> Then:
-    """Return which pages are looked at as well when a part has changed."""
+    """Return the pages to poll as well when a part has changed."""
     return Then(within, pages, least)
 
 
 def lasting(duration: Duration = 0, *, checks: int = 0) -> Lasting:
-    """Return how long what changed must stay before it is news: so long (µs), or for so many
-    checks.
-    """
+    """Return how long a change must last to be reported: so long (µs), or for so many checks."""
     return Lasting(checks, duration)
 
 
@@ -268,12 +274,12 @@ immediate, best_effort, interactive = Rate("immediate"), Rate("best_effort"), Ra
 
 
 def email(address: str) -> Channel:
-    """Return a mail address to tell."""
+    """Return a mail address as receiver."""
     return Channel("email", address)
 
 
 def webhook(url: str = "", *, secret: str = "") -> Channel:
-    """Return an address that gets a signed POST, or the name of the secret that holds it."""
+    """Return the address of a webhook (a signed POST), or the name of its secret."""
     return Channel("webhook", secret or url, is_secret=bool(secret))
 
 
@@ -283,7 +289,7 @@ def apprise(url: str = "", *, secret: str = "") -> Channel:
 
 
 def digest(interval: Duration = 0, *, changes: int = 0) -> Rate:
-    """Return a report: when the interval is over or so many changes have come."""
+    """Return the rate of a digest: when the interval is over or after so many changes."""
     return Rate("every", interval, changes)
 
 
@@ -298,12 +304,12 @@ def tell(
     """Return a Notify clause.
 
     Args:
-        channels: Whom to notify.
+        channels: The receivers.
         rate: When.
-        quiet: From and to which time of day not, as in ("22:00", "07:00"); None for no such hours.
+        quiet: The quiet hours, as in ("22:00", "07:00"); None for none.
         most: How many messages at most in how long (µs); None for no bound.
-        title: The template of the title, "" for the usual one.
-        text: The template of the text, with a line end between lines, "" for the usual one.
+        title: The template of the title, "" for the default one.
+        text: The template of the text, with a line end between lines, "" for the default one.
     """
     hushed = None if quiet is None else Quiet(_clock(quiet[0]), _clock(quiet[1]))
     wording = Wording(title, text.rstrip("\n")) if title or text else None
@@ -311,9 +317,10 @@ def tell(
 
 
 def sentinel(name: str, *urls: str, monitor: BuiltChange, **fields: Any) -> Sentinel:
-    """Return a sentinel on these pages; `A="https://…"` names one. All other names are fields of `model.sentinel.Sentinel`.
+    """Return a sentinel on these pages; `A="https://…"` names one. All other names are fields of
+    `model.sentinel.Sentinel`.
 
-    Raises `SentinelError` with what the language has against it, `TypeError` for a field that there is not.
+    Raises `SentinelError` with the language's problems, `TypeError` for an unknown field.
     """
     known = set(Sentinel.__slots__)
     pages = [Watched(url) for url in urls]
@@ -324,7 +331,7 @@ def sentinel(name: str, *urls: str, monitor: BuiltChange, **fields: Any) -> Sent
 
 
 def _check_form(built: Made, what: str) -> Made:
-    """Return what was built if the language says it so."""
+    """Return a built value if it survives printing and parsing."""
     parsed = parse(to_text(built), files=True)
     if parsed.problems:
         raise SentinelError(parsed.problems)
@@ -365,7 +372,7 @@ def _condition(measure: str, said: str) -> Condition:
 
 
 def _span(measure: str, said: str) -> Duration:
-    """Return how far back the values count (µs), 0 for all of them."""
+    """Return how far back values count (µs), 0 for all of them."""
     if said == "so far":
         return 0
     try:

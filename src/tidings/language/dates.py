@@ -27,7 +27,7 @@ from tidings.record import dataclass
 SECOND: Duration = 1_000_000
 DAY: Duration = 86_400 * SECOND
 LONGEST: Duration = 36_525 * DAY
-"""A hundred years: no duration of the language is longer."""
+"""A hundred years: the longest duration of the language."""
 
 _SIZES: dict[str, Duration] = dict(UNITS)
 _UNIT_WORDS: dict[str, str] = {
@@ -48,27 +48,27 @@ _ISO = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})" + _TIME
 _SLASHED = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)" + _TIME)
 _FIRST: Instant = -62_135_424_000 * SECOND
 _LAST: Instant = 253_402_128_000 * SECOND
-"""Days that every zone can write: from 0001-01-03 to 9999-12-30."""
+"""The days that every zone can represent: from 0001-01-03 to 9999-12-30."""
 _PIVOT = 68
 """Two-digit years up to this one are in the 2000s (sentinels §1.2)."""
 
 
 class KnownLife(Protocol):
-    """When another sentinel starts and ends: what is planned or happened, and when it did end."""
+    """When another sentinel starts and ends: planned or actual."""
 
     @property
     def start_at(self) -> Instant | None:
-        """When it started or will start; None while it waits for an event."""
+        """Return when it started or will start; None while it waits for an event."""
         ...
 
     @property
     def end_at(self) -> Instant | None:
-        """When it ended or will end; None if that is not fixed."""
+        """Return when it ended or will end; None if that is not fixed."""
         ...
 
     @property
     def ended_at(self) -> Instant | None:
-        """When it ended, None while it lives."""
+        """Return when it ended, None while it lives."""
         ...
 
 
@@ -77,7 +77,9 @@ Lookup = Callable[[str], KnownLife | None]
 
 @dataclass(frozen=True, slots=True)
 class DateReading:
-    """A date as it was understood: its canonical text, local time, own offset from UTC if it has one; `slashed`: month/day/year."""
+    """A parsed date: its canonical text, local time, own offset from UTC if it has one; `slashed`:
+    month/day/year.
+    """
 
     text: str
     local: datetime
@@ -86,7 +88,7 @@ class DateReading:
 
 
 def measure(number: str, unit: str) -> Duration:
-    """Return `number` of `unit` ("1.5", "hours") in µs; raises `KeyError` for a word that is no unit."""
+    """Return `number` of `unit` ("1.5", "hours") in µs. Raise `KeyError` for an unknown unit."""
     word = unit.lower()
     if word not in _UNIT_WORDS and word.endswith("s"):
         word = word[:-1]
@@ -94,7 +96,7 @@ def measure(number: str, unit: str) -> Duration:
 
 
 def read_date(text: str) -> DateReading | None:
-    """Return what a date or time of the language means, or None if there is no such day or time."""
+    """Return the parsed date or time, or None for a nonexistent day or time."""
     iso = _ISO.fullmatch(text)
     found = iso or _SLASHED.fullmatch(text)
     if found is None:
@@ -114,7 +116,7 @@ def read_date(text: str) -> DateReading | None:
 
 
 def swap_day_and_month(text: str) -> str | None:
-    """Return the ISO date that a day/month/year reading gives, or None: what to offer for `25/12/02`."""
+    """Return the ISO date of a day/month/year reading, or None: the suggestion for `25/12/02`."""
     found = _SLASHED.fullmatch(text)
     if found is None:
         return None
@@ -123,7 +125,9 @@ def swap_day_and_month(text: str) -> str | None:
 
 
 def missing_day(text: str) -> str:
-    """Return why a date with a month that exists names no day: how many days the month has; empty for other faults."""
+    """Return why a date with a valid month is no day: the length of the month; empty for other
+    faults.
+    """
     found = _ISO.fullmatch(text) or _SLASHED.fullmatch(text)
     if found is None or not 1 <= int(found["month"]) <= 12 or int(found["year"]) < 1:
         return ""
@@ -135,7 +139,9 @@ def missing_day(text: str) -> str:
 
 
 def nearest_zone(name: str) -> str:
-    """Return the IANA time zone whose name, or whose city, is most like a name that is none; Europe/Paris if none is alike."""
+    """Return the IANA time zone whose name or city is most similar to an unknown name; Europe/Paris
+    if none is.
+    """
     zones = {zone.casefold(): zone for zone in sorted(available_timezones())}
     cities = {folded.rpartition("/")[2]: zone for folded, zone in zones.items() if "/" in folded}
     wanted = name.casefold().replace(" ", "_")
@@ -163,17 +169,20 @@ def instant_of(reading: DateReading, zone: tzinfo) -> Instant:
 
 
 def local_text(instant: Instant, zone: tzinfo, *, clock: bool = False) -> str:
-    """Return the day of an instant in a zone, `2026-03-01`; with `clock` the second too, `2026-03-01T08:00:00+01:00`."""
+    """Return the day of an instant in a zone, `2026-03-01`; with `clock` the second too,
+    `2026-03-01T08:00:00+01:00`.
+    """
     held = min(max(instant, _FIRST), _LAST)
     local = local_of(held, zone)
     return local.isoformat(timespec="seconds") if clock else local.date().isoformat()
 
 
 def starts_at(sentinel: Sentinel, now: Instant, lookup: Lookup) -> Instant | None:
-    """Return when a sentinel starts, asked at its creation or when an event it waits for happens; None: it waits for an event.
+    """Return when a sentinel starts, computed at its creation or when its event happens; None: it
+    waits for an event.
 
-    A date in the past is returned as it is: the sentinel is then enabled at once, and its ticks keep that phase. An event that has
-    already happened means now (sentinels §2).
+    A past date is returned as it is: the sentinel is then enabled at once, and its ticks keep that
+    phase. An event that has already happened means now (sentinels §2).
     """
     point = sentinel.start
     if point.base == "now":
@@ -193,7 +202,9 @@ def starts_at(sentinel: Sentinel, now: Instant, lookup: Lookup) -> Instant | Non
 
 
 def ends_at(sentinel: Sentinel, start_at: Instant | None, lookup: Lookup) -> Instant | None:
-    """Return when a sentinel ends; None: it has no end (`end` and `span` are None), or waits for an event or for its own start."""
+    """Return when a sentinel ends; None: it has no end (`end` and `span` are None), or waits for an
+    event or for its own start.
+    """
     if sentinel.span is not None:
         return None if start_at is None else start_at + sentinel.span
     point = sentinel.end
@@ -214,7 +225,7 @@ def ends_at(sentinel: Sentinel, start_at: Instant | None, lookup: Lookup) -> Ins
 
 
 def resolve(point: Point, zone: tzinfo) -> Point:
-    """Return a point whose date means what it says in `zone`; points that are no date stay as they are."""
+    """Return a point whose date is interpreted in `zone`; other points stay as they are."""
     if point.base != "at" or point.text is None:
         return point
     reading = read_date(point.text)
@@ -270,7 +281,9 @@ _GROUPS = {"daily": DAILY, "weekday": (0, 1, 2, 3, 4), "weekend": (5, 6)}
 
 
 def read_clock(text: str) -> Clock | None:
-    """Return a time of day in minutes after midnight, or None if there is no such time: 00:00 to 23:59, 6am, 6:30 pm."""
+    """Return a time of day in minutes after midnight, or None if it is invalid: 00:00 to 23:59,
+    6am, 6:30 pm.
+    """
     found = _CLOCK.fullmatch(text)
     if found is None or (found[2] is None and found[3] is None):
         return None
@@ -283,12 +296,14 @@ def read_clock(text: str) -> Clock | None:
 
 
 def clock_text(clock: Clock) -> str:
-    """Return a time of day as the language writes it."""
+    """Return a time of day in the language."""
     return f"{clock // 60:02}:{clock % 60:02}"
 
 
 def read_days(texts: Iterable[str]) -> Days:
-    """Return the days that `daily`, `sat`, `weekdays` or `mon-fri` name; a span may go over the end of the week: `friday to monday`."""
+    """Return the days named by `daily`, `sat`, `weekdays` or `mon-fri`; a range may cross the end
+    of the week: `friday to monday`.
+    """
     days: set[int] = set()
     for text in texts:
         if (group := _GROUPS.get(text.lower().removesuffix("s"))) is not None:
@@ -301,12 +316,12 @@ def read_days(texts: Iterable[str]) -> Days:
 
 
 def clocks_text(clocks: Iterable[Clock]) -> str:
-    """Return times of day as the language writes them: `06:00, 18:00`."""
+    """Return times of day in the language: `06:00, 18:00`."""
     return ", ".join(map(clock_text, clocks))
 
 
 def days_text(days: Days) -> str:
-    """Return days as the language writes them, those that follow on one another as a span: `mon-fri`, `mon, wed, sat-sun`."""
+    """Return days in the language, consecutive ones as a range: `mon-fri`, `mon, wed, sat-sun`."""
     if days == DAILY:
         return "daily"
     spans: list[list[int]] = []

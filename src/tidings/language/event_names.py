@@ -1,4 +1,4 @@
-"""The events of other origin that a text can speak of, and which sentinels wait for them."""
+"""The outside events that a text can name, and the sentinels that wait for them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from tidings.model.watch.sentinel import Sentinel
 
 
 class EventNames:
-    """The events that exist, then those of the statements before in the same text; `known` are the living sentinels that wait for each."""
+    """The existing events, then those of earlier statements of the text; `known` are the living
+    sentinels that wait for each.
+    """
 
     def __init__(self, known: Mapping[str, Iterable[str]]) -> None:
         self._users = {event: set(names) for event, names in known.items()}
 
     def exists(self, event: str) -> bool:
-        """Say whether there is an event of that name."""
+        """Return whether there is an event of that name."""
         return event in self._users
 
     def users(self, event: str) -> list[str]:
@@ -23,15 +25,15 @@ class EventNames:
         return sorted(self._users.get(event, ()))
 
     def note_made(self, event: str) -> None:
-        """Remember an event that the text makes."""
+        """Record an event that the text creates."""
         self._users.setdefault(event, set())
 
     def note_dropped(self, event: str) -> None:
-        """Remember that the text drops an event."""
+        """Record that the text drops an event."""
         self._users.pop(event, None)
 
     def note_used(self, sentinel: str, events: Iterable[str]) -> None:
-        """Remember which events a sentinel that the text makes, alters or drops waits for."""
+        """Record the events for which a sentinel of the text waits."""
         named = set(events)
         for event, users in self._users.items():
             if event in named:
@@ -40,11 +42,13 @@ class EventNames:
                 users.discard(sentinel)
 
     def hint(self, event: str) -> str:
-        """Return what to write about an event that is missing."""
+        """Return the hint for a missing event."""
         return did_you_mean(event, self._users) or f"Create Event {event} Using webhook"
 
 
 def events_of(sentinel: Sentinel) -> tuple[str, ...]:
-    """Return the events of other origin that a sentinel waits for, each once: those of its start, its end and its looks."""
+    """Return the outside events for which a sentinel waits, without duplicates: those of its start,
+    its end and its polls.
+    """
     points = (point.event for point in (sentinel.start, sentinel.end) if point is not None and point.event is not None)
     return tuple(dict.fromkeys((*points, *sentinel.fetch.events)))

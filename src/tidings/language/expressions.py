@@ -14,7 +14,7 @@ _ONE: Mapping[str, str] = {"keywords": "keyword", "phrases": "phrase"}
 
 
 def to_text(expression: Expression) -> str:
-    """Return the canonical text of an expression; parentheses stand only where the meaning needs them."""
+    """Return the canonical text of an expression, with parentheses only where needed."""
     match expression:
         case Interest():
             return _interest(expression)
@@ -27,7 +27,9 @@ def to_text(expression: Expression) -> str:
 
 
 def quote(text: str) -> str:
-    r"""Return a text as the language quotes it: `\` stands before a quote, and before a backslash that would else escape something."""
+    r"""Return a text quoted by the language: `\` precedes a quote, and a backslash that would
+    otherwise escape something.
+    """
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
@@ -41,12 +43,14 @@ def write_list(items: Iterable[str]) -> str:
 
 
 def selector_text(selector: Selector) -> str:
-    """Return a selector as the language writes it."""
+    """Return a selector in the language."""
     return f"{selector.language} {quote(selector.text)}"
 
 
 def number_text(number: float) -> str:
-    """Return a number without an exponent, as exactly as Python reads it back; a whole one without a point."""
+    """Return a number without an exponent, exactly as Python parses it back; a whole one without a
+    point.
+    """
     number = float(number)
     if number.is_integer() and abs(number) < 1e16:
         return str(int(number))
@@ -55,7 +59,7 @@ def number_text(number: float) -> str:
 
 
 def condition_text(condition: Condition) -> str:
-    """Return a condition as the language writes it."""
+    """Return a condition in the language."""
     if condition.measure == "never seen":
         return "never seen before"
     if condition.measure in EXTREMES:

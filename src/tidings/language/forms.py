@@ -21,9 +21,10 @@ YAML = (".yaml", ".yml")
 
 
 def parse_file(name: str, text: str, **given: Any) -> Parsed:
-    """Return the statements of a file; takes what `parser.parse` takes. YAML is loaded when the first such file is met.
+    """Return the statements of a file; arguments as of `parser.parse`. YAML is loaded with the
+    first such file.
 
-    What is a file of another tool, and no statement can be read of, has one problem that says so (E50).
+    A file of another tool without a readable statement has one problem that says so (E50).
     """
     if not name.lower().endswith(YAML):
         parsed = parser.parse(text, **given)
@@ -41,7 +42,7 @@ def parse_file(name: str, text: str, **given: Any) -> Parsed:
 
 
 LARGEST: Final = 2_000_000
-"""Characters of a text that is tried as JSON."""
+"""The longest text that is tried as JSON, in characters."""
 
 _ADDRESS = re.compile(r"https?://\S+")
 _JOB = re.compile(r"^(?:-\s+)?(?:url|navigate|command|kind)\s*:", re.MULTILINE)
@@ -49,7 +50,7 @@ _FOREIGN = re.compile(
     r"^(?:-\s+|\s+)?(?:filters?|diff_filters?|navigate|command|max_tries|compared_versions|user_visible_url|timeout|kind|data)\s*:|^---\s*$",
     re.MULTILINE,
 )
-"""What a list of jobs has and no statement of ours."""
+"""Keys of a list of jobs that no statement of ours has."""
 _JOB_URL = re.compile(r"""^(?:-\s+)?(?:url|navigate)\s*:\s*["']?(https?://[^\s"']+)""", re.MULTILINE)
 _WEBCHANGES = re.compile(
     r"^(?:-\s+)?(?:use_browser|differ|additions_only|deletions_only|note|suppress_errors|no_conditional_request|filters|diff_filters)\s*:",
@@ -61,7 +62,9 @@ _OURS = re.compile(
 
 
 def recognise(text: str) -> tuple[str, str]:
-    """Return what a text of another tool is and what to write, two empty texts for one that nobody knows."""
+    """Return what a text of another tool is and what to write, two empty texts for an unknown
+    one.
+    """
     begin = text.lstrip("\ufeff \t\r\n")[:4_000]
     if begin[:1] == "<":
         if re.search(r"<opml\b", begin, re.IGNORECASE):

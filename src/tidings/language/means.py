@@ -1,6 +1,7 @@
-"""What a text asks of the installation that reads it: budgets that it has set up, and clauses that its policy reads.
+"""What a text requires of the installation: its budgets, and a policy that reads its clauses.
 
-The language gives both their meaning whatever the installation is; the verbs that take statements judge them by its `InstallationMeans`, once.
+The language is independent of the installation; the commands that take statements check them once
+against `InstallationMeans`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from tidings.record import dataclass, replace
 _WORDS = {"urgency": "Urgency", "life": "Life", "watch": "Watch as"}
 _ALL = frozenset({"urgency", "life"})
 _SETS = {"urgency": frozenset({"urgency"}), "life": frozenset({"life"}), "watch": _ALL}
-"""What each of these clauses sets."""
+"""The values that each of these clauses sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstallationMeans:
-    """What an installation has: its budget `classes`, and the `policy` in use; `policies` says of each what it reads of urgency and life.
+    """The installation: its budget `classes`, and the `policy` in use; `policies` names what each
+    reads of urgency and life.
 
-    It is only asked where a text says something of that.
+    It is consulted only if a text mentions these.
     """
 
     classes: tuple[str, ...] = ()
@@ -33,7 +35,9 @@ class InstallationMeans:
 
 
 def within(parsed: Parsed, means: InstallationMeans) -> Parsed:
-    """Return what was read, with a problem (E48) for each unknown class and a doubt (W19) for each clause that the policy does not read."""
+    """Return the parsed text, with a problem (E48) for each unknown class and a warning (W19) for
+    each clause that the policy ignores.
+    """
     problems: list[Problem] = []
     doubts: list[Problem] = []
     for statement, places in zip(parsed.statements, parsed.places, strict=True):

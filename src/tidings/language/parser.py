@@ -1,7 +1,7 @@
-"""Reading a text of the sentinel language: from characters to `model.Sentinel` and `model.Command`.
+"""Parse a text of the sentinel language: from characters to `model.Sentinel` and `model.Command`.
 
-`parse` never raises for what stands in the text: it returns the statements it understood, with every problem and warning.
-`read` raises `SentinelError` instead. The grammar is built once, when the first text is read.
+`parse` never raises for faults in the text: it returns the statements it understood, with every
+problem and warning. `read` raises `SentinelError` instead. The parser is made once, on first use.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ __all__ = ["KnownSentinel", "Parsed", "Problem", "parse", "read", "recall"]
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a text says. `statements` are those without a problem; the text as a whole holds only if `problems` is empty.
+    """A parsed text. `statements` are those without a problem; the text as a whole is valid only if
+    `problems` is empty.
 
-    `places` are, for each statement, the offsets at which its clauses and their parts begin; `report` knows their lines.
+    `places` are, for each statement, the offsets of its clauses and their parts; `report` maps them
+    to lines.
     """
 
     statements: tuple[Statement, ...]
@@ -54,14 +56,23 @@ def parse(
     events: Mapping[str, Iterable[str]] | None = None,
     anew: bool = False,
 ) -> Parsed:
-    """Return the statements of a text with its problems (at most ten) and warnings.
+    """Return the statements of a text with its problems (at most ten) and warnings. Raise
+    `ValueError` if `zone` is no time zone.
 
-    `known` finds a sentinel that exists; without it names are not checked, and only sentinels of the same text can be used as a base.
-    `zone` is the IANA zone of sentinels that name none, `now` the time of reading: without it nothing is said about the past.
-    `floor` is the operator's shortest interval (W5), `names` the sentinels there are, only to say "did you mean". `secrets` are the names
-    of secrets that are set (W9; None: nothing is said about them). `defaults` finds the defaults of a tag that hold already, `files` says
-    whether `file:` addresses may be watched. `events` are the events of other origin, each with the names of the living sentinels that
-    wait for it (None: not known, nothing is said about them). With `anew` what the text makes counts as not being there yet. Raises `ValueError` if `zone` is no time zone.
+    Args:
+        text: The text.
+        known: Finds an existing sentinel; None: names are not checked, and only sentinels of the
+            same text can be a base.
+        zone: The IANA zone of sentinels that name none.
+        now: The present (µs); None: past dates are not checked.
+        floor: The operator's shortest interval (µs, W5).
+        names: The existing sentinels, for "did you mean".
+        secrets: The names of secrets that are set (W9); None: not checked.
+        defaults: Finds the existing defaults of a tag.
+        files: Whether `file:` addresses may be watched.
+        events: The outside events, each with the names of the living sentinels that wait for it;
+            None: not checked.
+        anew: Whether what the text creates counts as not existing yet.
     """
     default = zone_of(zone)
     if default is None:
@@ -77,13 +88,13 @@ def _parse(text: str, names: Names, outside: Surroundings) -> Parsed:
 
 
 def meaning_of_parts(parts: Iterable[Part], report: ProblemReport, names: Names, outside: Surroundings) -> Parsed:
-    """Return what statements mean that were read as they stand; what is wrong with them goes to the report, too.
+    """Return the meaning of parsed statements; their faults go to the report, too.
 
     Args:
-        parts: The statements as they were read.
-        report: Takes what is wrong with them.
-        names: The sentinels that exist.
-        outside: What the text is read with beside itself.
+        parts: The parsed statements.
+        report: Takes the faults.
+        names: The existing sentinels.
+        outside: The context of the text.
     """
     reader = Reader(report, names, outside)
     if outside.anew:
@@ -101,18 +112,20 @@ def meaning_of_parts(parts: Iterable[Part], report: ProblemReport, names: Names,
 
 
 def read(text: str, **given: Any) -> tuple[Statement, ...]:
-    """Return the statements of a text; raises `SentinelError` with its problems if there are any. Warnings are dropped.
+    """Return the statements of a text. Raise `SentinelError` with its problems if there are any.
+    Warnings are dropped.
 
-    Takes what `parse` takes.
+    Arguments as of `parse`.
     """
     return _whole(parse(text, **given))
 
 
 def recall(text: str) -> Statement:
-    """Return the one statement of a canonical text that was accepted before: its patterns and selectors are not tried again.
+    """Return the one statement of a canonical text that was accepted before: its patterns and
+    selectors are not checked again.
 
-    Clauses that many sentinels of one page have in common are read once. Raises `SentinelError` if the text cannot be read, `ValueError`
-    if it is not one statement.
+    Clauses that many sentinels of one page share are parsed once. Raises `SentinelError` if the
+    text cannot be read, `ValueError` if it is not one statement.
     """
     found = _ONE_PAGE.fullmatch(text)
     alike = None if found is None else _recall_clauses(found["clauses"])
@@ -122,7 +135,8 @@ def recall(text: str) -> Statement:
 
 
 def recall_clauses(text: str) -> Statement:
-    """Return what `recall` does, but of sentinels of one page those with the same clauses are one.
+    """Return the result of `recall`, with sentinels of one page that share their clauses as one
+    object.
 
     It may have the name and the address of any of them.
     """
@@ -134,12 +148,14 @@ _ONE_PAGE = re.compile(
     r"Create Sentinel (?P<name>[A-Za-z_](?:\w|-(?!-))*) Using (?P<url>[a-z]+://[^\s\"<>,;]+)(?P<clauses>(?:\n.*)?)",
     re.DOTALL,
 )
-"""The canonical text of a sentinel that watches one page without a name: nothing that its clauses mean depends on its head."""
+"""The canonical text of a sentinel on one unnamed page: its clauses do not depend on its head."""
 
 
 @lru_cache(maxsize=1024)
 def _recall_clauses(clauses: str) -> Sentinel | None:
-    """Return a sentinel that has these clauses and is otherwise like any other."""
+    """Return a sentinel with these clauses on a placeholder page, None if they are not those of a
+    sentinel.
+    """
     statement = _recall(f"Create Sentinel any Using https://any.example/{clauses}")
     return statement if isinstance(statement, Sentinel) else None
 

@@ -1,4 +1,6 @@
-"""What is wrong with a text, or worth knowing about it: data, so that the command line, a form and the API show the same."""
+"""Faults of a text and warnings: plain data, so that the command line, a form and the API show the
+same.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,15 @@ from bisect import bisect_left
 from tidings.record import dataclass
 
 MOST = 10
-"""Problems told at once (sentinels §1.6)."""
+"""The most problems reported at once (sentinels §1.6)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault (codes E01…) or a warning (W1…) at a place of the text; lines and columns count from 1, columns in characters.
+    """A fault (codes E01…) or a warning (W1…) at a place of the text; lines and columns count from
+    1, columns in characters.
 
-    `expected` says what the language takes there, `hint` what to write instead; both may be empty.
+    `expected` is what the language accepts there, `hint` what to write instead; both may be empty.
     """
 
     line: int
@@ -47,7 +50,9 @@ class Problem:
 
 
 class ProblemReport:
-    """Collects the problems and warnings of one text; places are offsets into it, counted into lines only when needed."""
+    """Collects the problems and warnings of one text; places are offsets, converted to lines only
+    when needed.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -56,36 +61,36 @@ class ProblemReport:
         self._ends: list[int] | None = None
 
     def fault(self, offset: int, code: str, message: str, *, expected: str = "", hint: str = "") -> None:
-        """Note a fault; the text has no meaning.
+        """Record a fault, which makes the text invalid.
 
         Args:
             offset: The place in the text.
             code: E01 and so on.
             message: What is wrong.
-            expected: What could stand there, empty if that helps nobody.
+            expected: What could stand there, empty if that does not help.
             hint: What to write instead, empty for none.
         """
         self._problems.append(self.problem(offset, code, message, expected=expected, hint=hint))
 
     def warn(self, offset: int, code: str, message: str, *, hint: str = "") -> None:
-        """Note something worth knowing; the text keeps its meaning.
+        """Record a warning; the text stays valid.
 
         Args:
             offset: The place in the text.
             code: W1 and so on.
-            message: What is worth knowing.
+            message: The warning.
             hint: What to write instead, empty for none.
         """
         self._warnings.append(self.problem(offset, code, message, hint=hint))
 
     def problem(self, offset: int, code: str, message: str, *, expected: str = "", hint: str = "") -> Problem:
-        """Return a problem at an offset, without noting it.
+        """Return a problem at an offset, without recording it.
 
         Args:
             offset: The place in the text.
             code: E01 or W1 and so on.
             message: What is wrong.
-            expected: What could stand there, empty if that helps nobody.
+            expected: What could stand there, empty if that does not help.
             hint: What to write instead, empty for none.
         """
         line, column = self._place(offset)
@@ -97,22 +102,22 @@ class ProblemReport:
 
     @property
     def faults(self) -> int:
-        """How many faults were noted so far."""
+        """Return how many faults were recorded so far."""
         return len(self._problems)
 
     @property
     def noted(self) -> int:
-        """How many faults and warnings were noted so far."""
+        """Return how many faults and warnings were recorded so far."""
         return len(self._problems) + len(self._warnings)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The first faults, in the order of the text."""
+        """Return the first faults, in the order of the text."""
         return tuple(sorted(self._problems, key=_place)[:MOST])
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """All warnings, in the order of the text."""
+        """Return all warnings, in the order of the text."""
         return tuple(sorted(self._warnings, key=_place))
 
     def _place(self, offset: int) -> tuple[int, int]:

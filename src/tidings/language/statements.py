@@ -1,4 +1,4 @@
-"""What a statement means: its clauses gathered, what it inherits, its life, and whether all of that makes sense together."""
+"""The meaning of a statement: its clauses, what it inherits, its life, and their consistency."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from tidings.record import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a text is read with beside itself; see `parser.parse`."""
+    """The context of a text; see `parser.parse`."""
 
     zone: tzinfo
     now: Instant | None = None
@@ -78,7 +78,9 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A sentinel without a fault, a warning or the name of another, the zone of its dates, and where its parts stand."""
+    """A sentinel without a fault, a warning or a reference to another, the zone of its dates, and
+    the places of its parts.
+    """
 
     sentinel: Sentinel
     zone: tzinfo
@@ -87,7 +89,9 @@ class _Model:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Gives the statements of one text their meaning, in order: later ones may name earlier ones, and go by their defaults."""
+    """Interprets the statements of one text, in order: later ones may name earlier ones, and use
+    their defaults.
+    """
 
     report: ProblemReport
     names: Names
@@ -95,7 +99,7 @@ class Reader:
     _groups: dict[str, Clauses] = field(default_factory=dict)
     _unclear_groups: set[str] = field(default_factory=set)
     _models: dict[int, _Model] = field(default_factory=dict)
-    """by the identity of the statement: what sentinels are that others are alike to"""
+    """by the identity of the statement: sentinels that serve as models of similar ones"""
     _events: EventNames | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,7 +107,7 @@ class Reader:
         object.__setattr__(self, "_events", None if known is None else EventNames(known))
 
     def forget(self, parts: Iterable[Part]) -> None:
-        """Let the sentinels and events that statements make not be there, until they are made."""
+        """Treat the sentinels and events that statements create as not existing until then."""
         for part in parts:
             if isinstance(part, Alike):
                 self.names.note_dropped(str(part.span.name))
@@ -113,9 +117,9 @@ class Reader:
                 self._events.note_dropped(str(part.node.children[2]))
 
     def statement(self, part: Part) -> tuple[Statement | None, Mapping[str, int]]:
-        """Return what a statement means, None if it has a fault, and where its parts stand.
+        """Return the meaning of a statement, None if it has a fault, and the places of its parts.
 
-        The names that it makes, alters or drops are remembered.
+        The names that it creates, alters or drops are recorded.
         """
         match part:
             case Unclear(name):
@@ -136,7 +140,7 @@ class Reader:
         return self._defaults(part, places), places
 
     def _event(self, node: Node) -> tuple[CreateEvent | DropEvent | None, Mapping[str, int]]:
-        """Return what an event of other origin is, or that it goes."""
+        """Return the meaning of a statement on an outside event."""
         places: dict[str, int] = {"event": first(node).start_pos or 0}
         try:
             return read_event(node, self._clause((), self.outside.zone, places)), places
@@ -167,7 +171,7 @@ class Reader:
         return sentinel
 
     def _another(self, part: Alike) -> tuple[Statement | None, Mapping[str, int]]:
-        """Return what the statement means that says of another page what one before it said."""
+        """Return the meaning of a statement with the clauses of an earlier one for another page."""
         model = self._models.get(id(part.model))
         if model is None:
             return self.statement(part.read())
@@ -282,7 +286,9 @@ class Reader:
         return Alter(str(name), in_order(values), after, "C" if pages else reach_of(values), pages)
 
     def _move_pages(self, before: Sentinel | None, target: Iterable[Node], name: Token) -> tuple[Watched, ...]:
-        """Return the pages that a sentinel has instead of its own, one for each under the same name; none if there is a fault."""
+        """Return the replacement pages of a sentinel, one for each under the same name; empty if
+        there is a fault.
+        """
         try:
             pages = _pages(target, self._clause((), self.outside.zone, {}))
         except FaultFoundError:
@@ -332,7 +338,7 @@ class Reader:
         return self.outside.defaults(tag) if self.outside.defaults is not None else None
 
     def _add_tag_defaults(self, own: Values, zone: tzinfo) -> tuple[tzinfo, Values]:
-        """Return clauses with the defaults of their tags, and the zone that holds then."""
+        """Return clauses with the defaults of their tags, and the resulting zone."""
         groups = [group for tag in own.get("tags", ()) if (group := self._group(tag)) is not None]
         if not groups:
             return zone, own
@@ -356,7 +362,7 @@ class Reader:
         return known.sentinel if known is not None else None
 
     def _zone(self, clauses: Sequence[Node], base: Sentinel | None) -> tzinfo:
-        """Return the zone in which dates are read: it must be known before they are."""
+        """Return the zone of dates, which must be known before they are read."""
         for node in clauses:
             if node.data == "zone":
                 return zone_of(cast("Token", node.children[1])) or self.outside.zone
@@ -377,7 +383,9 @@ class Reader:
 
 
 def _stands_alone(sentinel: Sentinel) -> bool:
-    """Return whether a sentinel watches one page without a name and speaks of no other sentinel and no event."""
+    """Return whether a sentinel watches one unnamed page and refers to no other sentinel and no
+    event.
+    """
     points = [point for point in (sentinel.start, sentinel.end) if point is not None]
     is_free = not (sentinel.base or sentinel.then or any(p.sentinel or p.event for p in points) or events_of(sentinel))
     return is_free and len(sentinel.pages) == 1 and sentinel.pages[0].name is None

@@ -1,6 +1,6 @@
-"""Does a statement make sense among the sentinels that exist? (004 §3.2; sentinels §1.6, E20 to E34).
+"""Check a statement against the existing sentinels (004 §3.2; sentinels §1.6, E20 to E34).
 
-The verification module of the thesis: names, addresses, the order of dates, and lives that hang on one another.
+The verification module of the thesis: names, addresses, the order of dates, and correlated lives.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tidings.model.watch.sentinel import FetchAt, FetchEvery, FetchOnDemand, Poi
 from tidings.record import dataclass, replace
 
 DEEPEST_BASE = 8
-"""A sentinel may be made from one that was made from one …, this many times (sentinels §1.3)."""
+"""The longest chain of sentinels made from one another (sentinels §1.3)."""
 _YEAR: Duration = 366 * DAY
 
 
 @dataclass(frozen=True, slots=True)
 class KnownSentinel:
-    """A sentinel that exists: what it says, its state, and its life so far.
+    """An existing sentinel: its clauses, its state, and its life so far.
 
-    `start_at` and `end_at` are when it starts and ends as far as that is fixed, `ended_at` when it did end.
+    `start_at` and `end_at` are its start and end as far as fixed, `ended_at` its actual end.
     """
 
     sentinel: Sentinel
@@ -39,7 +39,9 @@ class KnownSentinel:
 
 @dataclass(slots=True)
 class Names:
-    """The sentinels that a statement can speak of: those that exist, then those of the statements before it in the same text."""
+    """The sentinels that a statement can name: existing ones, then those of earlier statements of
+    the text.
+    """
 
     known: Callable[[str], KnownSentinel | None] | None
     spellings: Iterable[str] = ()
@@ -53,7 +55,9 @@ class Names:
         return self.known(name) if self.known is not None else None
 
     def is_missing(self, name: str) -> bool:
-        """Say whether there is surely no such sentinel; without `known`, and after a fault, nobody can say."""
+        """Return whether there is certainly no such sentinel; without `known`, and after a fault,
+        that is unknown.
+        """
         if name in self._unclear:
             return False
         if name in self._here:
@@ -61,27 +65,29 @@ class Names:
         return self.known is not None and self.known(name) is None
 
     def is_unclear(self, name: str) -> bool:
-        """Say whether the text meant to make this sentinel and failed."""
+        """Return whether the text tried to create this sentinel and failed."""
         return name in self._unclear
 
     def note_made(self, sentinel: Sentinel, now: Instant | None) -> None:
-        """Remember a sentinel that the text makes."""
+        """Record a sentinel that the text creates."""
         start = starts_at(sentinel, now, self.find) if now is not None else None
         self._here[sentinel.name] = KnownSentinel(sentinel, "created", start, ends_at(sentinel, start, self.find))
         self._unclear.discard(sentinel.name)
 
     def note_failed(self, name: str) -> None:
-        """Remember that the text meant to make this sentinel, so that later statements are not blamed."""
+        """Record that the text tried to create this sentinel, so that later statements are not
+        blamed.
+        """
         self._unclear.add(name)
 
     def note_altered(self, sentinel: Sentinel) -> None:
-        """Remember what a sentinel means that the text alters."""
+        """Record an altered sentinel."""
         known = self.find(sentinel.name)
         if known is not None:
             self._here[sentinel.name] = replace(known, sentinel=sentinel)
 
     def note_dropped(self, name: str) -> None:
-        """Remember that the text drops this sentinel."""
+        """Record that the text drops this sentinel."""
         self._here[name] = None
 
     def hint(self, name: str) -> str:
@@ -92,7 +98,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the parts of a statement stand, for what is said about them."""
+    """The places of the parts of a statement, for messages."""
 
     name: int
     start: int | None = None
@@ -102,15 +108,14 @@ class Places:
 
 
 def check_address(report: ProblemReport, offset: int, url: str, *, files: bool | None = None) -> bool:
-    """Note E22 unless `url` has the shape of an http or https address; whether it may be asked is for fetching to say.
-
-    `files` says whether a file: address is one too (None: never, it is no page).
+    """Record E22 and return False unless `url` has the form of an http or https address; fetching
+    decides whether it may be asked.
 
     Args:
         report: Takes the fault.
         offset: The place of the address in the text.
-        url: The address as it is written.
-        files: Whether `file:` is one too; None if it is no page.
+        url: The address as written.
+        files: Whether `file:` is accepted too; None if it is no page.
     """
     scheme, _, rest = url.partition("://")
     if scheme.lower() == "file" and files is not None:
@@ -153,15 +158,16 @@ def check_sentinel(
     report: ProblemReport,
     is_new: bool = True,
 ) -> None:
-    """Note what is wrong or doubtful with a sentinel as a whole; faults of single clauses were noted before.
+    """Record faults and warnings on a sentinel as a whole; those of single clauses were recorded
+    before.
 
     Args:
-        sentinel: What it means.
-        places: Where each clause stands in the text.
-        names: The sentinels that exist.
+        sentinel: The sentinel.
+        places: The places of its clauses.
+        names: The existing sentinels.
         zone: The zone in which dates are printed.
-        now: The present (µs); None if nobody asks.
-        floor: The least interval (µs); None if nobody asks.
+        now: The present (µs); None if unknown.
+        floor: The least interval (µs); None if unknown.
         report: Takes faults and warnings.
         is_new: Whether it is created, not altered.
     """
@@ -202,7 +208,9 @@ def _check_name(sentinel: Sentinel, places: Places, names: Names, report: Proble
 
 
 def _check_joined(sentinel: Sentinel, places: Places, report: ProblemReport) -> None:
-    """Note E27 where AND joins what a page shows with what it is answered, and it is not said which of several pages is meant."""
+    """Record E27 if AND joins content with answers without naming which of several pages is
+    meant.
+    """
     is_clear = len(sentinel.pages) == 1 or all(page.name is not None for page in sentinel.pages)
     if places.monitor is not None and not is_clear and joins_answers(sentinel.monitor):
         message = "status and headers are joined with other changes page by page: it is not clear which page is meant"
@@ -210,7 +218,9 @@ def _check_joined(sentinel: Sentinel, places: Places, report: ProblemReport) -> 
 
 
 def joins_answers(expression: Expression) -> bool:
-    """Say whether an AND of parts that name no page joins a status or header with anything else."""
+    """Return whether an AND of parts that name no page joins a status or header with anything
+    else.
+    """
     match expression:
         case Interest():
             return False
@@ -274,12 +284,12 @@ def _check_passed(
     now: Instant | None,
     report: ProblemReport,
 ) -> bool:
-    """Note E30 when the event of a point lies in the past for good."""
+    """Record E30 if the event of a point is past for good."""
     event = f"{point.base}({point.sentinel})"
     hint = "start now, or use a sentinel that is still alive" if starting else "give a date, or use For"
     ended_at = known.ended_at
     if ended_at is None and now is not None and known.end_at is not None and known.end_at <= now:
-        ended_at = known.end_at  # it has ended, although nobody has played that yet
+        ended_at = known.end_at  # it has ended, although that was not processed yet
     if ended_at is not None:
         if now is not None and point.base == "end" and ended_at + point.offset > now:
             return False
@@ -294,7 +304,7 @@ def _check_passed(
 
 
 def _check_circle(sentinel: Sentinel, places: Places, names: Names, report: ProblemReport) -> None:
-    """Note E35 when a sentinel waits for one that waits for it (sentinels §2.1)."""
+    """Record E35 if a sentinel waits for one that waits for it (sentinels §2.1)."""
     path = _circle(sentinel, sentinel.name, names, [sentinel.name], set())
     if path:
         message = f"{' → '.join(path)} wait for one another"
@@ -378,13 +388,13 @@ def _warn_of_life(
 
 
 def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: tzinfo, report: ProblemReport) -> bool:
-    """Note E20 or E33 unless the sentinel that an order names is there and can be so ordered.
+    """Record E20 or E33 unless the sentinel of an order exists and its state allows the order.
 
     Args:
         verb: Enable, Disable, Drop or Confirm.
-        name: The sentinel that is named.
+        name: The sentinel.
         offset: The place of the name in the text.
-        names: The sentinels that exist.
+        names: The existing sentinels.
         zone: The zone in which dates are printed.
         report: Takes the fault.
     """
@@ -406,12 +416,12 @@ def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: t
 def check_alteration(
     name: str, known: KnownSentinel, places: Mapping[str, int], *, zone: tzinfo, report: ProblemReport
 ) -> None:
-    """Note W18 when a start is altered that lies behind.
+    """Record W18 if a past start is altered.
 
     Args:
-        name: The sentinel that is altered.
-        known: What is known of it.
-        places: Where each clause stands in the text.
+        name: The sentinel.
+        known: Its state.
+        places: The places of its clauses.
         zone: The zone in which dates are printed.
         report: Takes the warning.
     """

@@ -1,4 +1,6 @@
-"""The words of the language, as people see them: what may not be a name, where clauses begin, and what was meant by a typo."""
+"""The words of the language: reserved words, the beginnings of clauses, and suggestions for
+typos.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,10 @@ CLAUSES: tuple[str, ...] = (
     "Class",
     "Tags",
 )
-"""Words that begin a clause; a text with a fault is cut at them (sentinels §1.7)."""
+"""Words that begin a clause; a faulty text is split at them (sentinels §1.7)."""
 
 SYNONYMS: tuple[str, ...] = ("Ignore", "Until", "Login")
-"""Words that begin a clause too (Exclude, To, Login), and may be names."""
+"""Synonyms that begin a clause too (Exclude, To, Login), and may be names."""
 
 JOINTS: tuple[str, ...] = (
     "Sentinel",
@@ -64,7 +66,9 @@ JOINTS: tuple[str, ...] = (
 """Words that join parts of a statement."""
 
 RESERVED: frozenset[str] = frozenset(word.lower() for word in (*STATEMENTS, *CLAUSES, *JOINTS))
-"""No sentinel, page, tag or class is called like this, in any case (E04). Other words of the language may be names."""
+"""No sentinel, page, tag or class may have these names, in any case (E04). Other words of the
+language may be names.
+"""
 
 TYPES: tuple[str, ...] = (
     "any change",
@@ -83,7 +87,7 @@ TYPES: tuple[str, ...] = (
     "price",
     "availability",
 )
-"""Change types, as they are offered when a word is none of them (E10)."""
+"""Change types, as suggested for an unknown one (E10)."""
 
 UNITS: tuple[str, ...] = ("s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
 """Units of a duration; each may end in `s`."""
@@ -92,12 +96,12 @@ _LONGEST_TYPO = 40
 
 
 def is_reserved(name: str) -> bool:
-    """Say whether a word cannot be a name."""
+    """Return whether a word cannot be a name."""
     return name.lower() in RESERVED
 
 
 def closest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that `word` was probably meant to be, as it is written in `choices`, or None."""
+    """Return the most similar of `choices`, as written there, or None."""
     if len(word) > _LONGEST_TYPO:
         return None
     spelled = {choice.lower(): choice for choice in choices}
@@ -112,7 +116,7 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 
 def either(choices: Sequence[str], *, joint: str = "or") -> str:
-    """Return choices as a sentence has them: `a, b or c`."""
+    """Return choices for a sentence: `a, b or c`."""
     if len(choices) < 2:
         return "".join(choices)
     return f"{', '.join(choices[:-1])} {joint} {choices[-1]}"

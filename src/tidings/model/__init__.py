@@ -1,1 +1,1 @@
-"""The common tongue: frozen nouns without behaviour beyond their validity."""
+"""Frozen values that all rooms share, without behaviour beyond validation."""

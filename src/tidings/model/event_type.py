@@ -13,10 +13,10 @@ from tidings.record import dataclass
 
 
 class EventType(StrEnum):
-    """What an event says; its text is dotted."""
+    """The type of an event; its text is dotted."""
 
     PAGE_OK = "page.ok"
-    """a page is well again, or was seen for the first time"""
+    """a page is healthy again, or was seen for the first time"""
     PAGE_ERROR = "page.error"
     """it cannot be watched for now"""
     PAGE_GONE = "page.gone"
@@ -26,27 +26,27 @@ class EventType(StrEnum):
     PAGE_WHOLE = "page.whole"
     """all its frames can be read again"""
     PAGE_SATURATED = "page.saturated"
-    """it looks different each time"""
+    """its content differs at every poll"""
     PAGE_MOVED = "page.moved"
-    """it points on to another address for good"""
+    """it redirects permanently to another address"""
     PAGE_FIRST = "page.first"
-    """what its first version holds, for the answer of `add`"""
+    """the content of its first version, for the answer of `add`"""
     PAGE_LOOKED = "page.looked"
-    """a good poll that a sentinel waited for"""
+    """a successful poll that a sentinel waited for"""
     PART_APPEARED = "part.appeared"
-    """a part that a sentinel looks at is there for the first time"""
+    """a selected part of a page was found for the first time"""
     PART_LOST = "part.lost"
     """it is missing"""
     PART_BACK = "part.back"
     """it is there again"""
     PART_HEALED = "part.healed"
-    """another selector stands in for it"""
+    """another selector replaces the one that was lost"""
     CHANGE_FOUND = "change.found"
     """a change for a sentinel"""
     CHANGE_PART = "change.part"
     """one that is notified only together with others"""
     CHANGE_QUIET = "change.quiet"
-    """one that is all noise"""
+    """one that is entirely noise"""
     COMPARISON_GIVEN_UP = "comparison.given_up"
     """two versions could not be compared"""
     SENTINEL_CREATED = "sentinel.created"
@@ -60,16 +60,16 @@ class EventType(StrEnum):
     SENTINEL_CONFIRMED = "sentinel.confirmed"
     SENTINEL_APPLIED = "sentinel.applied"
     SENTINEL_SILENCED = "sentinel.silenced"
-    """masks left out all of its newest news"""
+    """masks left out all of its newest changes"""
     SENTINEL_NOISY = "sentinel.noisy"
     """it has too many changes"""
     SENTINEL_CALM = "sentinel.calm"
     """it has few again"""
     LIFE_TOLD = "life.told"
-    """its owner is notified of an end that nobody asked for"""
+    """its owner is notified of an end that was not requested"""
     EVENT_APPLIED = "event.applied"
     EVENT_HAPPENED = "event.happened"
-    """an event of other origin"""
+    """an event from an outside source"""
     DELIVERY_DONE = "delivery.done"
     """a message that others waited for has arrived"""
     DELIVERY_DEAD = "delivery.dead"
@@ -86,17 +86,17 @@ class EventType(StrEnum):
     PROBLEM_RULE = "problem.rule"
     """a rule failed"""
     PROBLEM_EVENT = "problem.event"
-    """a file or command could not be looked at"""
+    """a file or command could not be polled"""
     NETWORK_UP = "network.up"
     NETWORK_DOWN = "network.down"
     NETWORK_AWAY = "network.away"
     NETWORK_BACK = "network.back"
     STORE_OUTAGE = "store.outage"
-    """the database was away"""
+    """the database was not reachable"""
     SERVICE_STALLED = "service.stalled"
     """nothing could be stored"""
     DATA_DAMAGED = "data.damaged"
-    """what is stored makes no sense"""
+    """stored data is inconsistent"""
     DATA_RESTORED = "data.restored"
     """the data is an older copy"""
     CLOCK_WRONG = "clock.wrong"
@@ -110,10 +110,11 @@ Origin = Literal["webhook", "file", "command"]
 
 @dataclass(frozen=True, slots=True)
 class EventSource:
-    """What makes an event: a `webhook` that somebody calls, a `file` whose content is read, a `command` whose output is.
+    """The source of an event: a `webhook` that is called, a `file` whose content is read, a
+    `command` whose output is read.
 
-    `path` is the file's, absolute; `argv` is the command with its arguments, which no shell reads. `every` is how often files and commands
-    are polled (µs; None: as the setting says).
+    `path` is the file's absolute path; `argv` is the command with its arguments, run without a
+    shell. `every` is how often files and commands are polled (µs; None: the setting).
     """
 
     origin: Origin
@@ -124,7 +125,7 @@ class EventSource:
 
 @dataclass(frozen=True, slots=True)
 class CreateEvent:
-    """`Create Event NAME Using …`: from now on the event of this name happens whenever its source says so."""
+    """`Create Event NAME Using …`: the event happens whenever its source says so."""
 
     name: str
     source: EventSource
@@ -132,6 +133,6 @@ class CreateEvent:
 
 @dataclass(frozen=True, slots=True)
 class DropEvent:
-    """`Drop Event NAME`: it happens no more. Refused while a living sentinel waits for it."""
+    """`Drop Event NAME`: the event ends. Refused while a living sentinel waits for it."""
 
     name: str

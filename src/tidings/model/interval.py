@@ -13,10 +13,12 @@ MINUTE: Final[Duration] = 60 * SECOND
 HOUR: Final[Duration] = 60 * MINUTE
 DAY: Final[Duration] = 24 * HOUR
 WEEK: Final[Duration] = 7 * DAY
-"""Units of time, µs, for rooms that know no clock; those that do have them from `clock`."""
+"""Units of time (µs) for rooms that must not import `clock`."""
 
 NEVER: Final[Instant] = 2**63 - 1
-"""An instant that does not come: no event, no upper bound. It fits into 64 bits, as every instant does."""
+"""An instant that never comes: no event, no upper bound. It fits into 64 bits, as every instant
+does.
+"""
 
 UNITS: tuple[tuple[str, Duration], ...] = (
     ("week", WEEK),
@@ -29,14 +31,17 @@ UNITS: tuple[tuple[str, Duration], ...] = (
 
 @dataclass(frozen=True, slots=True, order=True)
 class ExecutionInterval:
-    """A page is to be polled once at or after `start` and not after `end` (instants in µs, 001 §2.1)."""
+    """A page is to be polled once at or after `start` and not after `end` (instants in µs, 001
+    §2.1).
+    """
 
     start: Instant
     end: Instant
 
 
 def spell_duration(duration: Duration) -> str:
-    """Return a duration in the largest unit that divides it, as the language writes it: `2 day`, `90 min`.
+    """Return a duration in the largest unit that divides it, as the language writes it: `2 day`,
+    `90 min`.
 
     A part below one second is printed as a fraction of a second.
     """

@@ -1,4 +1,4 @@
-"""Texts that nothing prints: secrets by type, not by searching for them (R-19)."""
+"""Texts that are never printed: secrets are marked by type, not found by searching (R-19)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from tidings.model.interval import Instant
 from tidings.record import dataclass
 
 SecretKind = Literal["text", "cookies", "signing", "hook", "address", "naming", "session"]
-"""`text` is sent as it is, `cookies` is a jar of which only what fits is sent; `address` is where news go, written out in a statement;
-`signing` signs webhooks, `hook` is the token with which an event may be told, `naming` names
-addresses: these are sent to nobody.
-`session` is what is kept of a login by a form."""
+"""`text` is sent as it is; `cookies` is a jar of which only matching cookies are sent; `address` is
+an endpoint's address, written out in a statement. `signing` signs webhooks, `hook` is the token
+that authorizes an event, `naming` names addresses: these are never sent. `session` is the stored
+session of a form login.
+"""
 HIDDEN: Final = "***"
 
 
 class Secret:
-    """A text that shows itself only to whoever calls `reveal`: what prints, logs or formats it writes `***`."""
+    """A text that only `reveal` returns: printing, logging or formatting it writes `***`."""
 
     __slots__ = ("_text",)
 
@@ -24,7 +25,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """Return the text, for the request that it leaves with."""
+        """Return the text, for the request that sends it."""
         return self._text
 
     def __repr__(self) -> str:
@@ -46,7 +47,9 @@ def reveal(text: str | Secret) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cookie:
-    """A cookie of a kept login (RFC 6265 §5.3). `expires_at` is None for one without an end; with `subdomains` it is for those too."""
+    """A stored cookie of a login (RFC 6265 §5.3). `expires_at` is None for one without expiry;
+    `subdomains` includes them.
+    """
 
     name: str
     value: Secret

@@ -1,6 +1,7 @@
-"""Time on the wall of a zone: local dates and times of day as instants, with what changes of clocks do to them (sentinels §2.4).
+"""Local dates and times of day as instants, across changes of clocks (sentinels §2.4).
 
-A local time that a change of clocks leaves out means the first instant after it; one that comes twice means the first.
+A local time that a change of clocks skips means the first instant after it; one that occurs twice
+means the first.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from tidings.model.interval import Instant
 
 SECOND: Instant = 1_000_000
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local and UTC times are told apart by hand here
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - this module converts between local time and UTC by hand
 _EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def instant_of(local: datetime, zone: tzinfo) -> Instant:
-    """Return the instant at which the wall of a zone shows a local time (without a zone of its own)."""
+    """Return the instant of a local time (naive) in a zone."""
     microseconds = (local - _EPOCH) // timedelta(microseconds=1)
     if zone is UTC:
         return microseconds
@@ -27,7 +28,7 @@ def instant_of(local: datetime, zone: tzinfo) -> Instant:
 
 
 def local_of(instant: Instant, zone: tzinfo) -> datetime:
-    """Return what the wall of a zone shows at an instant, with the zone."""
+    """Return the local time of an instant in a zone, aware."""
     return (_EPOCH_UTC + timedelta(microseconds=instant)).astimezone(zone)
 
 
@@ -36,7 +37,9 @@ def _utc_offset(local: datetime, zone: tzinfo, *, fold: int) -> int:
 
 
 def _first_instant_after(early: Instant, late: Instant, zone: tzinfo) -> Instant:
-    """Return the change of clocks between two instants, to the second: the local time asked for does not exist."""
+    """Return the change of clocks between two instants, to the second: the local time asked for
+    does not exist.
+    """
     before = _offset_at(early, zone)
     low, high = early // SECOND, late // SECOND
     while high - low > 1:

@@ -1,7 +1,7 @@
-"""Changes as an Atom feed (RFC 4287): an entry a change, written once and never altered.
+"""Changes as an Atom feed (RFC 4287): one entry per change, written once and never altered.
 
-Pages are strangers: what their texts hold is escaped twice, once as HTML and once as XML, and characters that no XML document may hold
-are replaced (H-078 to H-085).
+Pages are untrusted: their texts are escaped twice, once as HTML and once as XML, and characters
+that XML forbids are replaced (H-078 to H-085).
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ from tidings.record import dataclass
 
 NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 MOST_ENTRIES: Final = 100
-"""Entries of a feed; readers that come in time have the older ones."""
+"""The most entries of a feed; readers that poll in time have the older ones."""
 MOST_CONTENT: Final = 60_000
-"""Bytes of the HTML in an entry."""
+"""The largest HTML in an entry, in bytes."""
 LONGEST_WORDS: Final = 4_000
-"""Characters of a notice, and of an address that is linked."""
+"""The longest notice or linked address, in characters."""
 LONGEST_CATEGORY: Final = 200
 _WEB: Final = ("http://", "https://")
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What XML 1.0 takes in no form, not even as a reference."""
+"""What XML 1.0 forbids in any form, even as a reference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedHead:
-    """What a feed says of itself: `id` is the same for ever, `updated` an instant as RFC 3339, `address` where it can be read."""
+    """The head of a feed: `id` never changes, `updated` is an instant in RFC 3339, `address` is its
+    URL.
+    """
 
     id: str
     title: str
@@ -42,7 +44,7 @@ class FeedHead:
 
 
 def feed(head: FeedHead, entries: Iterable[str]) -> str:
-    """Return a whole feed around entries that `entry` has written."""
+    """Return a whole feed around entries written by `entry`."""
     return (
         f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="{NAMESPACE}">\n'
         f"<id>{_text(head.id)}</id>\n<title>{_text(one_line(head.title))}</title>\n<updated>{_text(head.updated)}</updated>\n"
@@ -52,13 +54,13 @@ def feed(head: FeedHead, entries: Iterable[str]) -> str:
 
 
 def entry(record: Record, *, presentation: str = "only_change", title: str = "", content: str = "") -> str:
-    """Return the entry of a change record or a notice, by itself; its id is the change's.
+    """Return the entry of a change record or a notice; its id is the change's.
 
     Args:
         record: The record.
         presentation: How its edits are shown.
-        title: The title in one's own words, empty for the usual one.
-        content: The content in one's own words, as HTML; empty for the usual one.
+        title: The custom title, empty for the default one.
+        content: The custom content, as HTML; empty for the default one.
     """
     title = title or subject_line(f"{record['sentinel']}: {summary(record)}") or "changed"
     at = str(record["detected_at"])
@@ -78,12 +80,14 @@ def entry(record: Record, *, presentation: str = "only_change", title: str = "",
 
 
 def _page(record: Record) -> str:
-    """Return which page it is, for one that has a title."""
+    """Return the line on the page, for one that has a title."""
     return f"<p>{html.escape(page_line(record))}</p>\n" if record.get("title") else ""
 
 
 def identity(record: Record) -> str:
-    """Return the id of an entry: that of the change, or for a notice one made of what it is about; the same for the same record."""
+    """Return the id of an entry: that of the change, or for a notice one derived from its subject;
+    the same for the same record.
+    """
     if record.get("id"):
         return f"urn:tidings:change:{_text(str(record['id']))}"
     about = "\0".join(str(record.get(name) or "") for name in ("event", "sentinel", "page", "detected_at", "summary"))
@@ -91,5 +95,5 @@ def identity(record: Record) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text as it may stand in an element or between double quotes."""
+    """Return a text escaped for an element or a double-quoted attribute."""
     return html.escape(_FORBIDDEN.sub("\ufffd", text))

@@ -1,4 +1,4 @@
-"""What one change record (contracts §12) has to show, read once for every view of it."""
+"""The displayed content of one change record (contracts §12), read once for every view."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ PieceKind = Literal["same", "deleted", "inserted", "moved"]
 Piece = tuple[PieceKind, str]
 
 LONGEST: Final = 8_000
-"""Characters of a text that are looked at where a view is bounded; no message shows more of one."""
+"""The longest text that a bounded view examines, in characters; no message shows more."""
 EXCERPT: Final = 200
-"""Characters of each side of an update that a bounded view shows, around what differs."""
+"""The longest text of each side of an update in a bounded view, around the difference."""
 LONGEST_TITLE: Final = 120
-"""Characters of the title of a page that a message shows."""
+"""The longest title of a page in a message, in characters."""
 MOST_PLACES: Final = 3
-"""Occurrences of one object that are shown where they stand."""
+"""The most occurrences of one object that are shown in context."""
 NOTHING: Final = "no difference in what is watched"
 NOWHERE: Final = EditContext("", 0)
 WEIGHED: Final = 200
-"""Edits of a change with contexts that are put in the order of their weight."""
+"""The most edits with contexts that are sorted by importance."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _AREAS: Final = {"footer": "in the footer", "nav": "in the menu"}
 _PRICE: Final = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
@@ -48,12 +48,14 @@ _SORTS: Final = {
     "regex": "match",
 }
 _WHOLES: Final = frozenset({"status", "body"})
-"""Things of which there is one, so that another one is an update."""
+"""Things of which there is exactly one, so that another value is an update."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryText:
-    """What an entry says beside its title, tamed: where it leads, who wrote it and when, how its text begins; and what of it is another now."""
+    """The content of an entry besides its title, escaped: link, author and date, the beginning of
+    its text; and its changed parts.
+    """
 
     title: str
     link: str = ""
@@ -64,14 +66,16 @@ class EntryText:
 
 @dataclass(frozen=True, slots=True)
 class EditLine:
-    """A line of a view: what went (`old`), what came (`new`), tamed and in one line each.
+    """A line of a view: the deleted (`old`) and the inserted text (`new`), escaped, each in one
+    line.
 
-    `moved` has its text in `new`; `counted` in `old` what, and in `new` how often (`3 → 2`). `sort` is what an object is (`link`,
-    `image`, …), empty for words of the page. `frame` is the address of the frame or, among several, of the page that it lies in,
-    empty for a page by itself. `said`: in `new`, what is to be said of a page among several. `hunk`: in `pieces`, a stretch of the page
-    as it was and is, with what stands around its changes. `before` and `now` are how often an object was and is there, `where` which of
-    its occurrences came or went; `context` is where a text of the page stands, tamed as it is. `entry` is what an entry says, whose title stands in the
-    place of its text.
+    `moved` has its text in `new`; `counted` in `old` the object, and in `new` the counts (`3 → 2`).
+    `sort` is the type of an object (`link`, `image`, …), empty for words of the page. `frame` is
+    the address of the frame or, among several pages, of the page, empty for a single page. `said`:
+    `new` is a remark on one page among several. `hunk`: `pieces` is a passage of the page before
+    and now, with the text around its changes. `before` and `now` are an object's counts, `where`
+    which of its occurrences were inserted or deleted; `context` is the escaped context of a text.
+    `entry` is the content of an entry whose title replaces its text.
     """
 
     kind: EditKind
@@ -88,30 +92,33 @@ class EditLine:
 
     @property
     def _above(self) -> str:
-        """Return the line above a short text: what an updated value is the value of, else what the
-        text follows.
+        """Return the line above a short text: what an updated value belongs to, else what the text
+        follows.
         """
         above = self.context.above
         return above.rstrip(" :") if not above or self.context.of == "updated" else f'after "{above}"'
 
     @property
     def place(self) -> str:
-        """Return the heading and the label under which a text stands (`Status › Database`); empty if they are not known."""
+        """Return the heading and the label of a text (`Status › Database`); empty if unknown."""
         one = self.context
         label = "" if one.before.rstrip(" :").endswith(one.label) else one.label
         return " › ".join(part for part in (_AREAS.get(one.area, ""), one.heading, label, self._above) if part)
 
 
 def in_place(record: Record) -> Record:
-    """Return a record whose edits are shown where they stand: its hunks, if it has any (`merged`), in the place of its lists."""
+    """Return a record whose edits are shown in place: its hunks (`merged`), if it has any, replace
+    its lists.
+    """
     return {**record, "hunks": record["merged"]} if record.get("merged") else record
 
 
 def edits_of(record: Record, *, most: int | None = None, longest: int | None = LONGEST) -> tuple[list[EditLine], int]:
-    """Return the first `most` edits and how many more there are; None means all. `longest` is where a single text is cut.
+    """Return the first `most` edits (None: all) and how many more there are. `longest` is where a
+    single text is cut.
 
-    An object that is there in both versions is told once, by its numbers: it neither came nor went. Of a page with frames the edits
-    stand frame by frame, of a change of several pages page by page.
+    An object of both versions is reported once, by its counts. Of a page with frames the edits are
+    grouped by frame, of a change of several pages by page.
     """
     parts = _parts(record)
     objects = [_Objects.of(part) for _, part in parts]
@@ -124,7 +131,7 @@ def edits_of(record: Record, *, most: int | None = None, longest: int | None = L
 
 
 def _weigh(record: Record, edits: Iterator[EditLine]) -> Iterator[EditLine]:
-    """Yield edits, prices first and what stands in footers and menus last where it is known where they stand."""
+    """Yield edits with known contexts by importance: prices first, footers and menus last."""
     if record.get("context") and "hunks" not in record:
         yield from sorted(islice(edits, WEIGHED), key=_weight)
     yield from edits
@@ -139,7 +146,7 @@ def _weight(edit: EditLine) -> int:
 
 
 def _contexts(record: Record) -> dict[tuple[str, int], EditContext]:
-    """Return where the texts of a record stand, by their list and their number in it."""
+    """Return the contexts of the texts of a record, by list and index."""
     found: dict[tuple[str, int], EditContext] = {}
     for one in record.get("context") or ():
         said = {name: str(one.get(name) or "") for name in ("heading", "label", "above", "link", "area")}
@@ -152,7 +159,7 @@ def _contexts(record: Record) -> dict[tuple[str, int], EditContext]:
 
 
 def _entries(record: Record) -> dict[tuple[str, int], EntryText]:
-    """Return what the entries of a record say, by their list and their number in it."""
+    """Return the entries of a record, by list and index."""
     found: dict[tuple[str, int], EntryText] = {}
     for one in record.get("entries") or ():
         said = {name: one_line(str(one.get(name) or "")) for name in ("title", "link", "author", "text")}
@@ -168,13 +175,15 @@ def _entries(record: Record) -> dict[tuple[str, int], EntryText]:
 
 
 def _parts(record: Record) -> list[tuple[str, Record]]:
-    """Return what a record is made of, each with the line that stands above it."""
+    """Return the parts of a record, each with its heading line."""
     parts = () if "hunks" in record else record.get("parts") or record.get("frames") or ()
     return [(one_line(str(part["url"])), part) for part in parts] or [("", record)]
 
 
 def _describe_page(part: Record) -> str:
-    """Return what is to be said of one page of several: which versions were compared and when it was seen, or why there are no edits."""
+    """Return the heading line of one page of several: the compared versions and the time, or why
+    there are no edits.
+    """
     if part["status"] != "changed":
         return str(part["summary"])
     when = minute(part.get("polled_at"), part.get("zone"))
@@ -182,7 +191,9 @@ def _describe_page(part: Record) -> str:
 
 
 def starts_of_frames(edits: Sequence[EditLine]) -> Iterator[tuple[EditLine, str]]:
-    """Yield each edit with the address of its frame if it is the first of that frame, else with an empty text."""
+    """Yield each edit with the address of its frame if it is the first of that frame, else with an
+    empty text.
+    """
     before = ""
     for edit in edits:
         yield edit, edit.frame if edit.frame != before else ""
@@ -191,18 +202,18 @@ def starts_of_frames(edits: Sequence[EditLine]) -> Iterator[tuple[EditLine, str]
 
 @dataclass(frozen=True, slots=True)
 class _Objects:
-    """The multiset rows of a record, by where they are told."""
+    """The multiset rows of a record, by where they are reported."""
 
     counted: tuple[Mapping[str, Any], ...] = ()
-    """rows told by their numbers"""
+    """rows reported by their counts"""
     sorts: Mapping[str, str] = field(default_factory=dict)
-    """object → its sort, of those that came or went"""
+    """object → its type, for inserted and deleted ones"""
     numbers: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """object → how often it was and is there, of those that came or went"""
+    """object → its counts before and now, for inserted and deleted ones"""
     again: Mapping[str, Counter[str]] = field(default_factory=dict)
-    """`inserted` or `deleted` → texts there that rows of `counted` tell already, and how often"""
+    """`inserted` or `deleted` → texts there that rows of `counted` already report, and how often"""
     places: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """(`inserted` or `deleted`, object) → where its occurrences stand that came or went"""
+    """(`inserted` or `deleted`, object) → the places of its occurrences"""
 
     @classmethod
     def of(cls, record: Record) -> _Objects:
@@ -217,7 +228,7 @@ class _Objects:
         for row in rows:
             name, where = str(row["object"]), "inserted" if row["new"] > row["old"] else "deleted"
             is_whole = row.get("kind") in _WHOLES and name not in told[where]
-            if row["old"] == row["new"] or is_whole:  # `updated` tells it
+            if row["old"] == row["new"] or is_whole:  # `updated` reports it
                 continue
             if row["old"] and row["new"]:
                 counted.append(row)
@@ -229,11 +240,11 @@ class _Objects:
         return cls(tuple(counted), sorts, numbers, again, _places(record))
 
     def where(self, change: str, name: str) -> str:
-        """Return which occurrences of an object came or went, as far as the record says; empty if it does not."""
+        """Return which occurrences of an object were inserted or deleted, empty if unknown."""
         return where(self.places.get((change, name), ()))
 
     def list_left(self, record: Record, name: str) -> Iterable[tuple[int, str]]:
-        """Return the texts of a list that `counted` does not tell already, each with its number in the list."""
+        """Return the texts of a list that `counted` does not report, each with its index."""
         texts = enumerate(map(str, record.get(name) or ()))
         return self._untold(texts, Counter(self.again[name])) if self.again.get(name) else texts
 
@@ -302,7 +313,9 @@ def _places(record: Record) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
 
 
 def where(places: Sequence[Mapping[str, Any]]) -> str:
-    """Return places in one line: `2 of 3: see the [report] of May`; what stands there is in brackets, what is around it beside them."""
+    """Return places in one line: `2 of 3: see the [report] of May`; the text there is in brackets,
+    with the words around it.
+    """
     said = [_whereabouts(place) for place in places[:MOST_PLACES]]
     rest = len(places) - len(said)
     return "; ".join([*said, *([more(rest)] if rest else [])])
@@ -315,7 +328,7 @@ def _whereabouts(place: Mapping[str, Any]) -> str:
 
 
 def nothing(record: Record) -> str:
-    """Return what stands in the place of edits that there are none of; empty for a notice, which is not about edits."""
+    """Return the text shown if there are no edits; empty for a notice, which has none."""
     return NOTHING if any(name in record for name in LISTS) else ""
 
 
@@ -336,12 +349,14 @@ def _number(record: Record, objects: _Objects) -> int:
 
 
 def headline(record: Record) -> str:
-    """Return what happened in one line."""
+    """Return one line on what happened."""
     return one_line(summary(record)[:LONGEST])
 
 
 def summary(record: Record) -> str:
-    """Return what happened as the record says it (a text of a page may be in it), else in numbers, else its change type."""
+    """Return the record's summary (which may quote the page), else the counts, else the change
+    type.
+    """
     if record.get("summary"):
         return str(record["summary"])
     counts = ", ".join(f"{len(record[name]):,} {name}" for name in LISTS if record.get(name))
@@ -349,7 +364,9 @@ def summary(record: Record) -> str:
 
 
 def page_line(record: Record) -> str:
-    """Return the title of the page and its host: `Steel kettle – Kettle shop · shop.example`; the host alone where there is no title."""
+    """Return the title of the page and its host: `Steel kettle – Kettle shop · shop.example`; only
+    the host without a title.
+    """
     host = host_of(str(record.get("url") or ""))
     title = one_line(str(record.get("title") or "")[:LONGEST_TITLE])
     return " · ".join(part for part in (title, one_line(host)) if part)
@@ -364,10 +381,10 @@ def host_of(url: str) -> str:
 
 
 def times(record: Record) -> str:
-    """Return when a change was seen and when it was published: `seen Fri 2026-11-27 08:00 UTC`, or
-    in the zone of the record (`in_zone`).
+    """Return when a change was seen and published: `seen Fri 2026-11-27 08:00 UTC`, or in the zone
+    of the record (`in_zone`).
 
-    Empty if the record says neither.
+    Empty if the record has neither.
     """
     seen, published = (minute(record.get(name), record.get("zone")) for name in ("detected_at", "modified_at"))
     return ", ".join(part for part in (seen and f"seen {seen}", published and f"published {published}") if part)

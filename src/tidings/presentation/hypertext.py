@@ -1,6 +1,6 @@
-"""Changes as HTML: nothing is loaded from anywhere, everything of the page is escaped once (R-11, H-077 to H-084).
+"""Changes as HTML: nothing is loaded, all page content is escaped once (R-11, H-077 to H-084).
 
-How a single edit is marked is said in `marks`, how edits stand together by a `EditShape`.
+`marks` defines how single edits are marked, an `EditShape` how edits are arranged.
 """
 
 from __future__ import annotations
@@ -76,18 +76,18 @@ POLICY: Final = (
     + base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     + "'"
 )
-"""What a browser may do for such a page: apply this one sheet, nothing else."""
+"""The Content-Security-Policy of such a page: apply this one style sheet, nothing else."""
 
 
 STEPS: Final = ((4_000, 200), (1_000, 100), (400, 40), (120, 10), (60, 1))
-"""Tried in turn where there is a bound: characters of a text, edits of a change."""
+"""Bounds tried in turn: characters of a text, edits of a change."""
 LONGEST_HEADING: Final = 400
 LONGEST_SHOWN_ADDRESS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ChangesAsHtml:
-    """A small page, or its edits to stand in a letter or another page. Bounds are in bytes of UTF-8."""
+    """A small page, or its edits for a letter or another page. Bounds are in bytes of UTF-8."""
 
     view: View = "changes"
     form: Form = "html"
@@ -119,7 +119,7 @@ class ChangesAsHtml:
         return keep(max(1, most_that_fit(len(articles), lambda number: self.size(keep(number)), most)))
 
     def fragment(self, record: Record, *, most: int | None = None) -> str:
-        """Return the list of edits, without a sheet of style: it can be read without one."""
+        """Return the list of edits, readable without a style sheet."""
         if most is None:
             return self._edits(record, None, None)
         part = ""
@@ -159,7 +159,7 @@ class ChangesAsHtml:
         begins, ends = self.shape.begins, self.shape.ends
         lines = ""
         for edit, frame in starts_of_frames(edits):
-            if frame:  # the edits before end, and those of the frame begin below its address
+            if frame:  # close the list before, and begin the frame's below its address
                 lines += f'{ends}<p class="where">in {address(frame, LONGEST_SHOWN_ADDRESS)}</p>\n{begins}'
             lines += self.shape.write(edit, characters)
         after = f"<p>{more(rest)}</p>\n" if rest else ""
@@ -168,7 +168,7 @@ class ChangesAsHtml:
 
 
 def document(articles: Sequence[str], caption: Caption, *, missing: int = 0) -> str:
-    """Return the page around what is HTML already; `missing` changes are counted after it."""
+    """Return the page around HTML articles; `missing` changes are counted after them."""
     title = escape(cut_text(one_line(caption.heading), LONGEST_HEADING)) or "What changed"
     rest = f"<p>{more(missing, 'change')}</p>\n" if missing else ""
     whose = escape(cut_text(one_line(caption.sentinel), LONGEST_HEADING))

@@ -27,14 +27,14 @@ from tidings.presentation.marks import (
 from tidings.presentation.writing import cut_text
 
 Line = Callable[[EditLine, int | None], str]
-"""Writes an edit, each of its texts in at most so many characters (None: whole)."""
+"""Formats an edit, each of its texts in at most so many characters (None: whole)."""
 CHANGES: Final = {"updated": "updated", "deleted": "removed", "inserted": "added", "moved": "moved", "counted": "count"}
-"""What a table says of an edit."""
+"""The names of edits in a table."""
 _SIGNS: Final = ("-", "+")
 
 
 def edit_line(edit: EditLine, longest: int | None) -> str:
-    """Return an edit as it is shown among only the changes."""
+    """Return an edit for the view of changes only."""
     old, new = cut_text(edit.old, longest), cut_text(edit.new, longest)
     place = f"{cut_text(edit.place, longest)}: " if edit.place else ""
     match edit.kind:
@@ -61,7 +61,7 @@ def edit_line(edit: EditLine, longest: int | None) -> str:
 
 
 def _entry_lines(first: str, entry: EntryText | None, longest: int | None) -> str:
-    """Return a line and, below it, what an entry says or what of it is another."""
+    """Return a line and, below it, the content of an entry or its changed parts."""
     if entry is None:
         return first
     below = [cut_text(part, longest) for part in (entry.by, entry.text) if part]
@@ -72,7 +72,9 @@ def _entry_lines(first: str, entry: EntryText | None, longest: int | None) -> st
 
 
 def _standing(edit: EditLine, shown: str, longest: int | None) -> str:
-    """Return a text where it stands: behind its heading and label, between the words of its sentence; `shown` is it with its marks."""
+    """Return a text in context: behind its heading and label, between the words of its sentence;
+    `shown` is the marked text.
+    """
     one = edit.context
     place = f"{cut_text(edit.place, longest)}: " if edit.place else ""
     link = f" (link {cut_text(one.link, longest)})" if one.link else ""
@@ -80,24 +82,28 @@ def _standing(edit: EditLine, shown: str, longest: int | None) -> str:
 
 
 def _went(text: str) -> str:
-    """Return a text in the mark of what went; one that holds the mark's end does not end it."""
+    """Return a text marked as deleted; an end mark inside it is neutralised."""
     inside = _pad_signs(text.replace("-]", r"-\]"))
     return f"[-{inside}-]"
 
 
 def _came(text: str) -> str:
-    """Return a text in the mark of what came."""
+    """Return a text marked as inserted."""
     inside = _pad_signs(text.replace("+}", r"+\}"))
     return f"{{+{inside}+}}"
 
 
 def _pad_signs(text: str) -> str:
-    """Return a text that does not run into its mark where it begins or ends with a sign: `{+ -11 +}`."""
+    """Return a text padded if it begins or ends with a sign, to keep it apart from its mark: `{+
+    -11 +}`.
+    """
     return f" {text} " if text.startswith(_SIGNS) or text.endswith(_SIGNS) else text
 
 
 def table_line(edit: EditLine, longest: int | None) -> str:
-    """Return an edit as a row: what happened, how often it was there and is (blank: not at all, or not counted), and the entry."""
+    """Return an edit as a row: what happened, the counts before and now (blank: none), and the
+    entry.
+    """
     if edit.kind not in CHANGES:
         return edit_line(edit, longest)
     entry = " ".join(part for part in (edit.sort, _entry(edit, longest)) if part)
@@ -105,7 +111,7 @@ def table_line(edit: EditLine, longest: int | None) -> str:
 
 
 def dual_line(edit: EditLine, longest: int | None) -> str:
-    """Return an edit as two lines, as it was and as it is; a side that has nothing is left out."""
+    """Return an edit as two lines, before and now; an empty side is left out."""
     old, new = cut_text(edit.old, longest), cut_text(edit.new, longest)
     sort = f"{edit.sort} " if edit.sort else ""
     match edit.kind:
@@ -140,7 +146,7 @@ def _piece(kind: PieceKind, text: str) -> str:
 
 
 def _where(edit: EditLine, longest: int | None) -> str:
-    """Return which occurrence of an object it is, behind it."""
+    """Return which occurrence of an object it is, as a suffix."""
     return f" ({cut_text(edit.where, longest)})" if edit.where else ""
 
 
@@ -166,7 +172,9 @@ def _write_head(*names: str) -> str:
 
 
 def count_entry(edit: EditLine, characters: int | None) -> str:
-    """Return an edit as a row: the entry, how often it was there and is (blank: not at all, or not counted), what happened."""
+    """Return an edit as a row: the entry, the counts before and now (blank: none), what
+    happened.
+    """
     if edit.kind not in CHANGES:
         return f'<tr><td colspan="4">{_inside(edit, characters)}</td></tr>\n'
     numbers = "".join(f"<td>{f'{count:,}' if count else ''}</td>" for count in (edit.before, edit.now))
@@ -174,7 +182,9 @@ def count_entry(edit: EditLine, characters: int | None) -> str:
 
 
 def side_by_side(edit: EditLine, characters: int | None) -> str:
-    """Return an edit as a row: how it was and how it is. A long page comes in instalments, a row for each stretch that changed."""
+    """Return an edit as a row: before and now. A long page is split, one row for each changed
+    passage.
+    """
     old, new = cut_text(edit.old, characters), cut_text(edit.new, characters)
     match edit.kind:
         case "updated":
@@ -217,7 +227,7 @@ def _html_entry(edit: EditLine, characters: int | None) -> str:
 
 
 def _inside(edit: EditLine, characters: int | None) -> str:
-    """Return what stands in the entry of a list."""
+    """Return the content of a list item."""
     return list_edit(edit, characters).strip().removeprefix("<li>").removesuffix("</li>")
 
 

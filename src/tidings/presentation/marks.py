@@ -1,7 +1,8 @@
-"""How single edits are marked in HTML: by elements and words that need neither colour nor style (WCAG 1.4.1).
+"""Marks of single edits in HTML: elements and words, without need for colour or style (WCAG 1.4.1).
 
-Additions and removals are `<ins>` and `<del>`, with words that screen readers say. Texts of pages stand in elements of their own, whose
-language is unknown (`lang=""`) and whose direction is their own, so that none is read with our accent or turns what stands beside it.
+Additions and removals are `<ins>` and `<del>`, with words for screen readers. Page texts are in
+elements of their own, of unknown language (`lang=""`) and with their own direction, so that they
+are not read with our accent and do not reverse their surroundings.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from tidings.presentation.writing import cut_text, length
 from tidings.record import dataclass
 
 LONG: Final = 120
-"""Characters of an update from which on old and new stand one above the other."""
+"""The length of an update from which old and new are stacked, in characters."""
 LONGEST_LINK: Final = 4_000
-"""Bytes of an address that is linked; a longer one is only shown."""
+"""The longest linked address, in bytes; a longer one is only shown."""
 _WEB: Final = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True)
 class EditShape:
-    """How edits stand together: what begins and ends them, and how each is written, its texts in so many characters (None: whole)."""
+    """The arrangement of edits: prefix, suffix, and the function for each, with its texts in so
+    many characters (None: whole).
+    """
 
     begins: str
     write: Callable[[EditLine, int | None], str]
@@ -31,7 +34,7 @@ class EditShape:
 
 
 def list_edit(edit: EditLine, characters: int | None) -> str:
-    """Return an edit as an entry of a list."""
+    """Return an edit as a list item."""
     old, new = cut_text(edit.old, characters), cut_text(edit.new, characters)
     sort = f"{tag(edit.sort)} " if edit.sort else ""
     match edit.kind:
@@ -65,13 +68,13 @@ def _thing(edit: EditLine, shown: str, whole: str, characters: int | None) -> st
 
 
 def _entry_title(entry: EntryText, title: str, characters: int | None) -> str:
-    """Return the title of an entry, which leads where the entry does."""
+    """Return the title of an entry, linked to the entry."""
     shown = escape(cut_text(title, characters))
     return make_link(shown, entry.link) if entry.link else shown
 
 
 def _entry(entry: EntryText | None, characters: int | None) -> str:
-    """Return what an entry says below its title, and what of it is another."""
+    """Return the content of an entry below its title, and its changed parts."""
     if entry is None:
         return ""
     lines = [tag(cut_text(entry.by, characters))] if entry.by else []
@@ -84,14 +87,16 @@ def _entry(entry: EntryText | None, characters: int | None) -> str:
 
 
 def where(edit: EditLine, characters: int | None) -> str:
-    """Return which occurrence of an object it is, behind it."""
+    """Return which occurrence of an object it is, as a suffix."""
     return (
         f' <span class="tag"><bdi lang="">{escape(cut_text(edit.where, characters))}</bdi></span>' if edit.where else ""
     )
 
 
 def standing(edit: EditLine, shown: str, characters: int | None) -> str:
-    """Return a text where it stands: behind its heading and label, between the words of its sentence; `shown` is it with its marks."""
+    """Return a text in context: behind its heading and label, between the words of its sentence;
+    `shown` is the marked text.
+    """
     one = edit.context
     place = write_place(edit, characters)
     before, after = (_beside(text, characters) for text in (one.before, one.after))
@@ -100,7 +105,7 @@ def standing(edit: EditLine, shown: str, characters: int | None) -> str:
 
 
 def write_place(edit: EditLine, characters: int | None) -> str:
-    """Return the heading and the label under which a text stands, with a colon; empty if they are not known."""
+    """Return the heading and the label of a text, with a colon; empty if unknown."""
     return f"{above(edit.place, characters)}: " if edit.place else ""
 
 
@@ -114,7 +119,7 @@ def _beside(text: str, characters: int | None) -> str:
 
 
 def inline(pieces: tuple[Piece, ...], characters: int | None) -> str:
-    """Return a stretch of a page with its changes where they stand."""
+    """Return a passage of a page with its changes in place."""
     return " ".join(_piece(piece, characters) for piece in pieces)
 
 
@@ -132,39 +137,39 @@ def _piece(piece: Piece, characters: int | None) -> str:
 
 
 def mark_moved(inside: str) -> str:
-    """Return what is elsewhere now."""
+    """Return moved content, marked."""
     return f'{tag("moved:")} <bdi class="moved" lang="">{inside}</bdi>'
 
 
 def mark_removed(inside: str) -> str:
-    """Return what went."""
+    """Return deleted content, marked."""
     return f'<span class="said">removed: </span><del dir="auto" lang="">{inside}</del>'
 
 
 def mark_added(inside: str) -> str:
-    """Return what came."""
+    """Return inserted content, marked."""
     return f'<span class="said">added: </span><ins dir="auto" lang="">{inside}</ins>'
 
 
 def tag(words: str) -> str:
-    """Return a word of ours beside a text of a page."""
+    """Return a label of ours beside a page text."""
     return f'<span class="tag">{escape(words)}</span>'
 
 
 def thing(shown: str, whole: str) -> str:
-    """Return an object: an address of the web that is shown whole can be followed."""
+    """Return an object; a web address that is shown whole is linked."""
     return address(whole, None) if shown == whole else escape(shown)
 
 
 def address(url: str, characters: int | None) -> str:
-    """Return an address, linked if it is one of the web; whoever is followed to learns nothing of where from."""
+    """Return an address, linked if it is a web address, without referrer."""
     shown = escape(cut_text(url, characters))
     link = make_link(shown, url)
     return link if link != shown else f'<span dir="ltr">{shown}</span>'
 
 
 def make_link(inside: str, url: str) -> str:
-    """Return HTML that leads to an address of the web, or alone for any other address."""
+    """Return HTML linked to a web address, or unlinked for any other address."""
     target = escape(url)
     if not url.lower().startswith(_WEB) or len(target.encode()) > LONGEST_LINK:
         return inside
@@ -172,9 +177,9 @@ def make_link(inside: str, url: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text that was tamed with the five characters escaped that mean something in HTML."""
+    """Return a tamed text with the five special characters of HTML escaped."""
     return html.escape(text)
 
 
 LIST: Final = EditShape("<ul>\n", list_edit, "</ul>\n")
-"""Edits one below the other."""
+"""Edits as a list."""

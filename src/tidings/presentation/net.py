@@ -1,6 +1,7 @@
-"""Net: what a page became over several changes of one message: from the first old text to the last new one, what came and went again left out.
+"""The net effect of several changes in one message: from the first old text to the last new one,
+without what was reverted.
 
-And the order in which people read such a message: the newest first.
+And the order of such a message: the newest first.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ _EDITS = ("inserted", "deleted", "updated")
 
 
 def newest_first(records: Sequence[Record], *, net: bool = False) -> list[Record]:
-    """Return records (the oldest first) as people read them: page by page, the page that changed last and the newest change of each first.
+    """Return records (given oldest first) in reading order: by page, the last changed page and the
+    newest change first.
 
-    With `net` a page that changed more than once begins with what became of it in all. That is a change record itself, from the first version
-    to the last, whose summary begins with `3 changes, net:`; what belongs to several pages has none.
+    With `net`, a page that changed more than once begins with its net effect: a change record from
+    the first version to the last, whose summary begins with `3 changes, net:`; a change of several
+    pages has none.
     """
     pages: dict[Any, list[Record]] = {}
     for record in reversed(records):
@@ -26,7 +29,7 @@ def newest_first(records: Sequence[Record], *, net: bool = False) -> list[Record
 
 
 def _nets(newest_first: Sequence[Record]) -> list[Record]:
-    """Return what became of a page in all, for each kind of its changes of which there are several."""
+    """Return the net effect on a page, for each kind of change that occurs more than once."""
     kinds: dict[Any, list[Record]] = {}
     for record in reversed(newest_first):
         if record.get("record") == "change" and not record.get("parts") and all(name in record for name in _EDITS):
@@ -38,7 +41,7 @@ def _net(records: Sequence[Record]) -> Record:
     inserted: list[str] = []
     deleted: list[str] = []
     updated: dict[str, list[str]] = {}
-    """by the text that there is now: the texts that there were"""
+    """current text → earlier texts"""
     for record in records:
         for pair in record["updated"]:
             if pair["old"] in inserted:
@@ -64,7 +67,9 @@ def _net(records: Sequence[Record]) -> Record:
 
 
 def _was(updated: dict[str, list[str]], text: str) -> str:
-    """Take out of `updated` what a text was at first; it was itself, if it was not updated."""
+    """Remove and return the first text of an updated one; the text itself, if it was not
+    updated.
+    """
     olds = updated.get(text)
     return olds.pop(0) if olds else text
 

@@ -1,4 +1,6 @@
-"""All presenters that there are: each view (004 §5.5) as text and as HTML, and which one a sentinel's Presentation clause means."""
+"""All presenters: each view (004 §5.5) as text and as HTML, and the one that a sentinel's
+Presentation clause selects.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,9 @@ PRESENTERS: Final[Registry[Presenter]] = Registry(
 VIEWS: Final[tuple[View, ...]] = get_args(View)
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
 FEW: Final = 5
-"""Edits up to which the changes alone are read at a glance (sentinels §6.2)."""
+"""The number of edits up to which changes only are shown (sentinels §6.2)."""
 MUCH: Final = 0.3
-"""The share of a page from which on the two sides are easier to read than one with marks."""
+"""The share of a page from which two pages are easier to read than one with marks."""
 _VIEWS: Final[dict[str, View]] = {
     "only_change": "changes",
     "single_frame": "single",
@@ -39,15 +41,16 @@ _VIEWS: Final[dict[str, View]] = {
 
 
 def presenter(view: str, form: str) -> Presenter:
-    """Return who draws a view in a form; raises `UsageError` for what there is not."""
+    """Return the presenter of a view in a form. Raise `UsageError` for an unknown one."""
     return PRESENTERS[f"{view}-as-{form}"]
 
 
 def view_of(presentation: str, record: Record) -> View:
-    """Return the view that a Presentation clause means for a change.
+    """Return the view that a Presentation clause selects for a change.
 
-    `auto` goes by the number of edits and their share: up to five are shown alone, more objects in a table; of words, where their
-    places are known, less than 30 % of what is shown in one frame with marks, more in two.
+    `auto` uses the number of edits and their share: up to five are shown as changes only, more
+    objects in a table; of words with known places, less than 30 % of the shown text in one page
+    with marks, more in two.
     """
     if presentation in _VIEWS:
         return _VIEWS[presentation]

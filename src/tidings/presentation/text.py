@@ -1,6 +1,7 @@
-"""Changes as plain text, cut at whole changes to what a channel takes (issue A2: Telegram 4096, Discord 2000); a line an edit in each view.
+"""Changes as plain text, cut at whole changes to a channel's limit (issue A2: Telegram 4096,
+Discord 2000); one line per edit in each view.
 
-What went stands in `[-…-]`, what came in `{+…+}`, as `git diff --word-diff` has it: no colour is needed to read it.
+Deletions are `[-…-]`, insertions `{+…+}`, as in `git diff --word-diff`: readable without colour.
 """
 
 from __future__ import annotations
@@ -27,16 +28,17 @@ from tidings.record import dataclass
 
 LEAST_LINE: Final = 6
 TAIL: Final = 0.4
-"""The share of a message that what stands below its edits may take."""
+"""The share of a message that the lines below its edits may take."""
 STEPS: Final = (2_000, 400, 120)
-"""Tried in turn: how long one text of an edit may be."""
+"""Bounds for one text of an edit, tried in turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangesAsText:
-    """The edits, each written by `line`, under what happened, where and when. Bounds are in units of UTF-16, as services count.
+    """The edits, each formatted by `line`, with what happened, where and when. Bounds are in units
+    of UTF-16, as services count.
 
-    What happened comes first, then the edits; where and when come below them, as far as there is room.
+    What happened comes first, then the edits; where and when follow if there is room.
     """
 
     view: View = "changes"
@@ -50,7 +52,9 @@ class ChangesAsText:
         return length(text)
 
     def present(self, records: Sequence[Record], caption: Caption = NO_CAPTION, *, most: int | None = None) -> str:
-        """Return the changes with an empty line between them; a single change that is too long keeps its first edits."""
+        """Return the changes separated by empty lines; a single change that is too long keeps its
+        first edits.
+        """
         if not records:
             message = "a message needs at least one change"
             raise ValueError(message)
@@ -68,7 +72,7 @@ class ChangesAsText:
         return self._shorten(records, top, caption, most, blocks)
 
     def fragment(self, record: Record, *, most: int | None = None) -> str:
-        """Return a line an edit."""
+        """Return one line per edit."""
         record = in_place(record) if self.shows_places else record
         if most is None:
             return "\n".join(self._lines(record, longest=None, room=None))
@@ -78,7 +82,9 @@ class ChangesAsText:
     def _shorten(
         self, records: Sequence[Record], top: Sequence[str], caption: Caption, most: int, blocks: Sequence[str]
     ) -> str:
-        """Return the first changes that fit, else the beginning of the first, and how many more there are."""
+        """Return the first changes that fit, else the beginning of the first, and how many more
+        there are.
+        """
 
         def keep(number: int) -> str:
             return _join(top, blocks[:number], len(records) - number)
@@ -93,9 +99,10 @@ class ChangesAsText:
         return f"{first}\n\n{rest}"
 
     def _one(self, record: Record, top: Sequence[str], caption: Caption, most: int | None) -> str:
-        """Return one change under its heading: whole, else with shorter edits, else with fewer, else without.
+        """Return one change under its heading: whole, else with shorter edits, else with fewer,
+        else without.
 
-        Where it stands and what one can do is left out rather than much of what changed.
+        Place and actions are dropped before much of the change is.
         """
         above = [*_apart(top, caption), *_page(record)]
         where, foot = _where(record, caption), _foot(caption)
@@ -115,7 +122,9 @@ class ChangesAsText:
         return cut_text(" ".join(top) or headline(record), most)
 
     def _fit(self, record: Record, above: Sequence[str], most: int, *, below: Sequence[str] = ()) -> str:
-        """Return the edits between some lines: whole, else shorter, else fewer; empty if not even one fits."""
+        """Return the edits between some lines: whole, else shorter, else fewer; empty if not even
+        one fits.
+        """
         for longest in STEPS:
             whole = "\n".join([*above, *self._lines(record, longest=longest, room=most), *below])
             if length(whole) <= most:
@@ -145,7 +154,7 @@ class ChangesAsText:
         return [line for line in (*lines, more(rest) if rest else "" if lines else nothing(record)) if line]
 
     def _label(self, edit: EditLine, frame: str, longest: int | None) -> str:
-        """Return an edit as a line, below the address of its frame where that begins."""
+        """Return an edit as a line, below the address of its frame at the frame's beginning."""
         line = self.line(edit, longest)
         return f"in {cut_text(frame, longest)}\n{line}" if frame else line
 
@@ -155,7 +164,7 @@ def _join(top: Sequence[str], blocks: Sequence[str], missing: int) -> str:
 
 
 def _page(record: Record) -> list[str]:
-    """Return the line that says which page it is, for one that has a title; the address of others says as much."""
+    """Return the line on the page, for one with a title; otherwise the address suffices."""
     return [page_line(record)] if record.get("title") else []
 
 
@@ -168,7 +177,7 @@ def _foot(caption: Caption) -> list[str]:
 
 
 def _around(lines: Sequence[str], where: Sequence[str], caption: Caption) -> list[str]:
-    """Return edits with where they stand below them; what was compared on demand is said above."""
+    """Return edits followed by their place; for a comparison on demand it comes first."""
     return [*where, *lines] if caption.between else [*lines, *where]
 
 
@@ -178,5 +187,5 @@ def _apart(top: Sequence[str], caption: Caption) -> list[str]:
 
 
 def _below(where: Sequence[str], foot: Sequence[str]) -> list[str]:
-    """Return what stands below the edits: what one can do after an empty line."""
+    """Return the lines below the edits: the actions after an empty line."""
     return ["", *where, "", *foot] if foot else [*where]

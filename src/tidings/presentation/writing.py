@@ -1,7 +1,8 @@
-"""Texts of strangers, made fit for people's screens: nothing in them steers, measured and cut.
+"""Untrusted texts made safe for display: nothing in them controls the screen; measured and cut.
 
-Pages are hostile: their texts may steer a terminal, turn the writing direction, break a header or ring a whole channel
-(R-17, H-104, H-105, H-107). What is written for people, on a terminal or in a message, is tamed here and nowhere else.
+Pages are hostile: their texts may control a terminal, reverse the writing direction, break a header
+or mention a whole channel (R-17, H-104, H-105, H-107). Everything displayed, on a terminal or in a
+message, is tamed here and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,22 +14,24 @@ from collections.abc import Callable
 from typing import Final
 
 HARMLESS: Final = frozenset("\u00ad\u061c\u200c\u200d\u200e\u200f\u2060")
-"""Format characters that scripts need and that turn nothing around: joiners, marks, the soft hyphen."""
+"""Format characters that scripts need and that are harmless: joiners, marks, the soft hyphen."""
 SUBJECT_CHARACTERS: Final = 200
 ELLIPSIS: Final = "…"
 _STEERING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _UNPLACED: Final = frozenset({"Mn", "Me", "Cf"})
 LONGEST_HEADLINE: Final = 400
 _EXAMPLES: Final = re.compile(r'; (?=(?:[^"]*"[^"]*")*[^"]*$)')
-"""What stands between two texts of a line, outside of quotes."""
+"""The separator of two texts in a line, outside of quotes."""
 _TOLD: Final = re.compile(r'(?:(?:added|removed|moved) )?"[^"]*"(?: → "[^"]*")?')
 _MENTION: Final = re.compile(r"@(?=(?:everyone|here|channel|all)\b)|<(?=[!@#])", re.IGNORECASE)
 
 
 def tame(text: str, *, keep: str = "") -> str:
-    """Return the text with every character that steers a screen or turns the writing direction spelled out, an escape as its number.
+    """Return the text with characters that control a screen or the writing direction escaped by
+    number.
 
-    Controls, line ends among them, format characters that no script needs and lone surrogates are such; those of `keep` stay.
+    These are controls, line ends among them, format characters that no script needs and lone
+    surrogates; those of `keep` stay.
     """
     if text.isprintable():
         return text
@@ -36,20 +39,21 @@ def tame(text: str, *, keep: str = "") -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text tamed and in one line."""
+    """Return the text tamed, in one line."""
     return tame(" ".join(text.split()))
 
 
 def subject_line(text: str, *, most: int = SUBJECT_CHARACTERS) -> str:
-    """Return a line for a subject: control and format characters are gone, not spelled. It may be empty."""
+    """Return a line for a subject, without control and format characters. It may be empty."""
     kept = (" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text if not _is_invisible(c))
     return cut_text(" ".join("".join(kept).split()), most)
 
 
 def headline_in(text: str, most: int) -> str:
-    """Return a line that says what changed in at most `most` characters: what stands before the first text in quotes is cut first.
+    """Return a line on a change in at most `most` characters; the text before the first quote is
+    cut first.
 
-    So that two lines about one place differ where the texts differ.
+    So two lines on one place differ if the texts differ.
     """
     text = subject_line(text, most=LONGEST_HEADLINE)
     parts = _EXAMPLES.split(text)
@@ -65,7 +69,9 @@ def headline_in(text: str, most: int) -> str:
 
 
 def unmentioning(text: str) -> str:
-    """Return a text that calls nobody in a chat: words such as `@everyone` come from pages, not from you."""
+    """Return a text without mentions in a chat: words such as `@everyone` come from pages, not from
+    the user.
+    """
     return _MENTION.sub(lambda found: f"{found[0]}\u2060", text)
 
 
@@ -82,12 +88,16 @@ def _spell(character: str) -> str:
 
 
 def length(text: str) -> int:
-    """Return how long services count a text: in units of UTF-16, so that an emoji is two."""
+    """Return the length of a text as services count: in units of UTF-16, so that an emoji is
+    two.
+    """
     return len(text) if text.isascii() else len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
 def cut_text(text: str, most: int | None) -> str:
-    """Return the text, or its beginning and an ellipsis, in at most `most` units of `length`; None sets no bound."""
+    """Return the text, or its beginning and an ellipsis, in at most `most` units of `length`; None:
+    unbounded.
+    """
     if most is None or length(text) <= most:
         return text
     if most < 1:
@@ -99,7 +109,7 @@ def cut_text(text: str, most: int | None) -> str:
 
 
 def places(text: str) -> int:
-    """Return how many places of a terminal a text takes: wide letters two, marks on others none."""
+    """Return the columns of a text on a terminal: wide letters take two, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(
@@ -108,7 +118,7 @@ def places(text: str) -> int:
 
 
 def cut_text_to_places(text: str, most: int) -> str:
-    """Return the text, or its beginning and an ellipsis, in at most `most` places, which are at least one."""
+    """Return the text, or its beginning and an ellipsis, in at most `most` columns (1 or more)."""
     if places(text) <= most:
         return text
     kept = most_that_fit(len(text), lambda count: places(text[:count]), most - 1)
@@ -116,5 +126,7 @@ def cut_text_to_places(text: str, most: int) -> str:
 
 
 def most_that_fit(count: int, size: Callable[[int], int], most: int) -> int:
-    """Return the largest number up to `count` whose `size` is at most `most`, 0 if none is; sizes must not fall as numbers rise."""
+    """Return the largest number up to `count` whose `size` is at most `most`, 0 if there is none;
+    sizes must not decrease.
+    """
     return bisect.bisect_right(range(1, count + 1), most, key=size)

@@ -175,7 +175,9 @@ class Population(Mapping[str, Column]):
         return rows[found], found
 
     def set(self, rows: ArrayLike, columns: Columns) -> Population:
-        """Return a population in which the pages at `rows` have other values; other columns are shared, not copied."""
+        """Return a population in which the pages at `rows` have other values; other columns are
+        shared, not copied.
+        """
         places = np.asarray(rows, dtype=np.intp)
         changed: dict[str, Column] = {}
         for name, values in columns.items():
@@ -253,8 +255,8 @@ class Population(Mapping[str, Column]):
     def _make(columns: dict[str, Column], order: Rows | None) -> Population:
         """Return a population of valid columns, unchecked."""
         made = Population.__new__(Population)
-        made._columns = columns  # noqa: SLF001 - one of our own
-        made._order = order  # noqa: SLF001 - one of our own
+        made._columns = columns  # noqa: SLF001 - private to this module
+        made._order = order  # noqa: SLF001 - private to this module
         return made
 
 

@@ -1,3 +1,1 @@
-"""Search: what is searched for, in which words, how well a text answers it, and what of the text is
-shown.
-"""
+"""Search: parse queries into terms, score texts, and cut snippets."""

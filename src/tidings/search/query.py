@@ -34,34 +34,34 @@ from tidings.errors import UsageError
 from tidings.record import dataclass
 
 LONGEST: Final = 1_000
-"""Characters of a query."""
+"""The longest query, in characters."""
 MOST_TERMS: Final = 32
-"""Terms of a query."""
+"""The most terms of a query."""
 FILTERS: Final = ("site", "sentinel", "tag", "kind")
 KINDS: Final = ("html", "feed", "json", "xml", "csv", "pdf", "text", "binary")
-"""Kinds of documents, by what they are and not by what they are called."""
+"""Kinds of documents, by content rather than by declaration."""
 _PART: Final = re.compile(r'(?P<minus>-(?=["\w]))?(?:(?P<filter>[a-z]+):(?=\S))?(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S+))')
 _OR: Final = "OR"
 _AND: Final = "AND"
-"""What is so anyway."""
+"""The default operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Terms that stand one after the other; with `is_prefix` the last may go on."""
+    """Adjacent terms; with `is_prefix` the last is a prefix."""
 
     terms: tuple[str, ...]
     is_prefix: bool = False
 
     def __str__(self) -> str:
-        """Return the phrase as it is typed."""
+        """Return the phrase as typed."""
         said = " ".join(self.terms) + ("*" if self.is_prefix else "")
         return f'"{said}"' if len(self.terms) > 1 or said.startswith("-") else said
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query: of each group one phrase at least, none of `without`, and what the filters say."""
+    """A query: at least one phrase of each group, none of `without`, and the filters."""
 
     groups: tuple[tuple[Phrase, ...], ...]
     without: tuple[Phrase, ...] = ()
@@ -69,24 +69,22 @@ class Query:
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:
-        """Return what is wanted, each phrase once."""
+        """Return the positive phrases, without duplicates."""
         return tuple(dict.fromkeys(phrase for group in self.groups for phrase in group))
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Return the terms that are wanted, each once."""
+        """Return the positive terms, without duplicates."""
         return tuple(dict.fromkeys(term for phrase in self.phrases for term in phrase.terms))
 
     def __str__(self) -> str:
-        """Return the query in the form in which equal ones are equal: the one that is counted."""
+        """Return the canonical form of the query, which is counted."""
         wanted = sorted(" OR ".join(sorted(map(str, group))) for group in self.groups)
         return " ".join([*wanted, *sorted(f"-{phrase}" for phrase in self.without)])
 
 
 def parse(text: str) -> Query:
-    """Return the query that a text means. Raises `UsageError` for one that asks for nothing, or too
-    much.
-    """
+    """Return the parsed query. Raise `UsageError` for an empty or too long one."""
     if len(text) > LONGEST:
         raise UsageError(f"a query has {LONGEST:,} characters at most, and this one has {len(text):,}")
     groups: list[list[Phrase]] = []
@@ -128,13 +126,13 @@ def _check(query: Query) -> None:
 
 
 def is_of_site(host: str, site: str) -> bool:
-    """Say whether a host is a site or below it; `www.` before either counts for nothing."""
+    """Return whether a host is a site or a subdomain of it; `www.` is ignored in both."""
     host, site = (name.lower().removeprefix("www.") for name in (host, site))
     return host == site or host.endswith(f".{site}")
 
 
 def holds(phrase: Phrase, terms: Sequence[str]) -> int:
-    """Return how often a phrase stands in terms."""
+    """Return the number of occurrences of a phrase in terms."""
     wanted, many = phrase.terms, len(phrase.terms)
     last = wanted[-1]
     count = 0
@@ -146,16 +144,16 @@ def holds(phrase: Phrase, terms: Sequence[str]) -> int:
 
 
 TERMS_VERSION = RULES_VERSION * 100 + 1
-"""Grows whenever some text has other terms: an index of other terms is made anew."""
+"""Raised whenever some text gets other terms: the index is then rebuilt."""
 
 SYMBOLS = ".,-$+<=>|~"
-"""The ASCII signs that stand in terms, beside letters and digits."""
+"""The ASCII signs in terms, beside letters and digits."""
 
 _CHUNK = re.compile(r"\S+")
 
 
 def line_of_terms(text: str) -> str:
-    """Return the terms of a text in order, with one space between them."""
+    """Return the terms of a text in order, separated by one space."""
     line = fold(canonical_text(text).decode())
     return line if line.isascii() else " ".join(map(term_of, line.split()))
 
@@ -167,7 +165,7 @@ def terms_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=32_768)
 def term_of(token: str) -> str:
-    """Return the term that stands for a token."""
+    """Return the term of a token."""
     known = fold(token)
     if known.isascii():
         return known
@@ -176,7 +174,7 @@ def term_of(token: str) -> str:
 
 
 def places_of_terms(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each term of a text with the characters that it takes up: from, up to, term."""
+    """Yield each term of a text with its characters: start, end, term."""
     for found in _CHUNK.finditer(text):
         chunk, at = found.group(), found.start()
         for (start, end), token in zip(spans_of_chunk(chunk), tokens_of_chunk(chunk), strict=True):

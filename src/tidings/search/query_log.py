@@ -1,9 +1,9 @@
-"""What people search for, as numbers: how it fades, which ranks are read, which queries are of
-these pages at all.
+"""Statistics of queries: their decay, the viewing curve, and which queries are relevant to these
+pages.
 
-The viewing curve says how much is read of what stands at a rank: `rank ** -exponent`. It is fitted
-from clicks once there are enough of them; until then it is the one that was measured on a large
-search engine (002 §3.1).
+The viewing curve is the share of readers at a rank: `rank ** -exponent`. It is fitted from clicks
+once there are enough of them; until then it is the one measured on a large search engine (002
+§3.1).
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Final
 from tidings.model.interval import Duration
 
 HALF_LIFE: Final[Duration] = 30 * 86_400_000_000
-"""After so long a search counts half (µs)."""
+"""The half-life of a search's weight (µs)."""
 LEAST_WEIGHT: Final = 1 / 1_024
-"""A query that counts less is forgotten: one search, ten half lives ago."""
+"""A query of less weight is deleted: one search, ten half-lives ago."""
 USUAL_EXPONENT: Final = 1.5
 LEAST_CLICKS: Final = 1_000
 RANKS: Final = 20
-"""Ranks that are fitted: those of the first screen, which everybody was shown."""
+"""The ranks of the fit: those of the first screen, which everybody was shown."""
 _STEEPEST: Final = 6.0
 
 
 def fade(weight: float, age: Duration) -> float:
-    """Return what is left of a weight after a time (µs)."""
+    """Return the decayed weight after a time (µs)."""
     return weight * math.exp2(-max(0, age) / HALF_LIFE)
 
 
 def viewing_exponent(clicks: Mapping[int, int]) -> float:
-    """Return the exponent under which clicks by rank are most likely, the usual one for fewer than
+    """Return the maximum likelihood exponent of clicks by rank, the default one for fewer than
     `LEAST_CLICKS`.
 
-    Of a power law over the first ranks, the mean logarithm of the rank is that of the clicks.
+    For a power law over the first ranks, the mean logarithm of the rank equals that of the clicks.
     """
     counted = {rank: many for rank, many in clicks.items() if 1 <= rank <= RANKS and many > 0}
     total = sum(counted.values())
@@ -57,12 +57,11 @@ def _mean_logarithm(exponent: float) -> float:
 
 
 def knee(sums: Sequence[float]) -> float:
-    """Return the least sum of TF-IDF scores by which a query is of these pages: at the knee of the
-    sums.
+    """Return the least sum of TF-IDF scores of a relevant query: at the knee of the sums.
 
-    These are drawn by their order, largest first, both as logarithms (002 §5.2 says that there is a
-    knee, not how it was found): the knee is the point that lies farthest above the line between the
-    ends. With fewer than ten queries, or where no point does, all that find anything are kept.
+    They are plotted in descending order, log-log (002 §5.2 says that there is a knee, not how it
+    was found): the knee is the point farthest above the line between the ends. With fewer than ten
+    queries, or without such a point, all with results are relevant.
     """
     ordered = sorted((one for one in sums if one > 0), reverse=True)
     if len(ordered) < 10:

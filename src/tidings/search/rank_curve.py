@@ -1,6 +1,4 @@
-"""Which score stands at which rank of a query's results, and how much is read of ranks, summed (002
-§5.1).
-"""
+"""The scores of a query's results by rank, and sums of the viewing curve over ranks (002 §5.1)."""
 
 from __future__ import annotations
 
@@ -14,19 +12,19 @@ from typing import Final
 from tidings.record import dataclass
 
 EXACT: Final = 256
-"""Best results whose scores are kept as they are: 1 KB a query."""
+"""The number of best results with exact scores: 1 KB a query."""
 PIECES: Final = 3
-"""Pieces, of equal length on a logarithmic scale, by which the scores beyond them are known."""
+"""Pieces, of equal length on a logarithmic scale, that approximate the scores beyond them."""
 FEW: Final = 32
-"""Terms that are summed one by one; of more an integral is taken, unless the first ranks are among
-them.
+"""The number of terms up to which sums are exact; beyond that an integral is used, unless the first
+ranks are included.
 """
 FIRST: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePiece:
-    """Ranks from `first` to `last`, whose scores fall as a power: `high * (rank / start) **
+    """Ranks from `first` to `last`, whose scores follow a power law: `high * (rank / start) **
     -slope`.
     """
 
@@ -39,12 +37,11 @@ class CurvePiece:
 
 @dataclass(frozen=True, slots=True)
 class RankCurve:
-    """The scores of a query's results by rank, best first: of the first ranks as they are, then in
+    """The scores of a query's results by rank, best first: exact for the first ranks, then in
     pieces.
 
-    `exponent` is that of the viewing curve. `ups` sums over the first ranks, from the second on,
-    what more is read of each score one rank higher; `downs`, from the first on, what less one
-    rank lower.
+    `exponent` is that of the viewing curve. `ups` sums, over the first ranks from the second on,
+    the gain of each score one rank higher; `downs`, from the first on, the loss one rank lower.
     """
 
     top: tuple[float, ...]
@@ -85,10 +82,10 @@ def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT, pi
     """Return the curve of a query's results.
 
     Args:
-        scores: The scores of all results, in any order; those of 0 are none.
+        scores: The scores of all results, in any order; zeros are dropped.
         exponent: That of the viewing curve.
-        exact: How many of the best are kept as they are.
-        pieces: In how many pieces the others are known.
+        exact: How many of the best are exact.
+        pieces: The number of pieces for the others.
     """
     ordered = sorted((score for score in scores if score > 0), reverse=True)
     top, count = tuple(ordered[:exact]), len(ordered)
@@ -107,7 +104,7 @@ def curve_of(scores: Iterable[float], exponent: float, *, exact: int = EXACT, pi
 
 
 def _steps(top: tuple[float, ...], exponent: float, step: int) -> Iterator[float]:
-    """Yield of each of the first ranks its score times what more, or less, is read of it one rank
+    """Yield for each of the first ranks its score times the change of the viewing curve one rank
     higher, or lower.
     """
     for rank, score in enumerate(top, 1):
@@ -117,14 +114,14 @@ def _steps(top: tuple[float, ...], exponent: float, step: int) -> Iterator[float
 def sum_of_powers(first: int, last: int, exponent: float, shift: float = 0.0, scale: float = 1.0) -> float:
     """Return the sum of `((k + shift) / scale) ** -exponent` over k from `first` to `last`.
 
-    It is exact where that is few, or begins early; else it is the integral between the middles.
+    It is exact for few terms, or if it begins early; else it is the integral between the midpoints.
 
     Args:
         first: The first k, 1 at least.
         last: The last k; below `first` the sum is 0.
         exponent: The exponent, above 1.
-        shift: What is added to each k.
-        scale: By what it is divided then, so that steep powers stay within numbers.
+        shift: Added to each k.
+        scale: The divisor after that, so that steep powers stay within range.
     """
     if last < first:
         return 0.0
@@ -137,19 +134,18 @@ def sum_of_powers(first: int, last: int, exponent: float, shift: float = 0.0, sc
 
 
 def read(rank: int, exponent: float) -> float:
-    """Return how much is read of what stands at a rank; nothing of what stands at none (0)."""
+    """Return the viewing curve at a rank; 0 for no rank (0)."""
     return float(rank**-exponent) if rank > 0 else 0.0
 
 
 def weigh_steps(curve: RankCurve, first: int, last: int, step: int) -> float:
-    """Return the sum of the scores at ranks `first` to `last`, each times what more is read of it
-    one rank higher (`step` -1), or what
-    less one rank lower (1).
+    """Return the sum of the scores at ranks `first` to `last`, each times the change of the viewing
+    curve one rank higher (`step` -1) or lower (1).
 
     Args:
         curve: The scores.
         first: The first rank.
-        last: The last rank; beyond the last result nothing is read.
+        last: The last rank; beyond the last result scores are 0.
         step: Where each of these results moves: -1 up, 1 down.
     """
     sums, exact, exponent = curve.ups if step < 0 else curve.downs, min(last, len(curve.top)), curve.exponent

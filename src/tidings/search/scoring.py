@@ -1,6 +1,4 @@
-"""Scores: how well a text answers terms, by BM25 (as SQLite's FTS5 counts it) and by TF-IDF (002
-§5.2).
-"""
+"""Scores of a text for terms, by BM25 (as in SQLite's FTS5) and by TF-IDF (002 §5.2)."""
 
 from __future__ import annotations
 
@@ -13,13 +11,13 @@ from tidings.record import dataclass
 K1: Final = 1.2
 B: Final = 0.75
 LEAST_IDF: Final = 1e-6
-"""What a term weighs that stands in half of all texts or more."""
+"""The weight of a term that occurs in half of all texts or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What is known of all texts: how many there are, how many terms each has on average, and in
-    how many of them each term stands.
+    """Statistics of all texts: their number, their average number of terms, and the number of texts
+    with each term.
     """
 
     documents: int
@@ -31,10 +29,9 @@ def bm25(counts: Mapping[str, float], length: int, known: Statistics) -> float:
     """Return the BM25 score of a text; greater is better.
 
     Args:
-        counts: How often each term, or phrase, stands in the text; weighted, if places weigh
-        differently.
-        length: How many terms the text has.
-        known: What is known of all texts.
+        counts: The count of each term or phrase in the text, possibly weighted by place.
+        length: The number of terms of the text.
+        known: The statistics of all texts.
     """
     norm = norm_of(length, known)
     return sum(
@@ -45,23 +42,23 @@ def bm25(counts: Mapping[str, float], length: int, known: Statistics) -> float:
 
 
 def norm_of(length: int, known: Statistics) -> float:
-    """Return what BM25 adds below for the length of a text."""
+    """Return BM25's length normalisation."""
     return K1 * (1 - B + B * length / known.mean_length) if known.mean_length else K1
 
 
 def idf(documents: int, having: int) -> float:
-    """Return what a term weighs that stands in so many of all texts."""
+    """Return the weight of a term that occurs in `having` of all texts."""
     weight = math.log((documents - having + 0.5) / (having + 0.5)) if having <= documents else 0.0
     return weight if weight > 0 else LEAST_IDF
 
 
 def tf_idf(counts: Mapping[str, float], length: int, known: Statistics) -> float:
-    """Return the TF-IDF score of a text as Lucene counts it, which the paper used (002 §5.2).
+    """Return the TF-IDF score of a text as Lucene computes it, which the paper used (002 §5.2).
 
     Args:
-        counts: How often each term stands in the text.
-        length: How many terms the text has.
-        known: What is known of all texts.
+        counts: The count of each term in the text.
+        length: The number of terms of the text.
+        known: The statistics of all texts.
     """
     if not length:
         return 0.0

@@ -14,24 +14,25 @@ if TYPE_CHECKING:
     from tidings.search.query import Phrase
 
 Stretch = tuple[str, bool]
-"""A piece of a text, and whether it was searched for."""
+"""A piece of a text, and whether it is a hit."""
 
 MOST: Final = 240
-"""Characters of a snippet, about."""
+"""The approximate length of a snippet, in characters."""
 _LINES: Final = 2
-"""Lines of which a snippet is made, at most."""
+"""The most lines of a snippet."""
 _WEIGHED: Final = 6
-"""Lines with a phrase that are weighed against each other."""
+"""The most candidate lines that are compared."""
 _READ: Final = 30
-"""Lines that are cut into words for it: a word may be only part of another."""
+"""The most lines that are tokenized for it: a substring may be only part of a word."""
 _LONGEST_LINE: Final = 1_200
-"""Characters of a line in which something is searched for; of a longer one, from the first hit on.
+"""The longest line that is searched, in characters; of a longer one, the part from the first hit
+on.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line with where the phrases stand in it: (from, up to, which phrase)."""
+    """A line with the places of phrases: (start, end, phrase)."""
 
     text: str
     hits: tuple[tuple[int, int, int], ...]
@@ -42,13 +43,12 @@ class _Line:
 
 
 def snippet(text: str, phrases: Sequence[Phrase], *, most: int = MOST) -> list[Stretch]:
-    """Return what of a text answers phrases, in stretches; its beginning where none of them stands
-    in it.
+    """Return the best part of a text for phrases, in stretches; its beginning if none occurs.
 
     Args:
         text: The text, in lines.
-        phrases: What is searched for.
-        most: How many characters are shown, about.
+        phrases: The phrases of the query.
+        most: The approximate length, in characters.
     """
     lines = _lines(text, phrases)
     if not lines:
@@ -76,7 +76,7 @@ def mark(text: str, phrases: Sequence[Phrase]) -> list[Stretch]:
 
 
 def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
-    """Return lines in which a phrase stands, in their order: of many those that hold most words."""
+    """Return lines with a phrase, in order; of many those with most words."""
     lines, known = text.split("\n"), _plain(text)
     keys = {phrase.terms[-1] for phrase in phrases}
     counted = [(-many, place) for place, line in enumerate(known) if (many := sum(key in line for key in keys))]
@@ -91,7 +91,7 @@ def _lines(text: str, phrases: Sequence[Phrase]) -> list[_Line]:
 
 
 def _from_first(line: str, known: str, keys: set[str]) -> str:
-    """Return a line, of a long one the piece around the first place where a key may stand."""
+    """Return a line, of a long one the piece around the first possible hit."""
     if len(line) <= _LONGEST_LINE:
         return line
     first = min(place for key in keys if (place := known.find(key)) >= 0)
@@ -99,7 +99,7 @@ def _from_first(line: str, known: str, keys: set[str]) -> str:
 
 
 def _plain(text: str) -> list[str]:
-    """Return the lines of a text, in each of which its terms can be searched for as pieces."""
+    """Return the lines of a text in the form in which terms are searched as substrings."""
     known = fold(text)
     if known.isascii():
         return known.split("\n")
@@ -108,7 +108,7 @@ def _plain(text: str) -> list[str]:
 
 
 def _line(text: str, phrases: Sequence[Phrase]) -> _Line:
-    """Return a line with where phrases stand in it."""
+    """Return a line with the places of phrases."""
     places = list(places_of_terms(text))
     terms = [term for _, _, term in places]
     hits: list[tuple[int, int, int]] = []
@@ -122,9 +122,7 @@ def _line(text: str, phrases: Sequence[Phrase]) -> _Line:
 
 
 def _cut(line: _Line, most: int) -> list[Stretch]:
-    """Return a line in stretches, cut at spaces around the place that holds most of what is looked
-    for.
-    """
+    """Return a line in stretches, cut at spaces around the densest hits."""
     text = line.text
     start, end = 0, len(text)
     if end > most:
@@ -148,9 +146,7 @@ def _cut(line: _Line, most: int) -> list[Stretch]:
 
 
 def _at_space(text: str, place: int, towards: int) -> int:
-    """Return the nearest place of a space from `place` on towards another, `place` itself if there
-    is none.
-    """
+    """Return the nearest space from `place` on in a direction, `place` itself if there is none."""
     step = 1 if towards >= place else -1
     for at in range(place, towards, step):
         if text[at].isspace():

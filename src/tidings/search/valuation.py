@@ -1,14 +1,14 @@
-"""What a refresh of a page improved for those who search: the change of what they read (002 §5.1).
+"""The value of a refresh of a page for searchers (002 §5.1).
 
-Results are shown by the score of the stored copy of each page, and what stands at rank `r` is read
-with likelihood `I(r) = r ** -a`. What searchers get is the sum over all results of that likelihood
-times the score of the page as it is. A refresh moves one page from rank `r1` to `r2`, and each
-between them by one:
+Results are ranked by the score of the stored copy of each page, and rank `r` is read with
+probability `I(r) = r ** -a`. The quality for searchers is the sum over all results of that
+probability times the score of the current page. A refresh moves one page from rank `r1` to `r2`,
+and each between them by one:
 
     (I(r2) - I(r1)) s2 + sum of (change of I) x score over the pages that moved
 
-That is never below zero where all scores are known. The signs of the paper's short form are lost in
-print; here the sum itself is taken. A page that comes had no rank, and one that goes has none.
+That is never below zero if all scores are known. The signs of the paper's short form are lost in
+print; the sum itself is computed here. A new page had no rank, and a removed one has none.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tidings.search.rank_curve import RankCurve, read, weigh_steps
 
 
 def value_of_move(curve: RankCurve, before: float, after: float) -> float:
-    """Return what a page's move improved for one search.
+    """Return the gain of a page's move for one search.
 
     Args:
-        curve: The results before, the page among them if it had a score.
-        before: The score of the copy that was replaced, 0 for none.
+        curve: The results before, including the page if it had a score.
+        before: The score of the replaced copy, 0 for none.
         after: The score of the new copy, 0 for none.
     """
     if before == after:
@@ -50,15 +50,15 @@ def value_of_refresh(
     curves: Mapping[str, RankCurve],
     frequencies: Mapping[str, float],
 ) -> float:
-    """Return what a refresh improved for all searches of a workload of single terms.
+    """Return the gain of a refresh for all searches of a workload of single terms.
 
     No move counts below zero: where one seems to, the curve is older than the page's rank.
 
     Args:
-        old: The scores of the copy that was replaced, of each term that it has.
-        new: Those of the copy that replaced it.
+        old: The scores of the replaced copy, for each of its terms.
+        new: Those of the new copy.
         curves: The results of each term.
-        frequencies: How often each term is searched for.
+        frequencies: How often each term is searched.
     """
     total = 0.0
     for term in old.keys() | new.keys():
@@ -70,7 +70,7 @@ def value_of_refresh(
 
 
 def single_terms(workload: Iterable[tuple[Query, float]]) -> dict[str, float]:
-    """Return how often each term is searched for: a search for several counts for each of them (002
+    """Return how often each term is searched: a search for several counts for each of them (002
     §5.1).
     """
     found: Counter[str] = Counter()
@@ -81,16 +81,16 @@ def single_terms(workload: Iterable[tuple[Query, float]]) -> dict[str, float]:
 
 
 def rate(gained: float, time: float, *, usual: float, weight: float) -> float:
-    """Return what a page gains a unit of time: the ratio of its sums, drawn towards what is usual
-    while little is known.
+    """Return a page's gain per unit of time: the ratio of its sums, shrunk to the usual one while
+    little is known.
 
-    The mean of the ratios of each refresh, which the paper takes, has the larger variance; and a
-    page of which nothing was gained yet would never have its turn again.
+    The mean of the ratios of single refreshes, which the paper takes, has a larger variance; and a
+    page without a gain so far would never be refreshed again.
 
     Args:
-        gained: What its refreshes improved in all.
-        time: The time that lay between them in all.
-        usual: What pages gain on average.
-        weight: How much time the usual counts for.
+        gained: The total gain of its refreshes.
+        time: The total time between them.
+        usual: The mean gain of pages.
+        weight: The weight of the usual gain, as time.
     """
     return (gained + usual * weight) / (time + weight) if time + weight > 0 else 0.0

@@ -76,7 +76,9 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount of money; `currency` is its ISO 4217 code, the sign that the page writes, or empty."""
+    """An amount of money; `currency` is its ISO 4217 code, the sign that the page writes, or
+    empty.
+    """
 
     amount: Decimal
     currency: str

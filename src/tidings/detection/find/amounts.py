@@ -23,7 +23,9 @@ _HOLDS: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
 
 
 def holds_of_numbers(condition: Condition, was: Decimal | None, now: Decimal | None) -> bool:
-    """Return whether a condition holds of a number that is `now` and was `was`; None is no number."""
+    """Return whether a condition holds of a number that is `now` and was `was`; None is no
+    number.
+    """
     if now is None:
         return False
     if condition.measure in {"value", "is"}:

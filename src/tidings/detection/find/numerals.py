@@ -3,13 +3,16 @@
 What stands between digits is read by these rules, the first that fits:
 
 1. Of `.` and `,`, if both are there, the last is the decimal sign and the other one groups:
-`1,234.50`, `1.234,50`.
+   `1,234.50`, `1.234,50`.
 2. A sign that occurs twice groups: `1.234.567`. So do white space and `'`: `1 234,50`, `1'234.50`.
-3. A single `.` or `,` before one, two or more than three digits, or after a lone 0, is the decimal sign: `19,9`, `1.0842`, `0,125`.
-4. Before exactly three digits it is ambiguous. If the other version of the page resolves it, that reading is used.
-5. Else it is the decimal sign of a percentage (`3,125 %`); a `,` groups (`1,234`); a `.` groups in an amount of money (`1.234 €`)
-   and is the decimal sign elsewhere (`1.085`). A dash in place of the cents makes an amount of money (`1.299,-`); a currency
-   between two numbers, or a colon before `kr`, is the decimal sign (`19€99`, `19:90 kr`).
+3. A single `.` or `,` before one, two or more than three digits, or after a lone 0, is the decimal
+   sign: `19,9`, `1.0842`, `0,125`.
+4. Before exactly three digits it is ambiguous. If the other version of the page resolves it, that
+   reading is used.
+5. Else it is the decimal sign of a percentage (`3,125 %`); a `,` groups (`1,234`); a `.` groups in
+   an amount of money (`1.234 €`) and is the decimal sign elsewhere (`1.085`). A dash in place of
+   the cents makes an amount of money (`1.299,-`); a currency between two numbers, or a colon before
+   `kr`, is the decimal sign (`19€99`, `19:90 kr`).
 
 A `-` or `−` makes it negative, before or after a currency, unless a letter or a digit precedes it
 (`A-5`, `10-20`). Digits after a letter are a name (`v2`, `H2O`), except after a currency (`EUR5`).

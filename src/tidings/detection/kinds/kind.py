@@ -37,7 +37,9 @@ class Kind(Protocol):
         ...
 
     def size(self, document: Document) -> int:
-        """Return how many objects of this type a document has: words, addresses, occurrences, rows, entries."""
+        """Return how many objects of this type a document has: words, addresses, occurrences, rows,
+        entries.
+        """
         ...
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
@@ -64,7 +66,9 @@ class TermKind(Kind, Protocol):
         ...
 
     def spans(self, old: Document, new: Document, direction: Direction | None) -> tuple[list[Span], list[Span]]:
-        """Return the token ranges of the old and the new document that belong to the term, and to its changes in a direction."""
+        """Return the token ranges of the old and the new document that belong to the term, and to
+        its changes in a direction.
+        """
         ...
 
 

@@ -55,7 +55,9 @@ class Phrases:
         return (finding,) if finding else ()
 
     def spans(self, old: Document, new: Document, direction: Direction | None) -> tuple[list[Span], list[Span]]:
-        """Return the tokens of both pages that belong to the phrase, and to changes of it in a direction."""
+        """Return the tokens of both pages that belong to the phrase, and to changes of it in a
+        direction.
+        """
         before, after = self._words(old), self._words(new)
         edits = _edits(compare_phrase(before.words, after.words, self._wanted, self._rules(old)), before, after)
         meant = [edit for edit in edits if direction is None or _DIRECTIONS[edit.op] == direction]

@@ -268,7 +268,9 @@ def describe_lack(interest: Interest, part: Document) -> str:
 
 
 def size_of(interest: Interest, document: Document) -> int:
-    """Return how many objects of its type an interest has in a document; a body without text is one."""
+    """Return how many objects of its type an interest has in a document; a body without text is
+    one.
+    """
     if document.textless:
         return 1
     return sum(row_of(interest, term).size(document) for term in terms_of(interest))

@@ -59,7 +59,9 @@ OK = "ok"
 
 
 def state_of(kind: str, status: int | None) -> str:
-    """Return a state in words: `ok`, `404`, `503 busy`, `403 blocked`, `net`; `kind` is that of the error, empty for none."""
+    """Return a state in words: `ok`, `404`, `503 busy`, `403 blocked`, `net`; `kind` is that of the
+    error, empty for none.
+    """
     if not kind:
         return OK
     if status is None or status < 400 or str(status) == kind:

@@ -61,7 +61,9 @@ class Extraction:
 
     @property
     def fingerprint(self) -> str:
-        """Return the name: `page`, or 16 hexadecimal digits that depend on every word of the clauses."""
+        """Return the name: `page`, or 16 hexadecimal digits that depend on every word of the
+        clauses.
+        """
         if self.is_whole:
             return PAGE
         return make_name(self)

@@ -454,7 +454,9 @@ def _steps_of(node: LexborNode) -> Iterator[str]:
 
 
 def _number_path(node: LexborNode) -> str:
-    """Return the path to an element by numbers among those of its tag, from the root or the nearest id."""
+    """Return the path to an element by numbers among those of its tag, from the root or the nearest
+    id.
+    """
     steps: list[str] = []
     at: LexborNode | None = node
     while at is not None and at.is_element_node and at.tag != "html":

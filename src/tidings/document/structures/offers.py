@@ -237,7 +237,9 @@ def _microdata(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[Of
 
 
 def _thing_around(scope: LexborNode, excluded: frozenset[int]) -> int | None:
-    """Return the id of the outermost thing around an offer, 0 for none; None if the offer is excluded or of another thing."""
+    """Return the id of the outermost thing around an offer, 0 for none; None if the offer is
+    excluded or of another thing.
+    """
     thing = 0
     node: LexborNode | None = scope
     while node is not None and node.is_element_node:

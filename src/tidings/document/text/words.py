@@ -245,7 +245,9 @@ def _recut_short(part: bytes) -> bytes:
 
 
 def text_digest(canonical: bytes, *, seed: int = 0) -> str:
-    """Return the digest of a canonical text: 32 hexadecimal digits of xxh3-128; `seed` is the installation's."""
+    """Return the digest of a canonical text: 32 hexadecimal digits of xxh3-128; `seed` is the
+    installation's.
+    """
     return xxhash.xxh3_128_hexdigest(b"%d\n" % RULES_VERSION + canonical, seed=seed)
 
 

@@ -19,7 +19,9 @@ from tidings.model.interval import Instant
 
 
 class AperiodicNode(WaitingNode):
-    """A: each occurrence in an open window is a detection; in the chronicle context a terminator closes only the oldest."""
+    """A: each occurrence in an open window is a detection; in the chronicle context a terminator
+    closes only the oldest.
+    """
 
     __slots__ = ()
 

@@ -18,7 +18,9 @@ from tidings.model.interval import Instant
 
 
 class SequenceNode(WaitingNode):
-    """SEQ. In the recent context at most one initiator waits, the latest; a terminator never waits."""
+    """SEQ. In the recent context at most one initiator waits, the latest; a terminator never
+    waits.
+    """
 
     __slots__ = ()
 

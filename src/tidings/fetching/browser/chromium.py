@@ -55,7 +55,9 @@ INSTALL: Final = "Debian, Ubuntu: apt-get install chromium"
 
 
 def find(settings: FetchSettings) -> str | None:
-    """Return the path of the browser: `fetch.browser_path`, else the first of `NAMES` on PATH; None if there is none."""
+    """Return the path of the browser: `fetch.browser_path`, else the first of `NAMES` on PATH; None
+    if there is none.
+    """
     if settings.browser_path:
         return shutil.which(settings.browser_path)
     return next((path for name in NAMES if (path := shutil.which(name))), None)
@@ -202,7 +204,7 @@ class Chromium:
             )
             cdp = await browser.new_browser_cdp_session()
             life = _Life(browser, cdp, home, pid=await _first_process(cdp))
-        except Exception as error:  # noqa: BLE001 - the driver raises what it likes
+        except Exception as error:  # noqa: BLE001 - the driver may raise anything
             home.cleanup()
             hint = "" if is_root() else "; where its sandbox cannot work, a container say, run it as its own user"
             raise FetchError("request", f"the browser does not start: {_first_line(error)}{hint}") from None
@@ -224,7 +226,7 @@ class Chromium:
             self._life = None
         try:
             await asyncio.wait_for(life.browser.close(), CLOSE_SECONDS)
-        except Exception:  # noqa: BLE001 - whatever it was that kept it from closing
+        except Exception:  # noqa: BLE001 - any error may prevent closing
             _kill(life)
         life.home.cleanup()
 
@@ -267,7 +269,7 @@ async def _put_away(life: _Life, context: Any) -> None:
     """Close a context; if that fails, kill the browser."""
     try:
         await asyncio.wait_for(context.close(), CLOSE_SECONDS)
-    except Exception:  # noqa: BLE001 - whatever it was that kept it from closing
+    except Exception:  # noqa: BLE001 - any error may prevent closing
         life.is_worn = True
         _kill(life)
 

@@ -126,7 +126,7 @@ class _Passed:
         """Return at once."""
 
     @contextlib.asynccontextmanager
-    async def beside(self, host: str) -> AsyncIterator[None]:  # noqa: ARG002 - it has been let through
+    async def beside(self, host: str) -> AsyncIterator[None]:  # noqa: ARG002 - it already holds its place
         """Return at once."""
         yield
 

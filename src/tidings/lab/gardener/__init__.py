@@ -1,1 +1,3 @@
-"""The Gardener's problem: pages to be polled at least once in a window each, under a daily capacity (Gao et al., CIKM 2009)."""
+"""The Gardener's problem: each page to be polled at least once per window, under a daily capacity
+(Gao et al., CIKM 2009).
+"""

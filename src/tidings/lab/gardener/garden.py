@@ -25,14 +25,18 @@ Days: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Garden:
-    """Plants by number: plant i costs `costs[i]` of the day's workload and wants care at least once in any `windows[i]` days."""
+    """Plants by number: plant i costs `costs[i]` of the day's workload and needs care at least once
+    in any `windows[i]` days.
+    """
 
     costs: Costs
     windows: Days
 
     @classmethod
     def of(cls, costs: ArrayLike, windows: ArrayLike) -> Garden:
-        """Return the garden with these costs (above 0) and windows (whole days, 1 or more). Raises ValueError for anything else."""
+        """Return the garden with these costs (above 0) and windows (whole days, 1 or more). Raise
+        ValueError for anything else.
+        """
         c = np.atleast_1d(np.asarray(costs, dtype=np.float64))
         w = np.atleast_1d(np.asarray(windows))
         if c.shape != w.shape or c.ndim != 1 or not c.size:
@@ -53,23 +57,25 @@ class Garden:
 
     @property
     def density(self) -> float:
-        """Return Ω = Σ c/w: no schedule that keeps every window has less workload a day on average (Gardener, Property 1)."""
+        """Return Ω = Σ c/w: no schedule that keeps every window has less average workload a day
+        (Gardener, Property 1).
+        """
         return float((self.costs / self.windows).sum())
 
     def workload(self, plants: Collection[int]) -> float:
-        """Return what it costs to maintain these plants."""
+        """Return the cost of maintaining these plants."""
         return float(self.costs[list(plants)].sum())
 
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A periodic schedule: the plants of each day of one period, over and over."""
+    """A periodic schedule: the plants of each day of one period, repeated."""
 
     days: tuple[tuple[int, ...], ...]
 
     @property
     def period(self) -> int:
-        """Return the number of days after which it begins anew."""
+        """Return the length of the period in days."""
         return len(self.days)
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
@@ -77,11 +83,13 @@ class Cycle:
         return iter(self.days)
 
     def first(self, number: int) -> list[tuple[int, ...]]:
-        """Return the first days."""
+        """Return the first `number` days."""
         return [self.days[day % self.period] for day in range(number)]
 
     def gaps(self, plants: int) -> Days:
-        """Return the longest number of days between two visits of each plant, 0 for one that is never visited."""
+        """Return the longest gap in days between two visits of each plant, 0 for one that is never
+        visited.
+        """
         longest = np.zeros(plants, dtype=np.int64)
         visits: list[list[int]] = [[] for _ in range(plants)]
         for day, chosen in enumerate(self.days):
@@ -93,14 +101,14 @@ class Cycle:
         return longest
 
     def keeps(self, garden: Garden) -> bool:
-        """Say whether every plant is maintained at least once in any window of its length."""
+        """Return whether every plant is maintained at least once in any window of its length."""
         gaps = self.gaps(garden.size)
         return bool(((gaps > 0) & (gaps <= garden.windows)).all())
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What the Gardener's two measures say of a schedule (003 §4): workload a day, and days of tardiness."""
+    """The Gardener's two measures of a schedule (003 §4): workload a day, and days of tardiness."""
 
     average_workload: float
     peak_workload: float
@@ -108,7 +116,7 @@ class Measures:
     peak_tardiness: int
 
     def dominates(self, other: Measures) -> bool:
-        """Say whether this is nowhere worse and somewhere better."""
+        """Return whether this is nowhere worse and somewhere better."""
         return self != other and all(mine <= theirs for mine, theirs in zip(self.values(), other.values(), strict=True))
 
     def values(self) -> tuple[float, float, float, int]:
@@ -117,7 +125,9 @@ class Measures:
 
 
 def measure(garden: Garden, schedule: Sequence[Collection[int]]) -> Measures:
-    """Return the measures of a schedule from day 1 on. Plants that still wait at its end count as late as they are then."""
+    """Return the measures of a schedule from day 1 on. Plants still waiting at its end count with
+    their lateness then.
+    """
     due = garden.windows.copy()
     loads = np.zeros(len(schedule))
     tardiness = 0
@@ -134,14 +144,16 @@ def measure(garden: Garden, schedule: Sequence[Collection[int]]) -> Measures:
 
 
 MOST: Final = 500_000
-"""Falls due that are polled, the first ones: what comes after is left to later."""
+"""The most due dates that are tested, the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How much workload a day takes: `peak` on any day, `average` (k̄ of 003 §1; None: no bound) over all days.
+    """The workload that a day takes: `peak` on any day, `average` (k̄ of 003 §1; None: no bound)
+    over all days.
 
-    The average is a bucket: what a day leaves of it may be spent later, as far as the peak lets it, `saved` days of it at most.
+    The average is a bucket: a day's rest may be spent later, within the peak, at most `saved` days
+    of it.
     """
 
     peak: float
@@ -149,21 +161,22 @@ class Capacity:
     saved: float = 30.0
 
     def refill(self, level: float) -> float:
-        """Return what the bucket holds on the next day, before anything is spent."""
+        """Return the level of the bucket on the next day, before anything is spent."""
         if self.average is None:
             return np.inf
         return min(level + self.average, self.average * max(self.saved, 1.0))
 
     def within(self, level: float, days: Days) -> Costs:
-        """Return what the next so many days can take, if the bucket holds `level` tonight."""
+        """Return the capacity of the next `days` days, if the bucket holds `level` tonight."""
         peaks = self.peak * days.astype(np.float64)
         return peaks if self.average is None else np.minimum(peaks, level + self.average * days)
 
 
 def demand(garden: Garden, due: Days, today: int, horizons: Days) -> Costs:
-    """Return for each horizon of h days after today what must be spent in it, if all plants are maintained on their due days.
+    """Return for each horizon of h days after today what must be spent in it, if all plants are
+    maintained on their due days.
 
-    `due` is in days; plants that are late already count as due tomorrow. O(plants × horizons).
+    `due` is in days; late plants count as due tomorrow. O(plants × horizons).
     """
     next_due = np.maximum(due, today + 1)
     times = 1 + (today + horizons[:, None] - next_due[None, :]) // garden.windows[None, :]
@@ -171,16 +184,17 @@ def demand(garden: Garden, due: Days, today: int, horizons: Days) -> Costs:
 
 
 def overload(garden: Garden, due: Days, today: int, capacity: Capacity, level: float, horizons: Days) -> float:
-    """Return the most by which a horizon's demand is more than its capacity, 0 if each can be met."""
+    """Return the largest excess of a horizon's demand over its capacity, 0 if each can be met."""
     excess = demand(garden, due, today, horizons) - capacity.within(level, horizons)
     return float(max(excess.max(), 0.0))
 
 
 def excess(garden: Garden, due: Days, soonest: int, today: int, rate: float) -> float:
-    """Return the most by which any horizon up to the longest window asks for more than `rate` a day, 0 if each can be met; days may be µs.
+    """Return the largest excess of the demand of any horizon up to the longest window over `rate` a
+    day, 0 if each can be met; days may be µs.
 
-    What is late, or due before `soonest`, is due then. As `overload` with a steady capacity, but only where something falls due: O(n log n) in
-    the number of these.
+    What is late, or due before `soonest`, is due then. As `overload` with a steady capacity, but
+    only at due dates: O(n log n) in their number.
     """
     first = np.maximum(due, soonest)
     end = today + int(garden.windows.max())

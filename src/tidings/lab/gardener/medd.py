@@ -1,8 +1,9 @@
-"""Day by day: EDD, MEDD and its demand-bound form, and the alternatives that MMEDD offers (003 §4).
+"""Day by day: EDD, MEDD and its demand-bound form, and the alternatives of MMEDD (003 §4).
 
-What the paper leaves open is read so (scheduling §4): "choose the top" goes on to what still fits; wasteness is
-(due − today)/w · c, least first (printed with the negative lateness it would pull the most wasteful first); ties go to the smaller
-cost, then the longer window, then the lower number.
+Readings of what the paper leaves open (scheduling §4): "choose the top" continues with what still
+fits; wasteness is (due − today)/w · c, least first (with the printed negative lateness the most
+wasteful would come first); ties go to the smaller cost, then the longer window, then the lower
+number.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ _EVEN = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Morning:
-    """What a rule sees: the garden, when each plant is due, today's number, what a day takes, and what today may spend at most."""
+    """The input of a rule: the garden, when each plant is due, today's number, the capacity, and
+    what today may spend at most.
+    """
 
     garden: Garden
     due: Days
@@ -39,26 +42,32 @@ Rule: TypeAlias = Callable[[Morning], list[int]]
 
 
 def edd(morning: Morning) -> list[int]:
-    """Choose the earliest due, late or not, until the day is full: never later than need be, and never at rest (003 §4)."""
+    """Choose the earliest due, late or not, until the day is full: never later than necessary, and
+    never idle (003 §4).
+    """
     order = _by_lateness(morning.garden, morning.due, np.arange(morning.garden.size))
     return _fill(morning.garden, order, morning.room)
 
 
 def medd(morning: Morning) -> list[int]:
-    """Choose what is due, and of what is not so much as the next `max(w)` days could not take otherwise (Algorithm 1)."""
+    """Choose what is due, and ahead of time as much as the next `max(w)` days could not take
+    otherwise (Algorithm 1).
+    """
     return _maintain(morning, np.array([morning.garden.windows.max()]), covers=False)
 
 
 def medd_dbf(morning: Morning) -> list[int]:
-    """Choose as MEDD does, with the overload of every horizon up to `max(w)` days: peaks are seen before they come.
+    """Choose as MEDD does, with the overload of every horizon up to `max(w)` days: peaks are seen
+    before they come.
 
-    What is overloaded is covered, with the last plant over it if need be: one that no plant is small enough for would else stay.
+    The overload is covered, the last plant exceeding it if necessary: otherwise a rest smaller than
+    any plant would stay.
     """
     return _maintain(morning, np.arange(1, int(morning.garden.windows.max()) + 1), covers=True)
 
 
 def tend(garden: Garden, rule: Rule, capacity: Capacity, days: int) -> list[list[int]]:
-    """Return what a rule chooses on each of so many days, from day 1 on."""
+    """Return the choices of a rule on each of `days` days, from day 1 on."""
     due = garden.windows.copy()
     level = 0.0
     schedule: list[list[int]] = []
@@ -73,17 +82,18 @@ def tend(garden: Garden, rule: Rule, capacity: Capacity, days: int) -> list[list
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One schedule that nothing dominates: the capacity that it was made with, and its measures."""
+    """One undominated schedule: the capacity that it was made with, and its measures."""
 
     capacity: float
     measures: Measures
 
 
 def mmedd(garden: Garden, capacity: float, days: int, *, rule: Rule = medd_dbf, most: int = 64) -> list[Alternative]:
-    """Return schedules for capacities of `capacity` and less that dominate each other in nothing, the least average workload first.
+    """Return mutually undominated schedules for capacities of `capacity` and less, the least
+    average workload first.
 
-    Capacities are halved between two whose schedules differ, until `most` were tried: so every distinct outcome that lies further
-    apart is found (MMEDD, 003 §4).
+    Capacities are bisected between two whose schedules differ, until `most` were tried: so every
+    distinct outcome that is further apart is found (MMEDD, 003 §4).
     """
     tried: dict[float, Measures] = {}
 
@@ -118,10 +128,11 @@ def _maintain(morning: Morning, horizons: Days, *, covers: bool) -> list[int]:
 def maintain(
     garden: Garden, due: Days, today: int, room: float, needed: Callable[[Days, float], float], *, covers: bool = True
 ) -> tuple[list[int], list[int]]:
-    """Return M₁ and M₂ of Algorithm 1: what is due and fits into `room`, and what is worked ahead of what is not.
+    """Return M₁ and M₂ of Algorithm 1: what is due and fits into `room`, and what is done ahead of
+    time.
 
-    `needed` says by how much the time to come is overloaded if plants are due so and so much of the room is spent. `covers`: the last plant
-    that is worked ahead may be over it.
+    `needed` returns the overload to come if plants are due at given days and so much of the room is
+    spent. `covers`: the last plant done ahead of time may exceed it.
     """
     chosen = _fill(garden, _by_lateness(garden, due, np.flatnonzero(due <= today)), room)
     spent = garden.workload(chosen)
@@ -141,7 +152,9 @@ def maintain(
 
 
 def wasteness(costs: Costs, windows: Days, left: Days) -> Costs:
-    """Return what is wasted of each plant's care if it comes so many days before it is due: days/w · c."""
+    """Return the waste of each plant's care if it comes so many days before it is due: days/w ·
+    c.
+    """
     return np.asarray(left / windows * costs, dtype=np.float64)
 
 
@@ -150,7 +163,7 @@ def _by_lateness(garden: Garden, due: Days, plants: Days) -> Days:
 
 
 def _fill(garden: Garden, order: Days, room: float, *, until: float = np.inf) -> list[int]:
-    """Take in order what fits into `room`, until it costs so much."""
+    """Take in order what fits into `room`, until it costs `until`."""
     chosen: list[int] = []
     for plant in order.tolist():
         if min(room, until) <= _EVEN:

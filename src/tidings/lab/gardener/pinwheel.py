@@ -12,18 +12,22 @@ from tidings.errors import TidingsError
 from tidings.lab.gardener.garden import Cycle, Garden
 
 PINWHEEL_DENSITY = 5 / 6
-"""Visits of one unit, one a day: up to this density Σ 1/w there always is a schedule (Kawamura 2024). It promises that one exists, not that a rule finds it."""
+"""Visits of one unit, one a day: up to this density Σ 1/w there always is a schedule (Kawamura
+2024). It proves that one exists, not that a rule finds it.
+"""
 
 _Left: TypeAlias = tuple[int, ...]
 _EVEN = 1e-9
 
 
 class UndecidedError(TidingsError):
-    """The search was given up before it knew."""
+    """The search was stopped before it had a result."""
 
 
 def is_pinwheel_guaranteed(garden: Garden) -> bool:
-    """Say whether a garden of equal costs, one visit a day, has a schedule by its density alone."""
+    """Return whether a garden of equal costs, one visit a day, has a schedule by its density
+    alone.
+    """
     unit = float(garden.costs[0])
     return bool((garden.costs == unit).all()) and garden.density / unit <= PINWHEEL_DENSITY + _EVEN
 
@@ -31,8 +35,9 @@ def is_pinwheel_guaranteed(garden: Garden) -> bool:
 def schedule_exactly(garden: Garden, capacity: float, *, most: int = 200_000) -> Cycle | None:
     """Return a schedule that keeps every window within `capacity` a day, None if there is none.
 
-    A state is how many days each plant can still wait; a walk that comes back to a state is a schedule. Visits never hurt, so only sets
-    that leave no room for another plant are tried. Raises UndecidedError after `most` states: the problem is NP-hard (Theorem 3.1).
+    A state is how many days each plant can still wait; a walk that returns to a state is a
+    schedule. Visits never hurt, so only maximal sets are tried. Raises UndecidedError after `most`
+    states: the problem is NP-hard (Theorem 3.1).
     """
     start: _Left = tuple(garden.windows.tolist())
     if garden.density > capacity + _EVEN:
@@ -75,7 +80,7 @@ def _next(garden: Garden, left: _Left, day: tuple[int, ...]) -> _Left:
 
 
 def _choices(garden: Garden, left: _Left, capacity: float) -> Iterator[tuple[int, ...]]:
-    """Yield the sets of plants of a day: all that cannot wait, and no room for another; the most urgent first."""
+    """Yield the sets of plants of a day: all that cannot wait, maximal; the most urgent first."""
     costs = garden.costs.tolist()
     must = [plant for plant, days in enumerate(left) if days == 1]
     room = capacity - sum(costs[plant] for plant in must)
@@ -97,11 +102,13 @@ def _choices(garden: Garden, left: _Left, capacity: float) -> Iterator[tuple[int
 
 
 def extract(garden: Garden, schedule: Sequence[Collection[int]]) -> Cycle | None:
-    """Return the periodic schedule with the least average workload that two equal stretches of `schedule` prove, None if none do.
+    """Return the periodic schedule with the least average workload between two equal stretches of
+    `schedule`, None if there are none.
 
-    Where the same `max(w)` days come twice, what lies from the first to the second can be repeated for ever: any window across the
-    seam stands so in the schedule itself (Property 2); among all such pieces one is no dearer than the whole (Property 3). Its peak is
-    no higher than the schedule's.
+    Where the same `max(w)` days occur twice, the part from the first to the second can be repeated
+    for ever: any window across the seam occurs in the schedule itself (Property 2); among all such
+    parts one is no more expensive than the whole (Property 3). Its peak is no higher than the
+    schedule's.
     """
     days = [tuple(sorted(day)) for day in schedule]
     block = int(garden.windows.max())

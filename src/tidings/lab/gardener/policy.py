@@ -1,8 +1,10 @@
-"""`medd`: every page at its interval, and work done ahead where more will fall due than the budget can pay for (003 §4, Algorithm 1).
+"""`medd`: every page at its interval, and work done ahead where more will fall due than the budget
+can pay for (003 §4, Algorithm 1).
 
-Algorithm 1 chooses for a day; here a day is a step of ten minutes, at which the budget is spoken of. What it works ahead are the plants of
-least wasteness, as many as the overload asks for: the wasteness of the last of them is the *price*, and who wastes no more is due before its time.
-So a page's turn hangs on its own columns and one number, and is found anew with that.
+Algorithm 1 chooses for a day; here a day is a step of ten minutes, the budget's step. It works
+ahead on the plants of least wasteness, as many as the overload requires: the wasteness of the last
+of them is the *price*, and a page that wastes no more is due early. So a page's turn depends on its
+own columns and one number, and is recomputed with it.
 """
 
 from __future__ import annotations
@@ -30,12 +32,14 @@ from tidings.scheduling.policy import (
 )
 
 _TIE = 1e-6
-"""Ties in lateness, which is told to the µs, go to the smaller cost, then to the longer window."""
+"""Ties in lateness, which is given in µs, go to the smaller cost, then to the longer window."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeddState:
-    """The pages, and the latest instant that is known to have come: of a poll, and what has passed since (`UNPOLLED`: none)."""
+    """The pages, and the latest known instant: of a poll, plus the time advanced since (`UNPOLLED`:
+    none).
+    """
 
     population: Population
     now: Instant
@@ -43,17 +47,19 @@ class MeddState:
 
 @dataclass(frozen=True, slots=True)
 class Medd:
-    """A page's window is `pace` (µs), within its own shortest and longest interval; its cost is that of a poll.
+    """A page's window is `pace` (µs), within its own shortest and longest interval; its cost is
+    that of a poll.
 
-    The bid of what is due is 1 and the seconds of lateness, that of what is worked ahead between 0 and 1, the more the less it wastes. Overload is
-    asked of every horizon up to the longest window (the demand bound); the paper's own MEDD, which asks of the longest alone, is `medd`.
+    The bid of a due page is 1 plus the seconds of lateness, that of one worked ahead between 0 and
+    1, the higher the less it wastes. Overload is tested for every horizon up to the longest window
+    (the demand bound); the paper's own MEDD, which tests the longest only, is `medd`.
     """
 
     reads: ClassVar[frozenset[str]] = TURNS | {"cost"}
     pace: Duration = HOUR
     step: Duration = 10 * MINUTE
 
-    def begin(self, population: Population, rng: np.random.Generator) -> MeddState:  # noqa: ARG002 - nothing here is left to chance
+    def begin(self, population: Population, rng: np.random.Generator) -> MeddState:  # noqa: ARG002 - deterministic
         """Return the state in which each page is due a window after its last poll."""
         return MeddState(population, _latest(population))
 
@@ -62,7 +68,7 @@ class Medd:
         return replace(state, now=state.now if state.now == UNPOLLED else state.now + dt)
 
     def bid(self, state: MeddState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:
-        """Return the bids; what is due only because little is wasted bids less than all that is late."""
+        """Return the bids; pages worked ahead bid less than all late ones."""
         where: Rows | slice = slice(None) if rows is None else rows
         population = state.population
         window, due = self._windows(population, where), self._due(population, slice(None))
@@ -84,7 +90,7 @@ class Medd:
         at = observation.at[here]
         return MeddState(state.population.set(rows, {"last_polled": at}), max(state.now, int(at.max(initial=UNPOLLED))))
 
-    def on_signal(self, state: MeddState, ids: ArrayLike, signal: Signal) -> MeddState:  # noqa: ARG002 - windows hear no hints
+    def on_signal(self, state: MeddState, ids: ArrayLike, signal: Signal) -> MeddState:  # noqa: ARG002 - hints are ignored
         """Return the same state."""
         return replace(state)
 
@@ -94,7 +100,9 @@ class Medd:
         return due
 
     def market(self, state: MeddState, budget: float, *, open_share: Floats | float = 1.0) -> Market:  # noqa: ARG002 - windows run on while pages are closed
-        """Return the wasteness up to which work is done ahead, so that a budget of so much per µs meets what is to come (lines 5 to 8)."""
+        """Return the wasteness up to which work is done ahead, so that a budget per µs meets the
+        coming demand (lines 5 to 8).
+        """
         known = np.flatnonzero(state.population["last_polled"] != UNPOLLED)
         if not known.size:
             return Market(0.0, 0.0, floor=0.0)
@@ -110,7 +118,7 @@ class Medd:
         price = float(waste.max(initial=0.0))
         return Market(price, garden.density, floor=price)
 
-    def stretch(self, factor: float) -> Medd:  # noqa: ARG002 - who cannot be in time is late
+    def stretch(self, factor: float) -> Medd:  # noqa: ARG002 - late pages stay late
         """Return the same policy: windows stay what they are."""
         return self
 
@@ -122,7 +130,7 @@ class Medd:
         return due_after(population, self._windows(population, rows), rows)
 
     def _turn(self, population: Population, price: float, rows: Rows | slice) -> Instants:
-        """Return when pages are due or waste no more than the price, each once a step at most."""
+        """Return when pages are due or waste no more than the price, each at most once a step."""
         due, window = self._due(population, rows), self._windows(population, rows)
         if price <= 0:
             return due

@@ -1,7 +1,9 @@
-"""A schedule that keeps every window at a daily workload of at most 4Ω + 2: windows and costs as powers of two (003 §3).
+"""A schedule that keeps every window at a daily workload of at most 4Ω + 2: windows and costs as
+powers of two (003 §3).
 
-Plants with the longest window are packed into bins of one unit; two bins become one plant that is visited twice as often and shows
-them in turn; and so on until every plant is visited every day (Lemma 3.1, Theorem 3.3).
+Plants with the longest window are packed into bins of one unit; two bins become one plant that is
+visited twice as often and alternates between them; and so on until every plant is visited every day
+(Lemma 3.1, Theorem 3.3).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from tidings.lab.gardener.garden import Cycle, Garden
 from tidings.record import dataclass
 
-_EVEN = 1e-9  # sums of costs may be this much over a bin
+_EVEN = 1e-9  # sums of costs may exceed a bin by this much
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,9 @@ class _Plant:
 
 @dataclass(frozen=True, slots=True)
 class _Turns:
-    """Two bins that are visited in turn; together they cost what the dearer one costs."""
+    """Two bins that are visited alternately; together they cost as much as the more expensive
+    one.
+    """
 
     bins: tuple[tuple[_Item, ...], tuple[_Item, ...]]
     cost: float
@@ -44,21 +48,26 @@ _Bins: TypeAlias = list[tuple[_Item, ...]]
 
 
 def compute_bound(garden: Garden) -> float:
-    """Return what `construct` stays within on any day: 4Ω + 2, in units of the smallest power of two that no cost exceeds."""
+    """Return the daily bound of `construct`: 4Ω + 2, in units of the smallest power of two that no
+    cost exceeds.
+    """
     return 4 * garden.density + 2 * _unit(garden)
 
 
 def construct(garden: Garden) -> Cycle:
-    """Return the schedule of Theorem 3.3: it keeps every window, and no day's workload is more than `bound`."""
+    """Return the schedule of Theorem 3.3: it keeps every window, and no day's workload exceeds the
+    bound.
+    """
     unit = _unit(garden)
     return _schedule(garden, 1, lambda cost: 2.0 ** math.ceil(math.log2(cost / unit) - _EVEN), fills=True)
 
 
 def refine(garden: Garden) -> Cycle:
-    """Return the best of what the construction gives with true costs and other shortest windows, visits that nobody needs left out.
+    """Return the best result of the construction with true costs and other shortest windows,
+    without unnecessary visits.
 
-    Better than `construct` in all that was measured (`bench/gardener.py`), and never worse: that is among what it chooses from. The
-    least average workload wins, then the least peak.
+    Better than `construct` in all measurements (`bench/gardener.py`), and never worse, since that
+    is a candidate. The least average workload wins, then the least peak.
     """
     unit = _unit(garden)
     tried = [construct(garden)]
@@ -70,7 +79,9 @@ def refine(garden: Garden) -> Cycle:
 
 
 def prune(garden: Garden, cycle: Cycle) -> Cycle:
-    """Return a schedule without the visits that it can do without, the dearest on the fullest days first."""
+    """Return a schedule without unnecessary visits, dropping the most expensive on the fullest days
+    first.
+    """
     days = [set(day) for day in cycle]
     loads = [garden.workload(day) for day in days]
     visits = [(day, plant) for day, plants in enumerate(cycle.days) for plant in plants]
@@ -95,9 +106,11 @@ def _loads(garden: Garden, cycle: Cycle) -> tuple[float, float]:
 
 
 def _schedule(garden: Garden, base: int, size: Callable[[float], float], *, fills: bool) -> Cycle:
-    """Merge from the longest window, a `base` times a power of two, down to `base`; `size` is what a cost takes of a bin.
+    """Merge from the longest window, a `base` times a power of two, down to `base`; `size` is what
+    a cost takes of a bin.
 
-    `fills`: two bins that take turns fill a bin, whatever is in them, so that sizes stay powers of two (Lemma 3.1).
+    `fills`: two alternating bins count as a full bin, whatever their content, so that sizes stay
+    powers of two (Lemma 3.1).
     """
     steps = [int(math.log2(window // base)) for window in garden.windows.tolist()]
     by_step: dict[int, list[_Item]] = {}
@@ -118,7 +131,9 @@ def _of_day(items: Sequence[_Item], visit: int) -> Iterator[int]:
 
 
 def _pack(items: Sequence[_Item]) -> _Bins:
-    """Put items into bins of one unit, the largest first, each into the fullest bin that takes it; powers of two leave one bin unfilled."""
+    """Put items into bins of one unit, the largest first, each into the fullest bin that takes it;
+    powers of two leave one bin unfilled.
+    """
     bins: list[list[_Item]] = []
     room: list[float] = []
     for item in sorted(items, key=lambda item: -item.cost):
@@ -135,14 +150,18 @@ def _pack(items: Sequence[_Item]) -> _Bins:
 
 
 def _merge(bins: _Bins, least: float) -> Iterator[_Turns]:
-    """Pair bins; the last of an odd number takes turns with nothing. A pair costs what its dearer bin does, `least` at least."""
+    """Pair bins; the last of an odd number alternates with nothing. A pair costs as much as its
+    more expensive bin, at least `least`.
+    """
     for first in range(0, len(bins), 2):
         pair = (bins[first], bins[first + 1] if first + 1 < len(bins) else ())
         yield _Turns(pair, max(least, *(sum(item.cost for item in contents) for contents in pair)))
 
 
 def _spread(items: Sequence[_Item], days: int) -> list[list[_Item]]:
-    """Share out what is visited once in so many days, the dearest first, each to the day that has least."""
+    """Distribute what is visited once in `days` days, the most expensive first, each to the day
+    with the least load.
+    """
     shared: list[list[_Item]] = [[] for _ in range(days)]
     loads = np.zeros(days)
     for item in sorted(items, key=lambda item: -item.cost):

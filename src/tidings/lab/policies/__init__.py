@@ -1,1 +1,3 @@
-"""Policies of papers and crawlers, to compare with those of `scheduling.policies`; `lab.compare` names them. The service runs none of them."""
+"""Policies of papers and crawlers, to compare with those of `scheduling.policies`; `lab.compare`
+lists them. The service uses none of them.
+"""

@@ -29,7 +29,7 @@ _MIX: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LotteryState:
-    """The pages, and what all draws are made from."""
+    """The pages, and the seed of all draws."""
 
     population: Population
     seed: int
@@ -37,9 +37,11 @@ class LotteryState:
 
 @dataclass(frozen=True, slots=True)
 class Lottery:
-    """Pages wait `pace` (µs) on average if the budget suffices, within their own shortest and longest interval; a new page not at all.
+    """Pages wait `pace` (µs) on average if the budget suffices, within their own shortest and
+    longest interval; a new page not at all.
 
-    The price is how many times the pace that is: 1 at least. The bid is the time overdue in seconds, whatever the page costs.
+    The price is the multiple of the pace, at least 1. The bid is the time overdue in seconds,
+    independent of the cost.
     """
 
     reads: ClassVar[frozenset[str]] = TURNS
@@ -62,11 +64,11 @@ class Lottery:
         return replace(state, population=state.population.update(ids, columns))
 
     def on_poll(self, state: LotteryState, ids: ArrayLike, observation: Observation) -> LotteryState:
-        """Return the state in which the polled pages have drawn anew."""
+        """Return the state with new draws for the polled pages."""
         rows, here = state.population.present(ids)
         return replace(state, population=state.population.set(rows, {"last_polled": observation.at[here]}))
 
-    def on_signal(self, state: LotteryState, ids: ArrayLike, signal: Signal) -> LotteryState:  # noqa: ARG002 - lots hear no hints
+    def on_signal(self, state: LotteryState, ids: ArrayLike, signal: Signal) -> LotteryState:  # noqa: ARG002 - hints are ignored
         """Return the same state."""
         return replace(state)
 
@@ -76,18 +78,22 @@ class Lottery:
         return due
 
     def market(self, state: LotteryState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return how many times the pace pages must wait on average, were it not for their bounds, so that they cost `budget` per µs."""
+        """Return the multiple of the pace that pages must wait on average, apart from their bounds,
+        so that they cost `budget` per µs.
+        """
         population = state.population
         return clear(
             lambda price: self._means(population, price), population["cost"], 1.0, budget, open_share=open_share
         )
 
-    def stretch(self, factor: float) -> Lottery:  # noqa: ARG002 - it has no longest wait of its own
-        """Return the same policy: pages wait as long as the budget makes them, and their own bounds let them."""
+    def stretch(self, factor: float) -> Lottery:  # noqa: ARG002 - it has no longest wait
+        """Return the same policy: waits depend on the budget and on the pages' own bounds."""
         return self
 
     def _means(self, population: Population, price: float) -> Floats:
-        """Return how long pages wait on average (µs): an exponential time cut off at their bounds, s + m(e^{−s/m} − e^{−l/m})."""
+        """Return the mean wait of pages (µs): an exponential time cut off at their bounds, s +
+        m(e^{−s/m} − e^{−l/m}).
+        """
         mean, least = self.pace * price, population["shortest"].astype(np.float64)
         longer = np.expm1(-least / mean) - np.expm1(-population["longest"] / mean)
         return np.asarray(least + mean * longer)
@@ -117,8 +123,9 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True, slots=True)
 class PeriodicPolling(RoundRobin):
-    """Periodic polling: every page at instants that are `pace` apart and its own, those of different pages evenly spread (fixed order, Cho and
-    Garcia-Molina 2000). A poll that comes late moves none of those after it.
+    """Periodic polling: every page at instants that are `pace` apart, those of different pages
+    evenly spread (fixed order, Cho and Garcia-Molina 2000). A late poll delays none of the
+    following.
     """
 
     def _gaps(self, population: Population, rows: Rows | slice) -> Instants:

@@ -1,4 +1,6 @@
-"""`cam`: continuous adaptive monitoring, as far as it can live without an end (Pandey, Ramamritham and Chakrabarti, WWW 2003; 000 §5.4)."""
+"""`cam`: continuous adaptive monitoring, adapted to an endless run (Pandey, Ramamritham and
+Chakrabarti, WWW 2003; 000 §5.4).
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,19 @@ from tidings.scheduling.price.policy import Price, PriceState
 from tidings.scheduling.price.value import Values, values
 
 _IMPORTANCE: Final = 0.5
-"""That of a page of which nobody says otherwise."""
+"""The default importance of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cam(PriceHours):
-    """Of all instants of the week those are bought at which a page is likeliest to change, W·ρ.
+    """Of all instants of the week, buy those at which a page is most likely to change, by W·ρ.
 
-    The paper plans an epoch whose updates are forecast; here the epoch is the week, its instants are a pace long, and the forecast is the page's
-    rate in its host's learned hours. The resource allocation, the most W·ρ that can be paid for, is the price: it buys what reaches it. A change
-    counts for nothing after its instant, so that a page that is not bought waits its longest; that is CAM's objective, not an oversight.
-    What falls on one instant is served by W·ρ of a mean hour, where the paper's list is first come, first served.
+    The paper plans an epoch whose updates are forecast; here the epoch is the week, its instants
+    are a pace long, and the forecast is the page's rate in its host's learned hours. The resource
+    allocation, the most W·ρ that can be paid for, is the price: it buys what reaches it. A change
+    is worth nothing after its instant, so a page that is not bought waits its longest; that is
+    CAM's objective, not an oversight. Simultaneous polls are served by W·ρ of a mean hour, where
+    the paper's list is first come, first served.
     """
 
     reads: ClassVar[frozenset[str]] = STALENESS
@@ -35,11 +39,11 @@ class Cam(PriceHours):
 
     @property
     def floor(self) -> float:
-        """Return W·ρ of the page that the pace is said of, in one pace."""
+        """Return W·ρ of the page that defines the pace, in one pace."""
         return float(_IMPORTANCE * -np.expm1(-self.pace / DAY))
 
     def waits(self, worth: Values, price: float) -> Floats:
-        """Return one pace where a page that changes at all hours alike is bought, else inf."""
+        """Return one pace if a page with uniform hours is bought, else inf."""
         return np.where(self._find_needed(worth, price) <= 1, float(self.pace), np.inf)
 
     def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what is older than an instant is lost
@@ -49,7 +53,7 @@ class Cam(PriceHours):
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after its last poll: until the first instant of its own that is bought."""
+        """Return how long each page waits after its last poll: until its first bought instant."""
         even = Price.gaps(self, state, price, rows, worth=worth)
         population = state.population
         last = population["last_polled"][rows]
@@ -84,7 +88,9 @@ class Cam(PriceHours):
         return clear(gaps, state.population["cost"], self.floor, budget, open_share=open_share)
 
     def _find_needed(self, worth: Values, price: float) -> Floats:
-        """Return how heavy an hour must be for its instants to be bought: W(1 − e^{−μ·m·pace}) ≥ c·price."""
+        """Return the least weight of an hour whose instants are bought: W(1 − e^{−μ·m·pace}) ≥
+        c·price.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(worth.importance > 0, worth.cost * price / worth.importance, np.inf)
             needed = -np.log1p(-np.minimum(share, 1.0)) / (worth.rate * self.pace)
@@ -103,7 +109,9 @@ class Cam(PriceHours):
 
 
 def _profiles(state: PriceState) -> tuple[Floats, Ids]:
-    """Return the weights of the hours of the week by profile, and that of each page: the last one, all hours alike, where none is known."""
+    """Return the hourly weights of profiles, and the profile of each page: the last, uniform one if
+    none is known.
+    """
     if not isinstance(state, HoursState):
         return np.ones((1, HOURS)), np.full(state.population.size, -1)
     return np.vstack([state.weights, np.ones((1, HOURS))]), state.which

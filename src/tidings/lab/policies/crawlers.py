@@ -1,7 +1,8 @@
-"""What crawlers do: an interval for each page that grows or shrinks by what a poll found (scheduling §6).
+"""Crawlers' policies: an interval for each page that grows or shrinks with the result of a poll
+(scheduling §6).
 
-Rules as their code has them: Nutch's AdaptiveFetchSchedule (its class comment says otherwise in one place; the code is reproduced), and
-StormCrawler's AdaptiveScheduler.
+Rules as implemented: Nutch's AdaptiveFetchSchedule (its class comment differs in one place; the
+code is reproduced), and StormCrawler's AdaptiveScheduler.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ from tidings.scheduling.policy import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrawlerState(Beside):
-    """Of each page: its interval and what of it is left after the last poll (both µs), and when it was last seen to change (`UNPOLLED`: never)."""
+    """For each page: its interval and its rest after the last poll (both µs), and when it was last
+    seen to change (`UNPOLLED`: never).
+    """
 
     interval: Floats
     rest: Floats
@@ -49,8 +52,8 @@ class _Crawler:
     least: Duration = 60 * SECOND
     most: Duration = 365 * DAY
 
-    def begin(self, population: Population, rng: np.random.Generator) -> CrawlerState:  # noqa: ARG002 - nothing is left to chance
-        """Return the state in which every page has the pace for its interval."""
+    def begin(self, population: Population, rng: np.random.Generator) -> CrawlerState:  # noqa: ARG002 - deterministic
+        """Return the state in which every page has the pace as its interval."""
         return self._fresh(population)
 
     def advance(self, state: CrawlerState, dt: Duration) -> CrawlerState:  # noqa: ARG002 - dues are instants
@@ -89,10 +92,12 @@ class _Crawler:
     def step(
         self, interval: Floats, changed: np.ndarray[Any, np.dtype[np.bool_]], since: Floats
     ) -> tuple[Floats, Floats]:
-        """Return the next interval and when after this poll the next one is due; `since` is how long ago the page last changed (all µs)."""
+        """Return the next interval and the time from this poll to the next; `since` is the time
+        since the page last changed (all µs).
+        """
         raise NotImplementedError
 
-    def on_signal(self, state: CrawlerState, ids: ArrayLike, signal: Signal) -> CrawlerState:  # noqa: ARG002 - crawlers hear no hints
+    def on_signal(self, state: CrawlerState, ids: ArrayLike, signal: Signal) -> CrawlerState:  # noqa: ARG002 - hints are ignored
         """Return the same state."""
         return replace(state)
 
@@ -113,7 +118,7 @@ class _Crawler:
         }
 
     def recall(self, state: CrawlerState, memories: Mapping[int, Mapping[str, Any]]) -> CrawlerState:
-        """Return the state in which pages have these intervals again; unreadable memories are passed over."""
+        """Return the state with these intervals restored; unreadable memories are skipped."""
         return recall(state, memories, ("interval", "rest", "modified"), _is_readable)
 
     def _fresh(self, population: Population) -> CrawlerState:
@@ -128,7 +133,9 @@ class _Crawler:
 
 @dataclass(frozen=True, slots=True)
 class Nutch(_Crawler):
-    """×0.8 after a change, ×1.2 without; never shorter than the time since the last change, of which a fifth is taken off (sync_delta)."""
+    """×0.8 after a change, ×1.2 without; never shorter than the time since the last change, of
+    which a fifth is subtracted (sync_delta).
+    """
 
     shrinks: float = 0.8
     grows: float = 1.2
@@ -146,7 +153,7 @@ class Nutch(_Crawler):
 
 @dataclass(frozen=True, slots=True)
 class StormCrawler(_Crawler):
-    """Half way to the least interval after a change, ×1.5 without."""
+    """Halfway to the least interval after a change, ×1.5 without."""
 
     most: Duration = 14 * DAY
 
@@ -154,7 +161,7 @@ class StormCrawler(_Crawler):
         self,
         interval: Floats,
         changed: np.ndarray[Any, np.dtype[np.bool_]],
-        since: Floats,  # noqa: ARG002 - it has no memory
+        since: Floats,  # noqa: ARG002 - stateless rule
     ) -> tuple[Floats, Floats]:
         """Return interval and rest, which are the same."""
         stepped = np.where(changed, 0.5 * interval + 0.5 * self.least, np.minimum(1.5 * interval, self.most))

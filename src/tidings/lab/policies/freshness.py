@@ -26,14 +26,15 @@ from tidings.scheduling.price.value import Values, values
 from tidings.scheduling.price.wic import Other
 
 PACES: Final = 24
-"""A cycle of EBR is so many paces long, and a day at least."""
+"""The length of an EBR cycle in paces, at least a day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Azar(Other):
-    """Most freshness if polls come without memory; what changes too quickly waits its longest (Azar et al., PNAS 2018).
+    """Most freshness with memoryless polls; pages that change too quickly wait their longest (Azar
+    et al., PNAS 2018).
 
-    The rates are those of the paper, the instants are not drawn but evenly apart.
+    The rates are those of the paper; the instants are evenly spaced instead of random.
     """
 
     reads: ClassVar[frozenset[str]] = STALENESS | HINTS
@@ -45,17 +46,19 @@ class Azar(Other):
             return np.asarray(1 / rates)
 
     def gather(self, worth: Values, age: Floats, price: float) -> Floats:
-        """Return how late a page is, in waits, at this price."""
+        """Return the lateness of a page, in waits, at this price."""
         return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
 
 
 @dataclass(frozen=True, slots=True)
 class Ebr(Price):
-    """The least embarrassment: of a cycle's polls each page gets a whole number, evenly apart (002 §5, EBR; Wolf et al., WWW 2002).
+    """The least embarrassment: each page gets a whole number of a cycle's polls, evenly spaced (002
+    §5, EBR; Wolf et al., WWW 2002).
 
-    The embarrassment of a stale page is its importance. A page's ideal instants are fixed: those of different pages lie apart, so that there
-    is little left for the transportation step to move, which is the allocator's: who comes too late is served in the order of ideal instants,
-    and what it makes late moves nothing after it.
+    The embarrassment of a stale page is its importance. A page's ideal instants are fixed, and
+    those of different pages are spread, so that little is left for the transportation step, which
+    the allocator does: late polls are served in the order of ideal instants, and delay nothing
+    after them.
     """
 
     reads: ClassVar[frozenset[str]] = STALENESS
@@ -64,24 +67,26 @@ class Ebr(Price):
 
     @property
     def floor(self) -> float:
-        """Return what the last poll of a cycle brings at the page that the pace is said of."""
+        """Return the gain of the last poll of a cycle at the page that defines the pace."""
         return _floor(self._cycle, round(self._cycle / self.pace))
 
     def waits(self, worth: Values, price: float) -> Floats:
-        """Return the cycle over the number of polls in it, inf where that is 0."""
+        """Return the cycle over the number of polls in it, inf if that is 0."""
         most = int(self._cycle // self.shortest)
         looks = ebr_looks(worth.rate, worth.importance / worth.cost, price, self._cycle, most)
         with np.errstate(divide="ignore"):
             return np.asarray(self._cycle / looks)
 
     def gather(self, worth: Values, age: Floats, price: float) -> Floats:
-        """Return how late a page is, in waits, at this price."""
+        """Return the lateness of a page, in waits, at this price."""
         return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after its last poll: until the ideal instant after the one that this poll served."""
+        """Return how long each page waits after its last poll: until the ideal instant after the
+        one that this poll served.
+        """
         even = Price.gaps(self, state, price, rows, worth=worth)
         population = state.population
         last = population["last_polled"][rows]
@@ -104,32 +109,33 @@ def _floor(cycle: float, looks: int) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoliteState(PriceState):
-    """What `price` knows, and at what price each page's host is just full (0: never)."""
+    """The state of `price`, and the price at which each page's host is just full (0: never)."""
 
     full: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class PoliteLambdaCrawl(LambdaCrawl):
-    """One price for all, and a surcharge for each host that is full: its polls go to the pages that need them most, what it leaves over to other hosts.
+    """One price for all, and a surcharge for each full host: its polls go to the pages that need
+    them most, the rest to other hosts.
 
-    Before it hears of hosts it is `LambdaCrawl`. A surcharge stands until hosts are spoken of again; a page that comes
-    in meanwhile has that of its host.
+    Without host limits it is `LambdaCrawl`. A surcharge holds until the next host update; a new
+    page has that of its host.
     """
 
     reads: ClassVar[frozenset[str]] = STALENESS | HINTS | {"host"}
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:
-        """Return what polls cost: more where the host's price is above that of all."""
+        """Return the costs of polls: higher where the host's price is above the common one."""
         plain = values(state.population, rows)
         return replace(plain, cost=plain.cost * np.maximum(_own(state).full[rows] / price, 1.0))
 
     def begin(self, population: Population, rng: np.random.Generator) -> PoliteState:
-        """Return the state in which hosts take any number of polls."""
+        """Return the state without limits of hosts."""
         return _price(Price.begin(self, population, rng), np.zeros(population.size))
 
     def on_hosts(self, state: PriceState, gaps: Mapping[int, Duration]) -> PoliteState:
-        """Return the state with the surcharges that these gaps (µs) ask for."""
+        """Return the state with the surcharges for these gaps (µs)."""
         population = state.population
         names, hosts = np.unique(population["host"], return_inverse=True)
         told = [gaps.get(name, 0) for name in names.tolist()]

@@ -1,7 +1,9 @@
-"""Other answers to the question of `price`, as policies under one price: the bare index, LambdaCrawl, freshness at fixed intervals.
+"""Alternatives to `price`, as policies under one price: the bare index, LambdaCrawl, freshness at
+fixed intervals.
 
-Each says how long a page waits at a price and what a poll is then worth; the rest is that of `Price`. The papers' own allocations under a budget
-are in `lab.refresh`; at the price of the budget these waits are their rates.
+Each defines how long a page waits at a price and the value of a poll then; the rest is that of
+`Price`. The papers' own allocations under a budget are in `lab.refresh`; at the budget's price
+these waits are their rates.
 """
 
 from __future__ import annotations
@@ -21,28 +23,34 @@ from tidings.scheduling.price.value import NOTHING, Values
 from tidings.scheduling.price.wic import Other
 
 STALENESS: Final = TURNS | {"cost", "importance", "rate"}
-"""What policies read that ask whether the last version seen is the page's own: how soon news go stale is nothing to them."""
+"""The columns of policies that ask only whether the last seen version is current: urgency is
+ignored.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Index(Other):
-    """The bare index G − t·G′ of `Price`, without its guard of urgent rare pages, and a little of what has gathered.
+    """The bare index G − t·G′ of `Price`, without its guard of urgent rare pages, plus a share of
+    the backlog.
 
-    What keeps its worth costs nothing to put off, and its index hardly grows: the share ε of G makes each poll worth something, the more the
-    longer it is put off, and `longest` ends every wait (bid §4, guard 1).
+    A change that keeps its worth can be delayed at no cost, and its index hardly grows: the share ε
+    of G gives each poll some value, growing with the delay, and `longest` ends every wait (bid §4,
+    guard 1).
     """
 
     spares_rare: ClassVar[bool] = False
     share: float = 0.05
 
     def waits(self, worth: Values, price: float) -> Floats:
-        """Return when the index and ε·G are c·price: 1 + ε − e^−x(1 + ε + x) = y is a wait from ε on."""
+        """Return when the index plus ε·G is c·price: 1 + ε − e^−x(1 + ε + x) = y is a wait from ε
+        on.
+        """
         kappa = worth.decay + worth.overwritten
         worthless = worth.cost * price * kappa / np.maximum(worth.inflow, NOTHING)
         x = wait(np.maximum(1 - (1 + self.share - worthless) * math.exp(-self.share), 0.0)) - self.share
         return np.where(worthless < 1 + self.share, np.maximum(x, 0.0) / kappa, np.inf)
 
-    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - its worth is the same at each price
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - independent of the price
         """Return the index and ε·G, per unit of cost."""
         kappa = worth.decay + worth.overwritten
         x = kappa * np.maximum(age, 0.0)
@@ -51,7 +59,7 @@ class Index(Other):
 
 @dataclass(frozen=True, slots=True)
 class LambdaCrawl(Other):
-    """Rates of least harmonic penalty: no page is given up (Kolobov et al., NeurIPS 2019)."""
+    """Rates of least harmonic penalty: no page is abandoned (Kolobov et al., NeurIPS 2019)."""
 
     reads: ClassVar[frozenset[str]] = STALENESS | HINTS
 
@@ -60,13 +68,15 @@ class LambdaCrawl(Other):
         return 1 / np.maximum(harmonic(worth.rate, worth.importance, worth.cost * price), 1e-300)
 
     def gather(self, worth: Values, age: Floats, price: float) -> Floats:
-        """Return how late a page is, in waits, at this price."""
+        """Return the lateness of a page, in waits, at this price."""
         return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
 
 
 @dataclass(frozen=True, slots=True)
 class Sbr(Other):
-    """Most freshness at fixed intervals; what changes too quickly waits its longest (002 §5, SBR; Cho and Garcia-Molina 2000)."""
+    """Most freshness at fixed intervals; pages that change too quickly wait their longest (002 §5,
+    SBR; Cho and Garcia-Molina 2000).
+    """
 
     reads: ClassVar[frozenset[str]] = STALENESS | HINTS
 
@@ -74,7 +84,7 @@ class Sbr(Other):
         """Return the interval at which one more poll is worth its price."""
         return fresh_wait(worth.rate, worth.importance, worth.cost * price)
 
-    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - divergence knows no price
+    def gather(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - independent of the price
         """Return Olston and Pandey's divergence at an age, per unit of cost."""
         rate = np.maximum(worth.rate, 1e-300)
         return np.asarray(worth.importance * divergence(rate, np.maximum(age, 0.0)) / worth.cost)

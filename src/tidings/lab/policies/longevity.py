@@ -1,4 +1,6 @@
-"""`olston_pandey`: a page is polled when its divergence has gathered to a threshold, and often while it is new (Olston and Pandey, WWW 2008)."""
+"""`olston_pandey`: poll a page when its divergence reaches a threshold, and often while it is new
+(Olston and Pandey, WWW 2008).
+"""
 
 from __future__ import annotations
 
@@ -17,24 +19,26 @@ from tidings.scheduling.price.value import Values
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LongevityState(PriceState):
-    """What `price` knows, and how often each page has been polled."""
+    """The state of `price`, and how often each page has been polled."""
 
     looks: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class OlstonPandey(Sbr):
-    """The online policy that fits a curve (Olston and Pandey, WWW 2008): look when U(t) = t·D(t) − ∫D reaches the threshold, which is the price here.
+    """The online curve-fitting policy (Olston and Pandey, WWW 2008): poll when U(t) = t·D(t) − ∫D
+    reaches the threshold, here the price.
 
-    Divergence is holistic staleness, since polls tell that a page changed and not how much of it; its curve is 1 − e^{−λt} with the rate that is
-    learned, so that in the long run this is `Sbr` (their appendix). What it adds is the learning phase: after n polls a page waits n paces at
-    most, however seldom it seems to change.
+    Divergence is holistic staleness, since polls show that a page changed and not how much; its
+    curve is 1 − e^{−λt} with the learned rate, so that in the long run this is `Sbr` (their
+    appendix). It adds the learning phase: after n polls a page waits at most n paces, however
+    seldom it seems to change.
     """
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits: until the threshold, n paces at most."""
+        """Return how long each page waits: until the threshold, at most n paces."""
         wished = Price.gaps(self, state, price, rows, worth=worth)
         looks = np.clip(_own(state).looks[rows], 1, self._known)
         learning: Instants = np.maximum(looks * self.pace, state.population["shortest"][rows])
@@ -42,11 +46,11 @@ class OlstonPandey(Sbr):
 
     @property
     def _known(self) -> int:
-        """Return after how many polls a page is known."""
+        """Return after how many polls a page counts as known."""
         return self.oldest // self.pace + 1
 
     def begin(self, population: Population, rng: np.random.Generator) -> LongevityState:
-        """Return the state in which nobody has polled any page."""
+        """Return the state in which no page has been polled."""
         return _count_polls(Price.begin(self, population, rng), np.zeros(population.size, dtype=np.int64))
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> LongevityState:
@@ -65,12 +69,12 @@ class OlstonPandey(Sbr):
         return _count_polls(Price.on_poll(self, state, ids, observation), looks)
 
     def remember(self, state: PriceState, page: int) -> dict[str, Any]:
-        """Return what was found out of a page. Raises KeyError."""
+        """Return the knowledge of a page. Raises KeyError."""
         row = int(state.population.rows([page])[0])
         return {**Price.remember(self, state, page), "looks": int(_own(state).looks[row])}
 
     def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
-        """Return the state in which pages know this again."""
+        """Return the state with restored pages."""
         return recall(Price.recall(self, state, memories), memories, ("looks",), _is_readable)
 
 

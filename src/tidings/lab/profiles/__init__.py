@@ -1,1 +1,3 @@
-"""Complex user profiles: several pages within deadlines, learned of one by one (Roitman, Gal, Raschid; paper 001)."""
+"""Complex user profiles: several pages within deadlines, revealed one by one (Roitman, Gal,
+Raschid; paper 001).
+"""

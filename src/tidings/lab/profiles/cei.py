@@ -1,6 +1,8 @@
-"""Execution intervals, complex execution intervals, and how many probes an instant takes (001 §2.1; scheduling §2.1).
+"""Execution intervals, complex execution intervals, and the number of probes per instant (001 §2.1;
+scheduling §2.1).
 
-Instants ("chronons") are 1, 2, … A probe of a resource captures every open interval of that resource, whoever needs it.
+Instants ("chronons") are 1, 2, … A probe of a resource captures every open interval of that
+resource, for all CEIs.
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ class Interval(NamedTuple):
 class Cei:
     """A complex execution interval: intervals that are needed together.
 
-    `needed` of them (all unless told otherwise) make it captured, and that is worth `weight`; an `additive` one is worth its share for
-    each interval that is captured. It is known from `revealed` on, by default from the start of its first interval. `rank` is the rank
-    of the profile that it belongs to, by default its own.
+    `needed` of them (default: all) capture it, and that is worth `weight`; an `additive` one is
+    worth its share for each captured interval. It is known from `revealed` on, by default from the
+    start of its first interval. `rank` is the rank of its profile, by default its own.
     """
 
     intervals: tuple[Interval, ...]
@@ -60,7 +62,7 @@ class Cei:
         return min(interval.start for interval in self.intervals) if self.revealed is None else self.revealed
 
     def worth(self, captured: int) -> float:
-        """Return what it is worth with so many intervals captured."""
+        """Return its worth with `captured` intervals captured."""
         if self.additive:
             return self.weight * captured / len(self.intervals)
         return self.weight if captured >= self.threshold else 0.0
@@ -72,7 +74,9 @@ def cei(*intervals: tuple[int, int, int], **more: object) -> Cei:
 
 
 def overlaps_within_resources(ceis: Sequence[Cei]) -> bool:
-    """Say whether two intervals of one resource have an instant in common: then one probe may serve both, and Proposition 1 fails."""
+    """Return whether two intervals of one resource overlap: then one probe may serve both, and
+    Proposition 1 fails.
+    """
     by_resource: dict[int, list[Interval]] = {}
     for complex_one in ceis:
         for interval in complex_one.intervals:

@@ -18,7 +18,7 @@ from tidings.record import dataclass, replace
 
 @dataclass(slots=True)
 class Standing:
-    """What has become of a CEI so far."""
+    """The state of a CEI."""
 
     number: int
     cei: Cei
@@ -32,21 +32,23 @@ class Standing:
 
     @property
     def is_served(self) -> bool:
-        """Say whether nothing more can be earned here."""
+        """Return whether nothing more can be earned here."""
         return not self.open if self.cei.additive else self.residual == 0
 
     def is_alive(self, now: int) -> bool:
-        """Say whether it can still be captured."""
+        """Return whether it can still be captured."""
         left = sum(interval.end >= now for interval in self.open)
         return left > 0 if self.cei.additive else left >= self.residual
 
 
 class Ranking(Protocol):
-    """How good it is to capture one open interval now."""
+    """Scores the capture of one open interval now."""
 
     @property
     def sums(self) -> bool:
-        """Say whether a resource is as good as all its open intervals together, or as the best of them."""
+        """Return whether a resource's score is the sum over its open intervals, or the best of
+        them.
+        """
         ...
 
     def score(self, standing: Standing, interval: Interval, now: int) -> float:
@@ -67,14 +69,14 @@ class SEdf:
 
 @dataclass(frozen=True, slots=True)
 class Mrsf:
-    """The least number of intervals left first (MRSF). `by_profile` takes the rank of the profile, as printed, for |η|: it makes small
-    CEIs of large profiles wait.
+    """The least number of intervals left first (MRSF). `by_profile` uses the rank of the profile,
+    as printed, for |η|: it delays small CEIs of large profiles.
     """
 
     by_profile: bool = False
     sums: bool = False
 
-    def score(self, standing: Standing, interval: Interval, now: int) -> float:  # noqa: ARG002 - it sees no time
+    def score(self, standing: Standing, interval: Interval, now: int) -> float:  # noqa: ARG002 - independent of time
         """Return the number of intervals left, negated."""
         if self.by_profile and standing.cei.rank is not None:
             return -float(standing.cei.rank - standing.captured)
@@ -83,7 +85,9 @@ class Mrsf:
 
 @dataclass(frozen=True, slots=True)
 class MEdf:
-    """The least time left in all its intervals first (M-EDF): Σ f' − max(T, s') + 1, those to come with their full length."""
+    """The least time left in all its intervals first (M-EDF): Σ f' − max(T, s') + 1, future ones
+    with their full length.
+    """
 
     sums: bool = False
 
@@ -95,16 +99,18 @@ class MEdf:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """All that a probe would serve: Σ w / (residual² · slack^urgency) over the open intervals of a resource (scheduling §2.4).
+    """Everything a probe would serve: Σ w / (residual² · slack^urgency) over the open intervals of
+    a resource (scheduling §2.4).
 
-    `urgency` 1 is for overload; the higher, the more it is like S-EDF, which wins where nearly all can be served.
+    `urgency` 1 is for overload; the higher, the closer to S-EDF, which wins if nearly all can be
+    served.
     """
 
     urgency: float = 1.0
     sums: bool = True
 
     def score(self, standing: Standing, interval: Interval, now: int) -> float:
-        """Return what one interval adds."""
+        """Return the contribution of one interval."""
         slack: float = float(interval.end - now + 1) ** self.urgency
         if standing.cei.additive:
             return standing.cei.weight / len(standing.cei.intervals) / slack
@@ -112,14 +118,16 @@ class Aggregate:
 
 
 def urgency_at(load: float) -> float:
-    """Return how much `Aggregate` should heed deadlines at a load (intervals asked for per probe there is): the less load, the more."""
+    """Return the `urgency` of `Aggregate` at a load (requested intervals per available probe):
+    higher for less load.
+    """
     return 1.0 if load >= 1 else min(1.0 / max(load, 0.05), 8.0)
 
 
 def by_resource(
     candidates: Iterable[tuple[Standing, Interval]], ranking: Ranking, now: int
 ) -> list[tuple[tuple[float, int, int], int]]:
-    """Return resources with what decides between them, the best first."""
+    """Return resources with their sort keys, the best first."""
     best: dict[int, tuple[float, int, int]] = {}
     for standing, interval in candidates:
         score = ranking.score(standing, interval, now)
@@ -135,12 +143,12 @@ def by_resource(
 
 
 Budget: TypeAlias = int | Sequence[int]
-"""Probes an instant: one number, or one for each instant from 1 on (C_1 … C_K)."""
+"""Probes per instant: one number, or one for each instant from 1 on (C_1 … C_K)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeOutcome:
-    """What was probed at instants 1 … K, which CEIs were captured, and what that is worth."""
+    """The probes at instants 1 … K, the captured CEIs, and their worth."""
 
     probes: tuple[tuple[int, ...], ...]
     captured: tuple[bool, ...]
@@ -155,8 +163,9 @@ class ProbeOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Online:
-    """A policy: a ranking; with `preemptive` False CEIs that were probed already come before all others; with `drops_dead` False even CEIs
-    that cannot be captured any more are served, as the paper never says not to. `heeds_load` lets `Aggregate` weigh deadlines by load.
+    """A policy: a ranking; with `preemptive` False already probed CEIs come first; with
+    `drops_dead` False even CEIs that can no longer be captured are served, as the paper does not
+    exclude it. `heeds_load` lets `Aggregate` weigh deadlines by load.
     """
 
     ranking: Ranking
@@ -165,7 +174,9 @@ class Online:
     heeds_load: bool = False
 
     def run(self, ceis: Sequence[Cei], instants: int, budget: Budget) -> ProbeOutcome:
-        """Return what this policy makes of CEIs it learns of one by one. Raises ValueError for a budget of another length."""
+        """Return the result of this policy on CEIs revealed one by one. Raise ValueError for a
+        budget of another length.
+        """
         run = _ProbeRun(self, ceis, by_instant(budget, instants))
         return run.outcome(tuple(run.step(now) for now in range(1, instants + 1)))
 
@@ -218,7 +229,9 @@ class _ProbeRun:
         return tuple(chosen)
 
     def _ranking(self, candidates: Sequence[tuple[Standing, Interval]], capacity: int) -> Ranking:
-        """Return the ranking, with deadlines weighed by how many probes the open intervals ask for in the time they have."""
+        """Return the ranking, with deadlines weighed by the ratio of requested to available
+        probes.
+        """
         ranking = self._policy.ranking
         if not self._policy.heeds_load or not isinstance(ranking, Aggregate) or not candidates or not capacity:
             return ranking
@@ -227,7 +240,7 @@ class _ProbeRun:
         return replace(ranking, urgency=urgency_at(load))
 
     def outcome(self, probes: tuple[tuple[int, ...], ...]) -> ProbeOutcome:
-        """Return the account."""
+        """Return the result."""
         return ProbeOutcome(
             probes,
             tuple(standing.captured >= standing.cei.threshold for standing in self._all),
@@ -237,7 +250,7 @@ class _ProbeRun:
 
 
 def capture(ceis: Sequence[Cei], probes: Sequence[Sequence[int]]) -> float:
-    """Return what any schedule of probes at instants 1, 2, … is worth."""
+    """Return the worth of any schedule of probes at instants 1, 2, …."""
     probed = {(resource, now) for now, resources in enumerate(probes, start=1) for resource in resources}
     total = 0.0
     for one in ceis:
@@ -250,7 +263,7 @@ def capture(ceis: Sequence[Cei], probes: Sequence[Sequence[int]]) -> float:
 
 
 def best(ceis: Sequence[Cei], instants: int, budget: Budget) -> float:
-    """Return the most that any schedule is worth, by trying all: for small instances."""
+    """Return the worth of the optimal schedule, by exhaustive search: for small instances."""
     budgets = by_instant(budget, instants)
     resources = [
         sorted({i.resource for one in ceis for i in one.intervals if i.start <= now <= i.end})
@@ -289,7 +302,9 @@ def _waits(standing: Standing, now: int) -> bool:
 
 
 def by_instant(budget: Budget, instants: int) -> Sequence[int]:
-    """Return the probes of each instant from 1 on. Raises ValueError for a budget of another length."""
+    """Return the probes of each instant from 1 on. Raise ValueError for a budget of another
+    length.
+    """
     if isinstance(budget, int):
         return [budget] * instants
     if len(budget) != instants:

@@ -1,1 +1,3 @@
-"""How a crawler shares out its polls: rates that are best under a budget, and instants for them (papers 002's baselines and what came since)."""
+"""How a crawler distributes its polls: optimal rates under a budget, and instants for them (papers
+002's baselines and successors).
+"""

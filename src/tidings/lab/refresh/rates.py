@@ -1,7 +1,8 @@
-"""Rates of looking that are best for a given rate of change, importance and budget (scheduling §3, §6).
+"""Optimal polling rates for given rates of change, importances and budget (scheduling §3, §6).
 
-Δ is a page's rate of change, μ its importance, ρ the rate at which it is polled, Σ c·ρ the budget. Each optimum is where the gain of one
-more poll is the same everywhere, the *price*; it is found by bisection. Rates share one unit of time. Arrays are in the order of pages.
+Δ is a page's rate of change, μ its importance, ρ its polling rate, Σ c·ρ the budget. At each
+optimum the gain of one more poll is the same everywhere, the *price*; it is found by bisection.
+Rates share one unit of time. Arrays are in the order of pages.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ _EXACT = 1e-13
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Allocation:
-    """The rate at which each page is polled, and what one more poll would bring anywhere."""
+    """The polling rate of each page, and the gain of one more poll anywhere."""
 
     rates: Floats
     price: float
 
 
 def freshness(changes: Floats, looks: Floats) -> Floats:
-    """Return the share of time in which pages polled at fixed intervals are fresh: (f/λ)(1 − e^{−λ/f}), 0 without polls (Cho and Garcia-Molina 2000)."""
+    """Return the share of time in which pages polled at fixed intervals are fresh: (f/λ)(1 −
+    e^{−λ/f}), 0 without polls (Cho and Garcia-Molina 2000).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         x = changes / looks
         fresh = -np.expm1(-x) / x
@@ -36,12 +39,13 @@ def freshness(changes: Floats, looks: Floats) -> Floats:
 
 
 def sbr(changes: Floats, budget: float, importance: Floats | float = 1.0, cost: Floats | float = 1.0) -> Allocation:
-    """Return the rates of staleness-based refresh: most freshness at fixed intervals (002 §5; Cho and Garcia-Molina 2000).
+    """Return the rates of staleness-based refresh: most freshness at fixed intervals (002 §5; Cho
+    and Garcia-Molina 2000).
 
-    μ(1 − (1 + x)e^{−x})/λ = c·price with x = λ/f. Pages that change too quickly to be worth it are given up.
+    μ(1 − (1 + x)e^{−x})/λ = c·price with x = λ/f. Pages that change too quickly are abandoned.
 
     Args:
-        changes: Changes of each page a day.
+        changes: The changes of each page a day.
         budget: What all polls of a day may cost.
         importance: Of each page, or of all.
         cost: Of a poll of each page, or of all.
@@ -55,16 +59,19 @@ def sbr(changes: Floats, budget: float, importance: Floats | float = 1.0, cost: 
 
 
 def azar(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Allocation:
-    """Return memoryless rates of most freshness Σ μρ/(ρ + Δ): ρ = (√(μΔ/price) − Δ)⁺ (Azar et al., PNAS 2018)."""
+    """Return memoryless rates of most freshness Σ μρ/(ρ + Δ): ρ = (√(μΔ/price) − Δ)⁺ (Azar et al.,
+    PNAS 2018).
+    """
     mu = _spread(importance, changes)
     dearest = float(np.max(mu / np.maximum(changes, 1e-300)))
     return _price(lambda price: memoryless(changes, mu, price), budget, np.ones_like(changes), dearest)
 
 
 def lambda_crawl(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Allocation:
-    """Return the rates of least harmonic penalty −Σ μ ln(ρ/(ρ + Δ)): ρ = ½(−Δ + √(Δ² + 4μΔ/price)) (Kolobov et al., NeurIPS 2019).
+    """Return the rates of least harmonic penalty −Σ μ ln(ρ/(ρ + Δ)): ρ = ½(−Δ + √(Δ² + 4μΔ/price))
+    (Kolobov et al., NeurIPS 2019).
 
-    No page is given up.
+    No page is abandoned.
     """
     mu = _spread(importance, changes)
     return _price(
@@ -75,10 +82,12 @@ def lambda_crawl(changes: Floats, budget: float, importance: Floats | float = 1.
 def polite_lambda_crawl(
     changes: Floats, budget: float, hosts: Ids, limits: Floats, importance: Floats | float = 1.0
 ) -> Allocation:
-    """Return LambdaCrawl's rates where each host h takes `limits[h]` looks at most (Kolobov et al., SIGIR 2019).
+    """Return LambdaCrawl's rates if each host h takes at most `limits[h]` polls (Kolobov et al.,
+    SIGIR 2019).
 
-    One price for all, and a surcharge for every host that is full. `hosts` are numbers from 0 on. If all hosts together take less than
-    the budget, all are full and the price is 0.
+    One price for all, and a surcharge for every full host. `hosts` are numbers from 0 on. If all
+    hosts together take less than the `budget`, all are full and the price is 0. `changes` and
+    `importance` are as in `sbr`.
     """
     mu = _spread(importance, changes)
     asked = np.bincount(hosts, weights=(changes > 0) & (mu > 0), minlength=len(limits)) > 0
@@ -93,9 +102,12 @@ def polite_lambda_crawl(
 
 
 def host_prices(changes: Floats, importance: Floats, hosts: Ids, limits: Floats, cost: Floats | float = 1.0) -> Floats:
-    """Return for each host the price at which LambdaCrawl's rates for its pages are its limit, 0 where they never are so many.
+    """Return for each host the price at which LambdaCrawl's rates for its pages reach its limit, 0
+    if they never do.
 
-    A host's pages have this price where it is above that of all: the difference is the host's surcharge. `hosts` are numbers from 0 on.
+    A host's pages have this price if it is above the common one: the difference is the host's
+    surcharge. `hosts` are numbers from 0 on; `changes`, `importance` and `cost` are as in `sbr`,
+    `limits` are polls of each host.
     """
     number = len(limits)
 
@@ -114,7 +126,9 @@ def host_prices(changes: Floats, importance: Floats, hosts: Ids, limits: Floats,
 
 
 def allot_observations(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Floats:
-    """Return how likely to look at each change of pages that tell of every one: p = min(1, R·μ/(Δ·Σμ)), water-filled (Kolobov et al., NeurIPS 2019)."""
+    """Return the probability of a poll at each change of pages that report every one: p = min(1,
+    R·μ/(Δ·Σμ)), water-filled (Kolobov et al., NeurIPS 2019).
+    """
     mu = _spread(importance, changes)
     chance = np.zeros_like(changes)
     left = budget
@@ -132,9 +146,10 @@ def allot_observations(changes: Floats, budget: float, importance: Floats | floa
 
 
 def divergence(changes: Floats, age: Floats) -> Floats:
-    """Return U(t) = 1/λ − (t + 1/λ)e^{−λt}, what looking now at staleness has gathered beyond its running cost (Olston and Pandey, WWW 2008).
+    """Return U(t) = 1/λ − (t + 1/λ)e^{−λt}, the gain of a poll at age t beyond its running cost
+    (Olston and Pandey, WWW 2008).
 
-    Looking when it reaches a threshold is optimal; at the ages of `sbr` it is the price.
+    Polling when it reaches a threshold is optimal; at the ages of `sbr` it is the price.
     """
     return np.asarray(worth(changes * age) / changes)
 
@@ -151,7 +166,9 @@ def memoryless(changes: Floats, importance: Floats, price: Floats | float) -> Fl
 
 
 def fresh_wait(changes: Floats, importance: Floats, price: Floats | float) -> Floats:
-    """Return the interval of most freshness at a price: x/λ with μ(1 − (1 + x)e^{−x})/λ = price, inf where no poll is worth it."""
+    """Return the interval of most freshness at a price: x/λ with μ(1 − (1 + x)e^{−x})/λ = price,
+    inf if no poll is worth it.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(importance > 0, price * changes / importance, np.inf)
         return np.where((share < 1) & (changes > 0), wait(np.minimum(share, 1 - 1e-16)) / changes, np.inf)
@@ -163,7 +180,9 @@ def _dearest(changes: Floats, importance: Floats, budget: float) -> float:
 
 
 def _price(rates: Callable[[float], Floats], budget: float, cost: Floats, high: float) -> Allocation:
-    """Return the allocation that spends the budget; `high` is a price at which nobody, or too little, is bought."""
+    """Return the allocation that spends the budget; `high` is a price at which nothing, or too
+    little, is bought.
+    """
     if budget <= 0:
         return Allocation(np.zeros_like(cost), high)
     low = 0.0

@@ -17,17 +17,19 @@ from tidings.scheduling.population import Floats, Ids
 
 
 def staleness(changes: Floats, looks: Floats, period: float) -> Floats:
-    """Return the share of a period in which pages are stale that are polled so often, evenly: 1 + (x/λT)(e^{−λT/x} − 1) (Wolf et al., WWW 2002).
+    """Return the share of a period in which pages with `looks` evenly spaced polls are stale: 1 +
+    (x/λT)(e^{−λT/x} − 1) (Wolf et al., WWW 2002).
 
-    Without polls it is 1, but 0 where nothing changes.
+    Without polls it is 1, but 0 if nothing changes.
     """
     return 1 - freshness(changes, looks / period)
 
 
 def fox(marginal: Callable[[int, int], float], pages: int, looks: int) -> Ids:
-    """Return how often to poll each page so that Σ of what polls bring is largest, `marginal(page, n)` being what the n-th poll brings.
+    """Return the number of polls of each page that maximises the total gain; `marginal(page, n)` is
+    the gain of the n-th poll.
 
-    Greedy, and exact where the n-th poll never brings more than the one before (Fox 1966). Ties go to the lower page.
+    Greedy, and exact if gains never increase with n (Fox 1966). Ties go to the lower page.
     """
     given = np.zeros(pages, dtype=np.int64)
     heap = [(-marginal(page, 1), page) for page in range(pages)]
@@ -40,14 +42,15 @@ def fox(marginal: Callable[[int, int], float], pages: int, looks: int) -> Ids:
 
 
 def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
-    """Return how often to poll each page in a period for the least weighted staleness (EBR, Wolf et al. 2002; 002 §5).
+    """Return the number of polls of each page in a period for the least weighted staleness (EBR,
+    Wolf et al. 2002; 002 §5).
 
-    `weights` are embarrassments: how likely a stale page is irrelevant, times how often it is clicked at.
+    `weights` are embarrassments: the probability that a stale page is irrelevant, times its clicks.
 
     Args:
         changes: Changes of each page in a unit of time.
         weights: The embarrassment of each page.
-        looks: How many polls there are in all.
+        looks: The total number of polls.
         period: Its length, in that unit.
     """
 
@@ -59,10 +62,11 @@ def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
 
 
 def ebr_looks(changes: Floats, weights: Floats, price: float, period: float, most: int) -> Ids:
-    """Return how often each page is polled in a period if every poll costs `price`, up to `most`: what `ebr` gives away at the price of its last poll.
+    """Return the number of polls of each page in a period if every poll costs `price`, up to
+    `most`: the result of `ebr` at the price of its last poll.
 
-    The n-th poll brings less than the one before, so that each page can be asked by itself; the whole number is the one below or above the
-    best frequency that need not be whole.
+    Gains decrease with the number of polls, so that pages are independent; the whole number is next
+    to the real optimum. `changes`, `weights` and `period` are as in `ebr`.
     """
     looks = np.minimum(period / fresh_wait(changes, weights, price * period), most).astype(np.int64)
     looks -= (looks > 0) & (_brings(changes, weights, np.maximum(looks, 1), period) < price)
@@ -71,7 +75,7 @@ def ebr_looks(changes: Floats, weights: Floats, price: float, period: float, mos
 
 
 def _brings(changes: Floats, weights: Floats, number: Ids, period: float) -> Floats:
-    """Return what the poll of this number in a period brings."""
+    """Return the gain of the poll of this number in a period."""
     looks = number.astype(np.float64)
     return np.asarray(weights * (staleness(changes, looks - 1, period) - staleness(changes, looks, period)))
 
@@ -86,10 +90,12 @@ def ideal_instants(given: Ids, period: float) -> list[tuple[float, int]]:
 
 
 def transport(ideal: Sequence[float], slots: Sequence[float]) -> NDArray[np.intp]:
-    """Return for each ideal instant (ascending) the slot that it is moved to, so that Σ |moved| is least; no two share a slot.
+    """Return the slot of each ideal instant (ascending) that minimises Σ |moved|; no two share a
+    slot.
 
-    The transportation step of 002 §5, with equal weights: then an optimum keeps the order, and is found by dynamic programming in
-    O(ideal × slots). A slot that takes several polls is given several times. Raises ValueError if there are too few.
+    The transportation step of 002 §5, with equal weights: then an optimum keeps the order, and is
+    found by dynamic programming in O(ideal × slots). A slot that takes several polls is listed
+    several times. Raises ValueError if there are too few.
     """
     tasks, places = np.asarray(ideal, dtype=np.float64), np.asarray(slots, dtype=np.float64)
     order = np.argsort(places, kind="stable")
@@ -113,9 +119,11 @@ def transport(ideal: Sequence[float], slots: Sequence[float]) -> NDArray[np.intp
 
 
 def cam(chances: Floats, weights: Floats, looks: int) -> list[tuple[int, int]]:
-    """Return (instant, page) of the polls that CAM's resource allocation buys: the `looks` update instants with most W·ρ (Pandey et al., WWW 2003).
+    """Return (instant, page) of the polls that CAM's resource allocation buys: the `looks` update
+    instants with most W·ρ (Pandey et al., WWW 2003).
 
-    `chances[page, j]` is how likely the page changes at instant j. Ties go to the earlier instant, then to the lower page. Ascending.
+    `chances[page, j]` is the probability that the page changes at instant j. Ties go to the earlier
+    instant, then to the lower page. Ascending.
     """
     worth = chances * weights[:, None]
     pages, instants = np.nonzero(worth > 0)
@@ -124,9 +132,10 @@ def cam(chances: Floats, weights: Floats, looks: int) -> list[tuple[int, int]]:
 
 
 def first_come(tasks: Sequence[tuple[int, int]], capacity: int, instants: int) -> list[list[int]]:
-    """Return who is polled at each instant if tasks (instant of release, page) wait in line for `capacity` polls an instant.
+    """Return the polls at each instant if tasks (instant of release, page) queue for `capacity`
+    polls an instant.
 
-    CAM's scheduling step, list scheduling. What is still waiting at the end is not polled.
+    CAM's scheduling step, list scheduling. Tasks still waiting at the end are dropped.
     """
     line = sorted(tasks, reverse=True)
     waiting: list[int] = []
@@ -140,10 +149,11 @@ def first_come(tasks: Sequence[tuple[int, int]], capacity: int, instants: int) -
 
 
 def staler(changes: Floats, gap: Floats, moved: Floats) -> Floats:
-    """Return by how much longer pages of these rates of change are stale if one of their evenly spaced polls is moved, those beside it standing.
+    """Return the additional staleness of pages of these rates if one of their evenly spaced polls
+    is moved, its neighbours fixed.
 
-    A page is stale for g − (1 − e^{−λg})/λ of a gap g on average; moving by m makes one gap longer and the other shorter, which is
-    e^{−λ(g − m)}(1 − e^{−λm})²/λ in all. Moves are at most a gap.
+    A page is stale for g − (1 − e^{−λg})/λ of a gap g on average; moving by m makes one gap longer
+    and the other shorter, which is e^{−λ(g − m)}(1 − e^{−λm})²/λ in total. Moves are at most a gap.
     """
     by = np.minimum(np.abs(moved), gap)
     rate = np.maximum(changes, 1e-300)
@@ -153,11 +163,19 @@ def staler(changes: Floats, gap: Floats, moved: Floats) -> Floats:
 def schedule(
     changes: Floats, weights: Floats, given: Ids, period: float, slots: Sequence[float]
 ) -> list[tuple[float, int]]:
-    """Return (instant, page) of polls in the slots of a period, `given` of them to each page, so that Σ w·(staler by moving) is least; ascending.
+    """Return (instant, page) of polls in the slots of a period, ascending, minimising Σ
+    w·(staleness by moving). Raise ValueError if slots are too few.
 
-    A slot takes one poll; one that takes several is given several times. The costs of moves are those of each poll by itself, so that the problem
-    is an assignment, whose optimum is whole. A move by more than a gap costs one by a gap, and a little for what is beyond. Raises ValueError
-    if slots are too few.
+    A slot takes one poll; one that takes several is listed several times. Each move has its own
+    cost, so that the problem is an assignment, whose optimum is integral. A move by more than a gap
+    costs one by a gap, plus a little for the rest.
+
+    Args:
+        changes: The rate of change of each page.
+        weights: The embarrassment of each page.
+        given: The number of polls of each page.
+        period: The length of the period.
+        slots: The instants of the slots.
     """
     ideal = ideal_instants(given, period)
     if len(ideal) > len(slots):

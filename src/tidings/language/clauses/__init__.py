@@ -1,3 +1,3 @@
-"""From a tree to values: a module a kind of clause, `clause` is what they share, `all_clauses` names them. A clause that is wrong is a problem with its
-place; nothing here looks at other clauses (that is `verify`'s).
+"""From a tree to values: one module per kind of clause; `clause` is shared, `all_clauses` lists
+them. A faulty clause is a problem at its place; combinations of clauses are checked in `verify`.
 """

@@ -1,4 +1,6 @@
-"""All clauses in one table, and how they come together: a sentinel's own, then those of its base, of its tags, and the defaults."""
+"""The table of all clauses, and their combination: a sentinel's own, then those of its base, of its
+tags, and the defaults.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from tidings.model.watch.sentinel import Clauses, Point, Sentinel, Watched
 from tidings.record import replace
 
 Values = dict[str, Any]
-"""What clauses mean, by their word in small letters (`history` for ChangeHistory)."""
+"""The values of clauses, by clause word in lower case (`history` for ChangeHistory)."""
 
 READERS: Mapping[str, Callable[[Node, Any], Any]] = {
     "then": read_then,
@@ -49,11 +51,13 @@ READERS: Mapping[str, Callable[[Node, Any], Any]] = {
     "class": read_class,
     "tags": read_tags,
 }
-"""All clauses beside Monitor, which points at the name of its sentinel."""
+"""All clauses except Monitor, whose faults refer to the name of its sentinel."""
 
 
 def read_clauses(nodes: Sequence[Node], name: Token, clause: Clause) -> Values:
-    """Return what clauses mean, without those that have a fault; `clause.places` gets where each begins. `name` is what E26 points at."""
+    """Return the values of clauses, without faulty ones; `clause.places` gets the start of each.
+    E26 refers to `name`.
+    """
     values: Values = {}
     for node in nodes:
         word, is_nothing = _word(node)
@@ -103,7 +107,7 @@ def _refuse_second(word: str, offset: int, clause: Clause) -> None:
 
 
 def in_order(values: Values) -> Clauses:
-    """Return clauses as a part of the model, in canonical order."""
+    """Return clauses as a model value, in canonical order."""
     return Clauses(tuple((word, values[word]) for word in ORDER if word in values))
 
 
@@ -113,7 +117,9 @@ def reach_of(words: Iterable[str]) -> Reach:
 
 
 def with_defaults(own: Values, groups: Iterable[Clauses]) -> Values:
-    """Return clauses with those that they do not say from the defaults of their tags, the first tag first. To and For are one."""
+    """Return clauses completed by the defaults of their tags, the first tag first. To and For count
+    as one.
+    """
     values = dict(own)
     for group in groups:
         said = dict(group.said)
@@ -125,14 +131,14 @@ def with_defaults(own: Values, groups: Iterable[Clauses]) -> Values:
 
 
 def create(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
-    """Return the sentinel of these clauses on these pages; what they do not say has its default.
+    """Return the sentinel of these clauses on these pages, with defaults for the others.
 
     Args:
         name: The sentinel's name.
         pages: Its pages.
-        values: What its clauses say.
+        values: The values of its clauses.
         zone: The zone of its dates.
-        now: The present (µs); None if nobody asks.
+        now: The present (µs); None if unknown.
     """
     given = _collect_values(values, now)
     for point in ("start", "end"):
@@ -143,14 +149,15 @@ def create(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzinf
 
 
 def inherit(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
-    """Return a sentinel made from another one: its clauses replace those of the base (sentinels §1.3).
+    """Return a sentinel made from another one: its clauses replace those of the base (sentinels
+    §1.3).
 
     Args:
         name: The sentinel's name.
         base: The sentinel that it is made from.
-        values: What its own clauses say.
+        values: The values of its own clauses.
         zone: The zone of its dates.
-        now: The present (µs); None if nobody asks.
+        now: The present (µs); None if unknown.
     """
     life: dict[str, Any] = {}
     if not {"from", "to", "for"} & values.keys():
@@ -162,13 +169,13 @@ def inherit(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: Ins
 
 
 def alter(sentinel: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
-    """Return what a sentinel means when these clauses replace its own.
+    """Return a sentinel with these clauses replacing its own.
 
     Args:
-        sentinel: What it means so far.
-        values: What the new clauses say.
+        sentinel: The sentinel before.
+        values: The values of the new clauses.
         zone: The zone of its dates.
-        now: The present (µs); None if nobody asks.
+        now: The present (µs); None if unknown.
     """
     life: dict[str, Any] = {}
     if {"from", "to", "for", "zone"} & values.keys() and not sentinel.correlated:
@@ -201,7 +208,9 @@ def _life_of(values: Values, now: Instant | None) -> dict[str, Any]:
 
 
 def _keep_life(base: Sentinel, values: Values, zone: tzinfo) -> dict[str, Any]:
-    """Return what is taken over of a base's life when some of it is said anew; dates mean what they say in `zone`."""
+    """Return the inherited parts of a base's life when some of it is replaced; dates are read in
+    `zone`.
+    """
     kept: dict[str, Any] = {"correlated": False}
     if "from" not in values:
         kept["start"] = resolve(base.start, zone)
@@ -215,7 +224,7 @@ def _keep_life(base: Sentinel, values: Values, zone: tzinfo) -> dict[str, Any]:
 
 
 def _fix_end(end: Point, now: Instant | None) -> Point:
-    """Return `To now + 7 day` as the time that it means today, so that it does not move when it is read again."""
+    """Return `To now + 7 day` as a fixed time, so that it does not move when it is parsed again."""
     if end.base != "now" or end.offset <= 0 or now is None:
         return end
     reading = read_date(local_text(now + end.offset, UTC, clock=True))

@@ -1,4 +1,4 @@
-"""What the clauses mean that say how a page is asked for.
+"""The clauses on how a page is requested.
 
 Method, Header, Login, Render and so on.
 """
@@ -41,7 +41,7 @@ from tidings.record import replace
 Node = Tree[Token]
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS", "QUERY")
-"""Methods that can bring a page; HEAD brings none and DELETE takes one away."""
+"""Methods that return a page; HEAD returns none and DELETE removes it."""
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}")
 _SECRET = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
@@ -52,7 +52,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def read_method(node: Node, clause: Clause) -> str:
-    """Return the method in capitals; E41 if it is none that brings a page."""
+    """Return the method in capitals; E41 if it returns no page."""
     token = _last(node)
     method = unquote(token).upper()
     if method not in METHODS:
@@ -61,7 +61,7 @@ def read_method(node: Node, clause: Clause) -> str:
 
 
 def check_header_name(name: Token, clause: Clause) -> str:
-    """Return the name of a header; raises `FaultFoundError` (E41) if it is none."""
+    """Return the name of a header. Raise `FaultFoundError` (E41) for an invalid one."""
     text = unquote(name)
     if not _NAME.fullmatch(text):
         message = f"{name[:40]} is no header name"
@@ -85,7 +85,7 @@ def read_value(node: Node, clause: Clause) -> Value:
 
 
 def read_login(node: Node, clause: Clause) -> Login:
-    """Return how to log in by a form; E22 for an address that no password may be sent to."""
+    """Return a login by a form; E22 for an address to which no password may be sent."""
     parts = parts_of(node)
     url = _of_form(cast("Token", parts["page_of_form"].children[0]), clause)
     user = _value(parts["user"], clause)
@@ -105,7 +105,7 @@ def read_login(node: Node, clause: Clause) -> Login:
 
 
 def _of_form(text: Token, clause: Clause) -> str:
-    """Return an address that may be sent a password: https, or of this machine."""
+    """Return an address to which a password may be sent: https, or this machine."""
     url = unquote(text) if text.type == "STRING" else str(text)
     if not check_address(clause.report, text.start_pos or 0, url):
         raise FaultFoundError
@@ -116,7 +116,9 @@ def _of_form(text: Token, clause: Clause) -> str:
 
 
 def read_proxy(node: Node, clause: Clause) -> Value:
-    """Return the address of a proxy, or the secret that holds it; W14 says who checks addresses then."""
+    """Return the address of a proxy, or its secret; W14 warns that the proxy then resolves
+    names.
+    """
     last = _last(node)
     value = _value(node, clause) if last.type == "STRING" else Value(str(last))
     if not value.is_secret:
@@ -143,7 +145,7 @@ def read_trust(node: Node, clause: Clause) -> str:
 
 
 def read_timeout(node: Node, clause: Clause) -> Duration:
-    """Return the time for all of a request."""
+    """Return the timeout of the whole request."""
     duration = read_positive_duration(cast("Node", node.children[1]), clause)
     if duration > LONGEST_TIMEOUT:
         place = cast("Token", cast("Node", node.children[1]).children[0])
@@ -163,7 +165,7 @@ def read_frames(node: Node, clause: Clause) -> int:
 
 
 def read_render(node: Node, clause: Clause) -> Render:
-    """Return `browser`, whether a picture of each version is kept, and the steps."""
+    """Return `browser`, whether a picture of each version is stored, and the steps."""
     words = {child.type for child in node.children if isinstance(child, Token)}
     found = parts_of(node).get("browser_steps")
     nodes = [] if found is None else [child for child in found.children if isinstance(child, Tree)]
@@ -174,7 +176,7 @@ def read_render(node: Node, clause: Clause) -> Render:
 
 
 def _step(node: Node, clause: Clause) -> BrowserStep:
-    """Return one step; E41 for what no browser can do."""
+    """Return one step; E41 for an impossible one."""
     head = cast("Token", node.children[0])
     verb = cast("StepVerb", head.type.lower())
     parts = parts_of(node)
@@ -202,7 +204,7 @@ def _step(node: Node, clause: Clause) -> BrowserStep:
 
 
 def read_robots(node: Node, clause: Clause) -> str:
-    """Return why robots.txt is not obeyed; W15 says what that means."""
+    """Return why robots.txt is ignored; W15 explains the consequences."""
     token = _last(node)
     reason = " ".join(unquote(token).split())
     if len(reason) < 3:
@@ -224,7 +226,9 @@ def _value(node: Node, clause: Clause) -> Value:
 
 
 def read_secret_name(token: Token, clause: Clause, *, without: str) -> str:
-    """Return the name of a secret; E41 if it can be none. W9 says what is `without` it while it is not set."""
+    """Return the name of a secret; E41 for an invalid one. If it is not set, W9 names what is
+    `without` it.
+    """
     text = unquote(token)
     if not _SECRET.fullmatch(text):
         message = f"{token[:40]} is no name of a secret"
@@ -253,15 +257,17 @@ ASKING_READERS: Mapping[str, Callable[[Node, Any], Any]] = {
     "render": read_render,
     "robots": read_robots,
 }
-"""The clauses that together are a sentinel's `asking`."""
+"""The clauses that form a sentinel's `asking`."""
 
 
 _PLAIN = ("method", "body", "login", "timeout", "trust", "proxy", "frames")
-"""Those of which the meaning is a field of `Asking` by their own name."""
+"""Those whose value is a field of `Asking` of the same name."""
 
 
 def asking(base: Asking, values: Mapping[str, Any]) -> Asking:
-    """Return `base` with what the clauses say put in; all its headers are replaced if there is one. A body alone is sent by POST."""
+    """Return `base` with the values of the clauses; a Header clause replaces all headers. A body
+    without a method is sent by POST.
+    """
     given = {rule: values[rule] for rule in _PLAIN if rule in values}
     if "header" in values:
         given["headers"] = values["header"]

@@ -1,4 +1,6 @@
-"""What every reader of a clause needs: where faults go, what the text may speak of, and the readers of names, numbers and durations."""
+"""Shared by all readers of clauses: the report of faults, the context of the text, and the readers
+of names, numbers and durations.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +24,22 @@ Node = Tree[Token]
 
 _NAME = re.compile(r"[A-Za-z_](?:\w|-(?!-))*")
 MOST = 1_000_000
-"""No count of the language is larger."""
+"""The largest count of the language."""
 
 
 class FaultFoundError(Exception):
-    """The clause has a fault; it is in the report already. Never leaves the language."""
+    """The clause has a fault, which is in the report already. Never leaves the language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What a clause is read with.
+    """The context of reading a clause.
 
-    `names` are those of the sentinel's pages (None: not known, nothing is said about them), `zone` is that of its dates. `secrets` are
-    the names of secrets that are set (None: not known), `files` says whether file: addresses may be watched, `is_stored` that the
-    text was accepted before, so that patterns and selectors need not be tried again. `places` takes where each part stands first.
-    `events` are those of other origin (None: not known).
+    `names` are those of the sentinel's pages (None: unknown and not checked), `zone` is that of its
+    dates. `secrets` are the names of secrets that are set (None: unknown), `files` says whether
+    file: addresses may be watched, `is_stored` that the text was accepted before, so that patterns
+    and selectors are not checked again. `places` gets the first place of each part. `events` are
+    outside events (None: unknown).
     """
 
     report: ProblemReport
@@ -51,46 +54,46 @@ class Clause:
     def fail(
         self, offset: int | None, code: str, message: str, *, expected: str = "", hint: str = ""
     ) -> FaultFoundError:
-        """Note a fault and return the exception that ends the clause.
+        """Record a fault and return the exception that ends the clause.
 
         Args:
             offset: The place in the text; None for the clause's own.
             code: E01 and so on.
             message: What is wrong.
-            expected: What could stand there, empty if that helps nobody.
+            expected: What could stand there, empty if that does not help.
             hint: What to write instead, empty for none.
         """
         self.report.fault(offset or 0, code, message, expected=expected, hint=hint)
         return FaultFoundError(code)
 
     def warn(self, offset: int | None, code: str, message: str, *, hint: str = "") -> None:
-        """Note something worth knowing.
+        """Record a warning.
 
         Args:
             offset: The place in the text; None for the clause's own.
             code: W1 and so on.
-            message: What is worth knowing.
+            message: The warning.
             hint: What to write instead, empty for none.
         """
         self.report.warn(offset or 0, code, message, hint=hint)
 
     def note(self, part: str, offset: int | None) -> None:
-        """Remember where a part of the statement stands first."""
+        """Record the first place of a part of the statement."""
         self.places.setdefault(part, offset or 0)
 
 
 def unquote(text: str) -> str:
-    r"""Return what a STRING says: only `\"` and `\\` are escapes."""
+    r"""Return the value of a STRING: only `\"` and `\\` are escapes."""
     return re.sub(r'\\(["\\])', r"\1", text[1:-1])
 
 
 def bare(name: Token) -> Token:
-    """Return a name without the quotes that it may stand in."""
+    """Return a name without its quotes, if any."""
     return Token("NAME", unquote(name), start_pos=name.start_pos) if name.type == "STRING" else name
 
 
 def read_list(node: Node) -> list[str]:
-    """Return what stands in a list, white space collapsed."""
+    """Return the items of a list, white space collapsed."""
     value = last(node)
     items = value[1:-1].split(",") if value.type == "ANGLE" else [unquote(value)]
     return [" ".join(item.split()) for item in items]
@@ -102,7 +105,7 @@ def last(node: Node) -> Token:
 
 
 def first(node: Node) -> Token:
-    """Return the word that a node begins with."""
+    """Return the first word of a node."""
     begin: Node | Token = node
     while isinstance(begin, Tree):
         begin = begin.children[0]
@@ -110,7 +113,7 @@ def first(node: Node) -> Token:
 
 
 def word_types(node: Node) -> set[str]:
-    """Return the names of the words that stand in a node itself."""
+    """Return the names of the words that are direct children of a node."""
     return {child.type for child in node.children if isinstance(child, Token)}
 
 
@@ -120,14 +123,16 @@ def parts_of(node: Node) -> dict[str, Node]:
 
 
 def check_name(name: Token, clause: Clause) -> str:
-    """Return a name; raises `FaultFoundError` (E04) if it is a word of the language."""
+    """Return a name. Raise `FaultFoundError` (E04) if it is a reserved word."""
     if is_reserved(name):
         raise clause.fail(name.start_pos, "E04", write_reserved_message(name), hint=f"try {name}_1")
     return str(name)
 
 
 def read_new_name(name: Token, clause: Clause, what: str) -> str:
-    """Return a name that may stand in quotes; raises `FaultFoundError` (E04) with the nearest name for a text that is none."""
+    """Return a name that may be quoted. Raise `FaultFoundError` (E04), which suggests a similar
+    valid name, for an invalid one.
+    """
     if name.type != "STRING":
         return check_name(name, clause)
     text = unquote(name)
@@ -140,7 +145,9 @@ def read_new_name(name: Token, clause: Clause, what: str) -> str:
 
 
 def check_page_name(name: Token, clause: Clause) -> str:
-    """Return the name of a page; raises `FaultFoundError` (E27) unless the sentinel has one of that name."""
+    """Return the name of a page. Raise `FaultFoundError` (E27) unless the sentinel has one of that
+    name.
+    """
     name = bare(name)
     if clause.names is not None and name not in clause.names:
         known = f"pages: {', '.join(clause.names)}" if clause.names else f"name a page: Using https://… As {name}"
@@ -149,13 +156,14 @@ def check_page_name(name: Token, clause: Clause) -> str:
 
 
 def read_count(number: Token, clause: Clause, what: str, *, least: int = 1, hint: str = "") -> int:
-    """Return a whole number; raises `FaultFoundError` (E16) for a fraction, and for less than `least`.
+    """Return a whole number. Raise `FaultFoundError` (E16) for a fraction, and for less than
+    `least`.
 
     Args:
-        number: The number as it is written.
+        number: The number as written.
         clause: Takes the fault.
         what: What is counted, for the message.
-        least: The least that makes sense.
+        least: The least valid number.
         hint: What to write instead, empty for none.
     """
     if not number.isdecimal() or not least <= int(number[:20]) <= MOST:
@@ -165,7 +173,9 @@ def read_count(number: Token, clause: Clause, what: str, *, least: int = 1, hint
 
 
 def read_duration(node: Node, clause: Clause) -> Duration:
-    """Return a duration in µs; raises `FaultFoundError` (E05) for nothing and for more than a hundred years."""
+    """Return a duration in µs. Raise `FaultFoundError` (E05) if it is missing or above a hundred
+    years.
+    """
     number, unit = cast("list[Token]", node.children)
     duration = measure(number, unit) if len(number) <= 20 else LONGEST + 1
     if duration > LONGEST:

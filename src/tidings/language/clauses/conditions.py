@@ -1,4 +1,4 @@
-"""What `where` asks of a change: conditions on numbers, on shares and counts, on texts."""
+"""The conditions of `where`: on numbers, on shares and counts, on texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tidings.language.clauses.patterns import read_pattern
 from tidings.model.watch.interest import Condition, Measure, Relation
 
 LARGEST = 1e15
-"""Above it numbers of a page could not be told apart."""
+"""Above it numbers of a page could not be distinguished."""
 
 _YIELDS: Mapping[str, str] = {
     "any": "any change yields text",
@@ -41,15 +41,15 @@ _YIELDS: Mapping[str, str] = {
     "availability": "availability yields a state",
 }
 _NUMBERS = frozenset({"number", "price"})
-"""Change types that yield a number."""
+"""Change types with a number."""
 _STATES = frozenset({"status", "header", "availability"})
-"""Change types that yield one text."""
+"""Change types with one text."""
 _OF_NUMBERS = frozenset({"VALUE", "BECOMES", "IS", "LOWEST", "HIGHEST", "CHANGES", "RISES", "DROPS"})
 _EXTREMES = frozenset({"LOWEST", "HIGHEST"})
 _KNOWN_AGAIN = frozenset({"words", "links", "images", "table", "list", "regex", "items"})
-"""Change types of whose things it is known whether they were there before."""
+"""Change types whose things can be recognized if an earlier version had them."""
 _ANSWERS = frozenset({"status", "header"})
-"""Change types of what a page is answered with."""
+"""Change types on the answer to a request."""
 _BARE = frozenset({"BELOW", "ABOVE", "RELATION", "BETWEEN"})
 """Words that begin a comparison."""
 _RELATIONS: Mapping[str, str] = {"==": "=", "equals": "=", "exactly": "=", "at least": ">=", "at most": "<="}
@@ -71,7 +71,9 @@ _OF_COUNTS = frozenset({"SHARE", "INSERTED", "DELETED", "CHANGED"})
 
 
 def read_conditions(kind: str, where: Node, clause: Clause) -> tuple[Condition, ...]:
-    """Return the conditions that a change of this type must meet; raises `FaultFoundError` (E28) for one that it cannot."""
+    """Return the conditions on a change of this type. Raise `FaultFoundError` (E28) for one that
+    does not apply to it.
+    """
     return tuple(_condition(kind, node, clause) for node in where.children if isinstance(node, Tree))
 
 
@@ -114,9 +116,7 @@ def _never_seen(kind: str, word: Token, clause: Clause) -> Condition:
 
 
 def _extreme(said: str, kind: str, node: Node, clause: Clause) -> Condition:
-    """Return the condition that a number is the lowest or highest of those that were kept of a
-    page.
-    """
+    """Return the condition that a number is the lowest or highest of a page's stored ones."""
     word = first(node)
     if kind == "header":
         message = f'"{word}" asks for values of before, and none are kept of a header'
@@ -127,7 +127,7 @@ def _extreme(said: str, kind: str, node: Node, clause: Clause) -> Condition:
 
 
 def _compare(measure: Measure, node: Node, clause: Clause) -> Condition:
-    """Return a condition whose numbers stand in a comparison."""
+    """Return a condition with numbers in a comparison."""
     amounts = [child for child in node.children if isinstance(child, Tree) and child.data == "amount"]
     numbers = [_number(measure.upper(), amount, clause) for amount in amounts]
     is_percent = any("PERCENT" in word_types(amount) for amount in amounts)
@@ -141,7 +141,9 @@ def _compare(measure: Measure, node: Node, clause: Clause) -> Condition:
 
 
 def _number(measure: str, node: Node, clause: Clause) -> float:
-    """Return the number of a node that stands there with its sign; raises `FaultFoundError` for one that the measure cannot have."""
+    """Return the signed number of a node. Raise `FaultFoundError` for one that the measure cannot
+    have.
+    """
     tokens = {token.type: token for token in node.children if isinstance(token, Token)}
     number = float(tokens["NUMBER"]) * (-1 if tokens.get("SIGN") == "-" else 1)
     _check_number(measure, tokens["NUMBER"], number, clause, is_percent="PERCENT" in tokens)
@@ -152,7 +154,7 @@ def _check_fits(said: str, word: Token, name: str, clause: Clause) -> None:
     if said in _OF_NUMBERS:
         if name not in _NUMBERS | {"header"}:
             hint = 'Monitor number in css ".price" where value < 100'
-            if name == "any":  # a part was named alone
+            if name == "any":  # only a part was named
                 hint = f"write number in before the part, e.g. {hint}"
             raise clause.fail(word.start_pos, "E28", f'"{word}" needs a number, but {_YIELDS[name]}', hint=hint)
     elif said in _OF_COUNTS:

@@ -1,4 +1,4 @@
-"""What the Monitor clause means: change types joined by AND, OR and NOT."""
+"""The Monitor clause: change types joined by AND, OR and NOT."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Expression, Intere
 from tidings.model.watch.sentinel import Lasting
 
 DEEPEST = 50
-"""Parts may be nested this deep."""
+"""The deepest nesting of parts."""
 
 _NEVER_UPDATED = frozenset({"links", "images", "keywords", "regex"})
 _ONLY_UPDATED = frozenset({"price", "availability"})
 _AT_EACH_LOOK = frozenset(
     {"age", "date", "expires", "x-request-id", "x-amz-request-id", "cf-ray", "x-timer", "x-runtime", "server-timing"}
 )
-"""Headers that differ from answer to answer whatever the page does."""
+"""Headers that differ in every answer, independent of the page."""
 
 
 Meaning = tuple[Expression, Duration | None, Lasting | None]
-"""What a Monitor clause means: its expression, its window, and how long what changed must stay."""
+"""The value of a Monitor clause: its expression, its window, and how long a change must last."""
 
 
 def read_monitor(node: Node, sentinel: Token, clause: Clause) -> Meaning:
-    """Return what a Monitor clause means; `sentinel` is the name that E26 points at.
+    """Return the value of a Monitor clause; E26 refers to `sentinel`, the name.
 
     Raises `FaultFoundError`.
     """
@@ -72,7 +72,9 @@ def _lasting(node: Node, clause: Clause) -> Lasting:
 
 
 def never_fires(expression: Expression) -> bool:
-    """Say whether an expression has a NOT that stands alone: at the top, in an OR, or in an AND without a positive part."""
+    """Return whether an expression has a NOT that stands alone: at the top, in an OR, or in an AND
+    without a positive part.
+    """
     match expression:
         case Interest():
             return False
@@ -87,7 +89,9 @@ def never_fires(expression: Expression) -> bool:
 
 
 def joins_plain_types(expression: Expression) -> bool:
-    """Say whether an AND asks for two changes of one page at once, without a condition that shows that it is meant (W8)."""
+    """Return whether an AND asks for two changes of one page at once, without a condition that
+    makes that plausible (W8).
+    """
     match expression:
         case Interest():
             return False
@@ -131,7 +135,7 @@ def _change(node: Node, clause: Clause) -> Interest:
     if kind.data == "selector":  # any change in this part
         given["selector"] = read_selector(kind, clause)
         kind = Tree("any", kind.children)
-    elif kind.data != "header":  # that is also a clause
+    elif kind.data != "header":  # which is also a clause
         clause.note(str(kind.data), first(kind).start_pos)
     if kind.data in _ARGUMENTS:
         given = dict(_ARGUMENTS[kind.data](kind, clause))
@@ -161,7 +165,7 @@ def _change(node: Node, clause: Clause) -> Interest:
 
 
 def _form(kind: str, word: Token, clause: Clause) -> str:
-    """Return in which form things are compared; E28 for one that the change type has not."""
+    """Return the form in which things are compared; E28 for one that the change type lacks."""
     form = word.lower()
     if form not in FORMS.get(kind, ()):
         fitting = " or ".join(name for name, forms in FORMS.items() if form in forms)
@@ -170,7 +174,7 @@ def _form(kind: str, word: Token, clause: Clause) -> str:
 
 
 def _terms(node: Node, clause: Clause) -> Mapping[str, Any]:
-    """Return the keywords or phrases, each once, in the order given; those that are not what they look like are doubted (W3)."""
+    """Return the keywords or phrases, without duplicates, in order; W3 for suspicious ones."""
     items, value = read_list(node), last(node)
     if not all(items):
         noun = "keyword" if node.data == "keywords" else "phrase"

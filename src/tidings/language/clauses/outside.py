@@ -1,4 +1,4 @@
-"""Events of other origin: Create Event and Drop Event."""
+"""Outside events: Create Event and Drop Event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ MOST_WORDS = 100
 
 
 def read_event(node: Node, clause: Clause) -> CreateEvent | DropEvent:
-    """Return what a statement about an event says; raises `FaultFoundError` (E04, E05, E17, E20, E21, E46)."""
+    """Return the value of a statement on an event. Raise `FaultFoundError` (E04, E05, E17, E20,
+    E21, E46).
+    """
     name = cast("Token", node.children[2])
     clause.note("name", name.start_pos)
     check_name(name, clause)
@@ -55,7 +57,7 @@ def _check_path(text: Token, clause: Clause) -> None:
 
 
 def check_words(texts: list[Token], clause: Clause) -> None:
-    """Raise `FaultFoundError` (E47) unless some texts are the words of a command."""
+    """Raise `FaultFoundError` (E47) unless the texts are the words of a command."""
     program = unquote(texts[0])
     if not program or "\0" in "".join(texts):
         raise clause.fail(texts[0].start_pos, "E47", "a command begins with its program", expected='"/usr/bin/uptime"')

@@ -1,4 +1,6 @@
-"""Which part of a page counts, and what follows from a change: Select, Exclude, Transform, Then."""
+"""The selected part of a page, and the consequences of a change: Select, Exclude, Transform,
+Then.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +28,19 @@ from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Then
 
 _SELECTS = re.compile(r"[.#\[][A-Za-z_-]")
-"""How a CSS selector of a class, an id or an attribute begins."""
+"""The beginning of a CSS selector of a class, an id or an attribute."""
 
 
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
 def read_select(node: Node, clause: Clause) -> Selector:
-    """Return the part of the page that counts."""
+    """Return the selected part of the page."""
     return read_selector(cast("Node", node.children[1]), clause)
 
 
 def read_exclude(node: Node, clause: Clause) -> Exclusion:
-    """Return a part of the page, words, or a pattern that do not count."""
+    """Return a part of the page, words, or a pattern to ignore."""
     second = node.children[1]
     if isinstance(second, Tree):
         return read_selector(second, clause)
@@ -49,7 +51,7 @@ def read_exclude(node: Node, clause: Clause) -> Exclusion:
     if second.type == "STRING" and _SELECTS.match(unquote(second)):
         raise clause.fail(second.start_pos, "E06", f"{second} is a selector", hint=f"write Exclude css {second}")
     if second.type == "STRING" and " " in (text := " ".join(unquote(second).split())):
-        return Pattern(_SPECIAL.sub(r"\\\g<0>", text))  # these words in this order, not each of them wherever it stands
+        return Pattern(_SPECIAL.sub(r"\\\g<0>", text))  # these words in this order, not each of them anywhere
     words = tuple(dict.fromkeys(word for text in read_list(node) for word in text.split(" ")))
     if not all(read_list(node)):
         raise clause.fail(last(node).start_pos, "E07", "empty word in the list", hint="remove the extra comma")
@@ -57,7 +59,7 @@ def read_exclude(node: Node, clause: Clause) -> Exclusion:
 
 
 def read_transform(node: Node, clause: Clause) -> tuple[Transform, ...]:
-    """Return the steps of one Transform clause, in the order in which they are done."""
+    """Return the steps of one Transform clause, in order."""
     return tuple(_step(step, clause) for step in node.children if isinstance(step, Tree))
 
 
@@ -76,7 +78,7 @@ def _step(node: Node, clause: Clause) -> Transform:
 
 
 def read_then(node: Node, clause: Clause) -> Then:
-    """Return which pages are looked at when a part has changed, and how soon."""
+    """Return the pages to poll when a part has changed, and how soon."""
     parts = parts_of(node)
     names = [token for token in node.children if isinstance(token, Token) and token.type == "NAME"]
     pages = tuple(dict.fromkeys(check_page_name(name, clause) for name in names))

@@ -17,7 +17,7 @@ from tidings.model.watch.interest import Selector
 
 LONGEST_PATTERN = 10_000
 LARGE_PROGRAM = 10_000
-"""Instructions of RE2 above which a pattern is slow on a large page (W4)."""
+"""The RE2 program size above which a pattern is slow on a large page (W4)."""
 
 _NOT_IN_RE2: Final = re.compile(
     r"(?P<around>\(\?<?[=!])|(?P<back>\\[1-9]|\(\?P=)|(?P<atomic>\(\?>|[*+?}]\+)|(?P<condition>\(\?\()"
@@ -31,9 +31,10 @@ _NOT_IN_RE2_NAMES: Final = {
 
 
 def read_pattern(token: Token, clause: Clause) -> str:
-    """Return the pattern that a STRING or ANGLE holds.
+    """Return the pattern in a STRING or ANGLE.
 
-    Raises `FaultFoundError` (E11, with RE2's words) if it is none; W4 for one that is slow, W16 for one that finds nothing everywhere.
+    Raises `FaultFoundError` (E11, with RE2's message) for an invalid one; W4 for a slow one, W16
+    for one that matches the empty text everywhere.
     """
     pattern = unquote(token) if token.type == "STRING" else token[1:-1]
     if clause.is_stored:
@@ -62,7 +63,7 @@ def _compile(token: Token, pattern: str, clause: Clause) -> Any:
 
 
 def _reason(error: Exception, pattern: str) -> str:
-    """Return what RE2 says without the pattern at its end; it speaks in bytes."""
+    """Return RE2's message without the pattern at its end; it is in bytes."""
     said = error.args[0] if error.args else ""
     if not isinstance(said, bytes):
         return "it cannot be written in UTF-8"
@@ -75,7 +76,7 @@ def _reason(error: Exception, pattern: str) -> str:
 
 LONGEST_SELECTOR = 1_000
 DEEPEST = 20
-"""Brackets may be nested this deep (H-074)."""
+"""The deepest nesting of brackets (H-074)."""
 XPATH_FUNCTIONS = frozenset(
     {
         *("last", "position", "count", "id", "local-name", "namespace-uri", "name"),
@@ -86,7 +87,7 @@ XPATH_FUNCTIONS = frozenset(
         *("and", "or", "div", "mod"),
     }
 )
-"""The core functions of XPath 1.0, its tests of nodes, and the operators that may stand before a bracket."""
+"""The core functions of XPath 1.0, its node tests, and the operators that may precede a bracket."""
 
 _XPATH_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 _XPATH_CALL = re.compile(r"([^\W\d][\w.\-]*(?::[^\W\d][\w.\-]*)?)\s*\(")
@@ -94,7 +95,7 @@ _XPATH_PREFIX = re.compile(r"([^\W\d][\w.\-]*):(?!:)")
 
 
 def read_selector(node: Node, clause: Clause) -> Selector:
-    """Return a selector; raises `FaultFoundError` (E06) if its language does not know it."""
+    """Return a selector. Raise `FaultFoundError` (E06) if its language does not know it."""
     *word, string = cast("list[Token]", node.children)
     selector = Selector(cast("Any", word[0].lower() if word else "css"), unquote(string))
     if clause.is_stored:
@@ -148,7 +149,7 @@ def _xpath(text: str) -> str:
 
 
 def _jsonpath(text: str) -> str:
-    from tidings.document.data.json_query import compile_path  # with its library, for those who write such a selector
+    from tidings.document.data.json_query import compile_path  # with its library, only for users of such a selector
 
     try:
         compile_path(text)

@@ -1,4 +1,4 @@
-"""Whom to tell, when, and what they see: Notify, Errors, Compare, ChangeHistory, Presentation."""
+"""Whom to notify, when, and what is shown: Notify, Errors, Compare, ChangeHistory, Presentation."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from tidings.model.watch.sentinel import Compare, History
 from tidings.model.watch.telling import PLACEHOLDERS, Cap, Channel, Notify, Quiet, Rate, Wording, fill, holes
 
 LONGEST_WORDING = 16_384
-"""Characters of the title and the text of a Notify clause."""
+"""The longest title and text of a Notify clause, in characters."""
 WORDLESS = frozenset({"stream", "dashboard"})
-"""Channels that get records, or nothing, and no words."""
+"""Channels that get records, or nothing, and no wording."""
 CHANNELS = ("email", "webhook", "console", "dashboard", "feed", "stream")
 
 
@@ -49,11 +49,11 @@ _SERVICES = {
     "signal": "signals://HOST/FROM_PHONE/TO_PHONE",
     **dict.fromkeys(("rss", "atom"), "feed"),
 }
-"""Services that people name, and how the language writes them."""
+"""Common names of services, and how the language writes them."""
 
 
 def read_notify(node: Node, clause: Clause) -> Notify:
-    """Return whom to tell and when; mail is accepted with W10."""
+    """Return whom to notify and when; mail is accepted with W10."""
     channels = _channels(node, clause)
     parts = parts_of(node)
     shown_only = all(channel.kind == "dashboard" for channel in channels)
@@ -73,7 +73,9 @@ def read_notify(node: Node, clause: Clause) -> Notify:
 
 
 def _wording(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Wording:
-    """Return the templates of title and text; E49 for a placeholder that there is not, a text that is no JSON, or too much."""
+    """Return the templates of title and text; E49 for an unknown placeholder, invalid JSON, or too
+    long a text.
+    """
     texts = [word for word in node.children if isinstance(word, Token) and word.type == "STRING"]
     has_title = "TITLE" in word_types(node)
     for word in texts:
@@ -123,7 +125,7 @@ def _check_json(text: str, place: Token, clause: Clause) -> None:
 
 
 def read_errors(node: Node, clause: Clause) -> tuple[Channel, ...]:
-    """Return who is told of the errors of a page."""
+    """Return who is notified of the errors of a page."""
     return _channels(node, clause)
 
 
@@ -226,7 +228,7 @@ def read_compare(node: Node, clause: Clause) -> Compare:
 
 
 def read_history(node: Node, clause: Clause) -> History:
-    """Return what is kept of the changes: a number of them, or their age."""
+    """Return which changes are stored: a number of them, or their age."""
     number = cast("Token", node.children[1])
     if "UNIT" not in word_types(node):
         return History(changes=read_count(number, clause, "ChangeHistory", hint="ChangeHistory 90 day keeps by age"))

@@ -1,4 +1,4 @@
-"""When a page is looked at, and how long a sentinel lives: Fetch, During, From, To, For, Zone."""
+"""When a page is polled, and how long a sentinel lives: Fetch, During, From, To, For, Zone."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ from tidings.model.watch.timing import (
 from tidings.record import replace
 
 MIDNIGHT = "24:00"
-"""The end of a day; as the end of a span of time it is written so."""
+"""The end of a day; written so only as the end of a period."""
 WHOLE_DAY: tuple[Clock, Clock] = (0, 0)
 
 
 def read_fetch(node: Node, clause: Clause) -> Fetch:
-    """Return when a page is looked at."""
+    """Return when a page is polled."""
     parts = parts_of(node)
     events = _events([parts[rule] for rule in ("happening", "summons") if rule in parts], clause)
     return FetchOnDemand(events) if "happening" in parts else replace(_read_fetch(node, clause), events=events)
 
 
 def _events(nodes: Iterable[Node], clause: Clause) -> tuple[str, ...]:
-    """Return the events at which a look is due, in their order."""
+    """Return the events that trigger a poll, in order."""
     names: list[str] = []
     for node in nodes:
         for happening in node.find_data("happening"):
@@ -72,7 +72,9 @@ def _events(nodes: Iterable[Node], clause: Clause) -> tuple[str, ...]:
 
 
 def read_event_name(node: Node, clause: Clause) -> str:
-    """Return the event of `event(NAME)`; raises `FaultFoundError` (E20) if there is surely none of that name."""
+    """Return the event of `event(NAME)`. Raise `FaultFoundError` (E20) if there is certainly none
+    of that name.
+    """
     token = cast("Token", node.children[1])
     name = check_name(token, clause)
     if clause.events is not None and not clause.events.exists(name):
@@ -108,7 +110,8 @@ def _read_fetch(node: Node, clause: Clause) -> Fetch:
 
 
 def read_often(node: Node, clause: Clause) -> Duration | tuple[tuple[Clock, ...], Days]:
-    """Return the interval of `daily`, `hourly` or `every day`, or the times and the days of `every day at 08:00` or `mon-fri at 08:00`.
+    """Return the interval of `daily`, `hourly` or `every day`, or the times and the days of `every
+    day at 08:00` or `mon-fri at 08:00`.
 
     Raises `FaultFoundError` (E08) for days without a time, and for a time of an hour.
     """
@@ -150,7 +153,9 @@ def _between(node: Node, clause: Clause) -> tuple[Duration, Duration]:
 
 
 def read_clocks(node: Node, days: Days, clause: Clause) -> tuple[Clock, ...]:
-    """Return times of day, in order; raises `FaultFoundError` (E08) for what is none, and for 24:00 on some days only."""
+    """Return times of day, in order. Raise `FaultFoundError` (E08) for an invalid one, and for
+    24:00 on some days only.
+    """
     if days != DAILY and (midnight := next((token for token in node.children if token == MIDNIGHT), None)) is not None:
         after = days_text(tuple(sorted((day + 1) % 7 for day in days)))
         token = cast("Token", midnight)
@@ -159,7 +164,7 @@ def read_clocks(node: Node, days: Days, clause: Clause) -> tuple[Clock, ...]:
 
 
 def read_times(node: Node, clause: Clause) -> list[Clock]:
-    """Return the times of day that stand in a node; raises `FaultFoundError` (E08) if one is none."""
+    """Return the times of day in a node. Raise `FaultFoundError` (E08) for an invalid one."""
     times: list[Clock] = []
     for token in node.children:
         if isinstance(token, Token) and token.type == "CLOCK":
@@ -171,7 +176,7 @@ def read_times(node: Node, clause: Clause) -> list[Clock]:
 
 
 def read_span_of_day(node: Node, clause: Clause, what: str) -> tuple[Clock, Clock]:
-    """Return two times of day that differ; raises `FaultFoundError` (E14) if they do not."""
+    """Return two different times of day. Raise `FaultFoundError` (E14) if they are equal."""
     begin, end = read_times(node, clause)
     clocks = [token for token in node.children if isinstance(token, Token) and token.type == "CLOCK"]
     if (sign := next((child for child in node.children if child == "+"), None)) is not None:
@@ -185,7 +190,7 @@ def read_span_of_day(node: Node, clause: Clause, what: str) -> tuple[Clock, Cloc
 
 
 def read_weekdays(node: Node | None) -> Days:
-    """Return the days of the week that are named; daily if none are."""
+    """Return the named days of the week; daily if there are none."""
     if node is None:
         return DAILY
     return read_days(str(day) for day in node.children if cast("Token", day).type == "DAYS")
@@ -203,7 +208,7 @@ def read_during(node: Node, clause: Clause) -> tuple[Opening, ...]:
 
 
 def read_point(node: Node, clause: Clause) -> Point:
-    """Return a point in time; a date is read in the sentinel's zone."""
+    """Return a point in time; dates are read in the sentinel's zone."""
     point = cast("Node", node.children[1])
     if point.data == "first_change":
         clause.note("first_change", first(point).start_pos)
@@ -258,7 +263,7 @@ def read_span(node: Node, clause: Clause) -> Duration:
 
 
 def read_zone(node: Node, clause: Clause) -> str:
-    """Return the name of a time zone; raises `FaultFoundError` (E18) if there is none of that name."""
+    """Return the name of a time zone. Raise `FaultFoundError` (E18) for an unknown one."""
     name = cast("Token", node.children[1])
     if zone_of(name) is None:
         expected = f"an IANA name such as {nearest_zone(name)}"

@@ -26,14 +26,15 @@ WATCH: Mapping[str, tuple[ChangeLife, Urgency]] = {
     "BULLETIN": (ChangeLife("forever"), Urgency("window", 0)),
     "TICKER": (ChangeLife("overwrite"), Urgency("window", 0)),
 }
-"""The four extreme scenarios of paper 000, Figures 2 and 3: changes append or overwrite, timeliness is critical (a window of 0) or is
-not. archive: "a searchable resume database"; front page: "front-page news stories for long term archival"; bulletin: "Internet
-security bulletins, health risk alerts"; ticker: "stock market price fluctuations, online auction maximum bid".
+"""The four extreme scenarios of paper 000, Figures 2 and 3: changes append or overwrite, timeliness
+is critical (a window of 0) or is not. archive: "a searchable resume database"; front page:
+"front-page news stories for long term archival"; bulletin: "Internet security bulletins, health
+risk alerts"; ticker: "stock market price fluctuations, online auction maximum bid".
 """
 
 
 def read_importance(node: Node, clause: Clause) -> float:
-    """Return how much a page matters: 0 < w ≤ 1 (W_i of paper 000)."""
+    """Return the importance of a page: 0 < w ≤ 1 (W_i of paper 000)."""
     number = cast("Token", node.children[1])
     weight = float(number)
     if not 0 < weight <= 1:
@@ -43,7 +44,7 @@ def read_importance(node: Node, clause: Clause) -> float:
 
 
 def read_urgency(node: Node, clause: Clause) -> Urgency:
-    """Return how the worth of a change falls with the delay of its capture."""
+    """Return how the worth of a change decreases with the delay of its capture."""
     mode: Any = cast("Token", node.children[1]).lower()
     duration = parts_of(node).get("duration")
     if duration is None:
@@ -73,6 +74,6 @@ def read_class(node: Node, clause: Clause) -> str:
 
 
 def read_tags(node: Node, clause: Clause) -> tuple[str, ...]:
-    """Return the tags, each once, in the order given."""
+    """Return the tags, without duplicates, in order."""
     names = [read_new_name(cast("Token", name), clause, "a tag") for name in node.children[1:]]
     return tuple(dict.fromkeys(names))

@@ -1,6 +1,7 @@
-"""Why a piece of text does not follow the grammar, said so that people can mend it (sentinels §1.6).
+"""Why a piece of text does not follow the grammar, as a helpful message (sentinels §1.6).
 
-A fault is an offset and what the grammar would have taken there; the rules below are tried in order, the most telling first.
+A fault is an offset and what the grammar would accept there; the rules below are tried in order,
+the most specific first.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ _LONGEST_FOUND = 60
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Where a piece stops being understood, the terminals that could stand there, and whether the piece ended too early."""
+    """The place of a syntax fault, the terminals that could stand there, and whether the piece
+    ended too early.
+    """
 
     offset: int
     expected: frozenset[str]
@@ -68,7 +71,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """All that the rules look at: what was found, what stands before it in the piece, what could have stood there."""
+    """The input of the rules: what was found, the text before it in the piece, what could have
+    stood there.
+    """
 
     piece: Piece
     fault: Fault
@@ -76,25 +81,27 @@ class _Scene:
     before: Sequence[Lexeme]
     report: ProblemReport
     line: str = ""
-    """what was probably meant, as the language says it"""
+    """the suggested line, in the language"""
 
     @property
     def word(self) -> str:
-        """What was found, as a message shows it."""
+        """Return what was found, as a message shows it."""
         return "" if self.found is None else self.found.text[:_LONGEST_FOUND]
 
     @property
     def shown(self) -> str:
-        """The beginning of a message."""
+        """Return the beginning of a message."""
         return "found the end of the text" if self.found is None else f'found "{self.word}"'
 
     @property
     def is_foreign(self) -> bool:
-        """Whether what was found belongs to the next clause, so that something is missing before it."""
+        """Return whether what was found belongs to the next clause, so that something is missing
+        before it.
+        """
         return self.fault.at_end or self.found is None
 
     def last(self, back: int = 1) -> str:
-        """Return a word before the fault, in small letters, or an empty text."""
+        """Return a word before the fault, in lower case, or an empty text."""
         return self.before[-back].text.lower() if len(self.before) >= back else ""
 
     def tell(self, code: str, message: str, *, expected: str = "", hint: str = "", offset: int | None = None) -> bool:
@@ -112,7 +119,7 @@ def explain(text: str, piece: Piece, fault: Fault, report: ProblemReport, line: 
         piece: The piece that cannot be read.
         fault: Where reading ended, and what could have followed.
         report: Takes the fault.
-        line: What was probably meant, empty if nobody knows.
+        line: The suggested line, empty if there is none.
     """
     found = next(lexemes(text, fault.offset), None)
     before = tuple(lexemes(text, piece.start, min(fault.offset, piece.end)))
@@ -145,7 +152,7 @@ def _strange_character(scene: _Scene) -> bool:
 
 
 def _word_as_name(scene: _Scene) -> bool:
-    """A word of the language stands where a name belongs, and what follows makes no sense."""
+    """Report a reserved word in place of a name, if what follows makes no sense."""
     name, leading = scene.last(), scene.last(2)
     if not is_reserved(name) or leading not in {"sentinel", "using", "as", "of", "check"}:
         return False
@@ -259,7 +266,7 @@ def _statement(scene: _Scene) -> bool:
 
 
 def _other(scene: _Scene) -> None:
-    """Say what the grammar would take."""
+    """Report what the grammar would accept."""
     spelled = _spell(scene.fault.expected)
     hint = did_you_mean(scene.word, spelled)
     expected = _write_expected(scene.fault.expected)

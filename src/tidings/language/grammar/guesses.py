@@ -1,7 +1,7 @@
-"""What people write that the language does not read, and the line to write instead.
+"""Common inputs that the language does not read, and the line to write instead.
 
-A guess is rewritten by all rules that match, in order. The result is offered only if the grammar reads it, so that no hint is itself a fault.
-Texts in quotes are not rewritten.
+A guess is rewritten by all matching rules, in order. The result is offered only if the grammar
+reads it, so that no hint is itself faulty. Quoted texts are not rewritten.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 Rewrite = str | Callable[[re.Match[str]], str]
 
 LONGEST = 400
-"""Characters of a text that is taken for a guess."""
+"""The longest text that is guessed, in characters."""
 
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _NUMBERS = {
@@ -115,7 +115,7 @@ _CLAUSES: tuple[tuple[str, Rewrite], ...] = (
     ),
     (r"^trigger(?:\s+(?:on|text|word))?\s+(?=\")", "Monitor phrase "),
     (r"^(?=(?:price|number|text|links|images|items|keywords?|phrases?|availability|status)(?:\s|$))", "Monitor "),
-    # another word for a clause
+    # a synonym of a clause
     (
         (r"^(?:check|fetch|poll)\s+(?:every\s+|on\s+|only\s+|only\s+on\s+)*((?:mon|tue|wed|thu|fri|sat|sun|"
         r"week|daily)[\w-]*)?\s*(?:only\s+)?(?:between\s+|from\s+)?(\d{1,2}(?::\d\d)?(?:\s?[ap]m)?)\s*(?:-|to|"
@@ -303,7 +303,7 @@ def _statements() -> tuple[tuple[re.Pattern[str], Rewrite], ...]:
 
 
 def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
-    """Yield what a guess may mean; what the grammar does not read of that is no answer.
+    """Yield possible meanings of a guess; the caller drops those that the grammar does not read.
 
     Args:
         guess: A clause or a statement that the grammar does not read.
@@ -328,7 +328,9 @@ def lines_for(guess: str, *, is_statement: bool = False) -> Iterator[str]:
 
 
 def _header(found: re.Match[str]) -> str:
-    """Return a header with its value, or with a secret for what nobody should write into a statement."""
+    """Return a header with its value, or with a secret for a value that should not be in a
+    statement.
+    """
     if found[1].lower() in _SECRET_HEADERS or "$" in found[2]:
         return f'Header "{found[1]}" secret "NAME"'
     return f'Header "{found[1]}" "{found[2]}"'

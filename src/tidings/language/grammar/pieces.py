@@ -1,4 +1,6 @@
-"""A text cut at the words that begin statements and clauses, so that one fault does not hide the others."""
+"""Split a text at the words that begin statements and clauses, so that one fault does not hide the
+others.
+"""
 
 from __future__ import annotations
 
@@ -21,28 +23,28 @@ _LEXEME = re.compile(
 )
 _LISTING = frozenset({"keyword", "keywords", "phrase", "phrases", "words", "regex", "expression"})
 _LIST = re.compile(r"\s*<[^<>\"\n]*>")
-"""A list after one of these words holds any words, those of clauses too."""
+"""A list after one of these words may contain any words, even those of clauses."""
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _OF_CONDITION = re.compile(r"for\s+(?:at\s+least|\d+\s+checks?|the\s+first\s+time)\b", re.IGNORECASE)
-"""`for` where it says how long a change must stay: no clause."""
+"""`for` where it says how long a change must last: not a clause."""
 _NAMING = frozenset(
     {
         *("sentinel", "event", "using", "as", "of", "check"),
         *(word.lower() for word in STATEMENTS if word not in {"Create", "Defaults"}),
     }
 )
-"""Words after which a name comes: no cut there, whatever the name."""
+"""Words before a name: no cut there, whatever the name."""
 _JOINED = frozenset({("errors", "to"), ("transform", "drop"), (",", "drop"), ("defaults", "for")})
 """Pairs of words of which the second begins nothing."""
 _BEFORE_TYPE = frozenset({"monitor", "and", "or", "not", ",", "("})
-"""What a change type stands after: `header` is one there, and no clause."""
+"""What precedes a change type: `header` is one there, and not a clause."""
 _STATEMENTS = frozenset(word.lower() for word in STATEMENTS)
 _CLAUSES = frozenset(word.lower() for word in (*CLAUSES, *SYNONYMS))
 
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A word, text, address or mark as it stands in the text, from `start` to `end`.
+    """A word, text, address or mark in the text, from `start` to `end`.
 
     `kind` is `word`, `string`, `url`, `mark` or `open`: a text that does not end on its line.
     """
@@ -55,7 +57,9 @@ class Lexeme:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the text from `start` to `end`; `word` is the clause or statement word it begins with, else empty."""
+    """A part of the text from `start` to `end`; `word` is its leading clause or statement word,
+    else empty.
+    """
 
     word: str
     start: int
@@ -63,14 +67,16 @@ class Piece:
 
 
 def lexemes(text: str, start: int = 0, end: int | None = None) -> Iterator[Lexeme]:
-    """Yield what stands in a part of the text, comments left out."""
+    """Yield the lexemes of a part of the text, without comments."""
     for found in _LEXEME.finditer(text, start, len(text) if end is None else end):
         if found.lastgroup != "comment":
             yield Lexeme(found.lastgroup or "", found.group(), found.start(), found.end())
 
 
 def split_text(text: str) -> Iterator[tuple[Piece, ...]]:
-    """Yield the statements of a text, each as its head and its clauses; texts, addresses and names are never cut."""
+    """Yield the statements of a text, each as its head and its clauses; texts, addresses and names
+    are never split.
+    """
     pieces: list[Piece] = []
     word, start = "", 0
     before, last = "", ""

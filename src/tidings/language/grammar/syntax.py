@@ -1,4 +1,4 @@
-"""From text to trees: the grammar, and what to do when a text does not follow it."""
+"""From text to trees: the grammar, and recovery from syntax faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tidings.language.words import STATEMENTS, closest, either
 from tidings.record import dataclass
 
 FEWEST = 8
-"""So many statements are worth the while."""
+"""The least number of statements for which this pays off."""
 _STATEMENT = re.compile(
     r"""\s* (?P<whole> Create \s+ Sentinel \s+ (?P<name> [A-Za-z_](?:\w|-(?!-))* ) \s+ Using \s+ (?P<url> https?://[^\s"<>,;]+ )
         (?P<clauses> (?: \s (?: (?! \bCreate\s+Sentinel\b | -- ) [^;"<] )* )? ) ) (?: (?: ; (?=\s|\Z) )+ \s* | \Z | (?=Create\s) )""",
@@ -31,7 +31,9 @@ _STATEMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A statement as it stands, from `start` to `end`: its name, its address, and its clauses, which begin at `clauses_start`."""
+    """A raw statement, from `start` to `end`: its name, its address, and its clauses, which begin
+    at `clauses_start`.
+    """
 
     name: Token
     url: Token
@@ -42,7 +44,9 @@ class Span:
 
 
 def spans(text: str) -> list[Span] | None:
-    """Return the statements of a text; None if it does not take part, or if fewer than half of them have the clauses of another."""
+    """Return the raw statements of a text; None if it is not of that form, or if fewer than half of
+    them share clauses.
+    """
     found: list[Span] = []
     at = 0
     while at < len(text):
@@ -62,7 +66,9 @@ Node = Tree[Token]
 
 @dataclass(frozen=True, slots=True)
 class Compound:
-    """A statement with clauses as it stands: Create, Alter or Defaults, as `head` says; `whole` is False when a part could not be read."""
+    """A statement with clauses: Create, Alter or Defaults, by `head`; `whole` is False if a part
+    could not be read.
+    """
 
     head: Node
     clauses: tuple[Node, ...]
@@ -80,21 +86,23 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """A Create statement of this name whose beginning could not be read."""
+    """A Create statement of this name with an unreadable head."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class EventPart:
-    """Create Event or Drop Event as it stands."""
+    """A Create Event or Drop Event statement."""
 
     node: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A Create statement that says of another page what `model` says: its clauses are the same, `shift` further on. `read` reads it itself."""
+    """A Create statement with the clauses of `model` for another page, `shift` further on in the
+    text. `read` parses it by itself.
+    """
 
     span: Span
     model: Compound
@@ -105,14 +113,18 @@ class Alike:
 Part = Compound | Order | Unclear | EventPart | Alike
 
 _HEADS = {"create": "head", "alter": "alter_head", "defaults": "defaults_head"}
-"""Words that begin a statement with clauses, and the rule of its beginning; the others begin an order."""
+"""Words that begin a statement with clauses, and the rule of its head; the others begin an
+order.
+"""
 _ORDERS = frozenset({"enable", "disable", "drop", "confirm"})
 _WHOLE = frozenset({"command", "event", "drop_event"})
-"""Rules of whole statements: no clauses follow."""
+"""Rules of whole statements, without clauses."""
 
 
 def read_syntax(text: str, report: ProblemReport) -> Iterator[Part]:
-    """Yield the statements of a text in order; what cannot be read goes to the report, one fault for each clause."""
+    """Yield the statements of a text in order; unreadable parts go to the report, one fault per
+    clause.
+    """
     if (alike := _alike(text)) is not None:
         yield from alike
         return
@@ -126,12 +138,13 @@ def read_syntax(text: str, report: ProblemReport) -> Iterator[Part]:
 
 @cache
 def _grammar() -> Lark:
-    """Return the parser, made once, when the first text is read."""
+    """Return the parser, made once, on first use."""
     return grammar()
 
 
 def read_part(text: str, piece: Piece, rule: str, report: ProblemReport) -> Any:
-    """Return a piece of a text that is a clause, or the beginning of a statement, or with `command` an `Order`; None if it has a fault.
+    """Return the tree of a piece: a clause, the head of a statement, or with `command` an `Order`;
+    None if it has a fault.
 
     Args:
         text: The whole text.
@@ -159,7 +172,9 @@ def _statements(tree: Node) -> Iterator[Part]:
 
 
 def _alike(text: str) -> list[Compound | Alike] | None:
-    """Return the statements of a text that says the same of many pages; None if it is another, or cannot be read."""
+    """Return the statements of a text that repeats clauses for many pages; None for any other text,
+    or if it cannot be read.
+    """
     found: list[Compound | Alike] = []
     models: dict[str, tuple[Compound, int]] = {}
     for span in spans(text) or ():
@@ -179,7 +194,7 @@ def _alike(text: str) -> list[Compound | Alike] | None:
 
 
 def _one(text: str, span: Span) -> Compound:
-    """Return a statement whose clauses can be read, as it stands."""
+    """Return a statement with readable clauses."""
     tree = _grammar().parse(TextSlice(text, span.start, span.end), start="document")
     return cast("Compound", next(_statements(tree)))
 
@@ -226,7 +241,7 @@ def _by_clause(text: str, pieces: tuple[Piece, ...], report: ProblemReport) -> I
 
 
 def _rule(text: str, head: Piece) -> str:
-    """Return the rule that a statement or its beginning is meant to follow."""
+    """Return the rule that a statement or its head should follow."""
     words = [lexeme.text for lexeme in islice(lexemes(text, head.start, head.end), 3)]
     if head.word in {"create", "drop"} and len(words) > (1 if head.word == "create" else 2):
         meant = closest(words[1], ("Sentinel", "Event")) if head.word == "create" else words[1].capitalize()
@@ -252,16 +267,18 @@ def _piece(text: str, piece: Piece, rule: str, report: ProblemReport) -> Node | 
 
 
 def _line(text: str, piece: Piece, rule: str, fault: Fault) -> str:
-    """Return what a clause that cannot be read was probably meant to be, or what stands behind a clause that ended; empty if nobody knows."""
+    """Return the suggestion for an unreadable clause, or for the text after a clause; empty if
+    there is none.
+    """
     whole, rest = text[piece.start : piece.end], "" if fault.at_end else text[fault.offset : piece.end]
     guesses = [whole, rest] if rule == "clause" else [rest]
-    if rule == "clause" and "UNIT" in fault.expected and rest:  # what follows the unit may be another fault
+    if rule == "clause" and "UNIT" in fault.expected and rest:  # the text after the unit may be another fault
         guesses.append(text[piece.start : next(lexemes(text, fault.offset)).end])
     return next((line for guess in guesses for line in lines_for(guess) if _reads_clauses(line)), "")
 
 
 def _statements_meant(guess: str) -> Iterator[str]:
-    """Yield the statements, or the commands of the terminal, that a text may be that is none."""
+    """Yield the statements, or the shell commands, that an invalid text may mean."""
     text = " ".join(guess.split())
     for line in (*lines_for(text, is_statement=True), *statements_for(text, _clauses_meant)):
         if line.startswith("tidings ") or _reads(line, "document"):
@@ -269,12 +286,12 @@ def _statements_meant(guess: str) -> Iterator[str]:
 
 
 def _clauses_meant(guess: str) -> Iterator[str]:
-    """Yield the clauses that a text may be, the text itself if it is one."""
+    """Yield the clauses that a text may mean, the text itself if it is one."""
     yield from (line for line in (guess, *lines_for(guess)) if _reads(line, "clause"))
 
 
 def _reads_clauses(line: str) -> bool:
-    """Return whether a line is a clause or several."""
+    """Return whether a line is one or more clauses."""
     return _reads(line, "clause") or _reads(f"Create Sentinel x Using https://x.example/ {line}", "document")
 
 
@@ -287,7 +304,9 @@ def _reads(line: str, rule: str) -> bool:
 
 
 def _fault(text: str, piece: Piece, error: UnexpectedInput) -> Fault:
-    """Return where a piece stops being understood and what could stand there; at its end, where the text goes on."""
+    """Return the place of a fault in a piece and what could stand there; at its end, the place
+    where the text continues.
+    """
     state: Any = error.interactive_parser
     expected: frozenset[str] = frozenset(state.accepts())
     offset = error.pos_in_stream
@@ -298,7 +317,7 @@ def _fault(text: str, piece: Piece, error: UnexpectedInput) -> Fault:
 
 
 def _refuse_guess(text: str, head: Piece, line: str, report: ProblemReport) -> None:
-    """Note what was probably meant by a statement that cannot be read."""
+    """Report the suggestion for an unreadable statement."""
     found = next(lexemes(text, head.start))
     report.fault(found.start, "E03", f'found "{found.text[:60]}"', hint=f"write {line}")
 

@@ -1,10 +1,12 @@
-"""The grammar as the tables that lark makes of it, so that a text is read without building them: `sentinel.tables`.
+"""The grammar as prebuilt tables of lark, so that parsing needs no table construction:
+`sentinel.tables`.
 
-`script/docs` writes the file again; a test refuses one that is not what the grammar gives. Made of another grammar or for another
-version of lark it is not used: then the tables are built, which takes longer and gives the same.
+`script/docs` rewrites the file; a test fails if it does not match the grammar. Tables of another
+grammar or lark version are ignored: then the tables are built, which takes longer and gives the
+same.
 
-In the file the tokens of a state that lead to the same are one set, and a state's lexer is made
-when a text first comes to that state: most texts see a tenth of them.
+In the file the tokens of a state with equal effect are one set, and a state's lexer is made on
+first use: most texts use a tenth of them.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _FOLDER = files("tidings.language.grammar")
 
 
 def grammar() -> Lark:
-    """Return the parser: from the tables if they are this lark's, else from the grammar."""
+    """Return the parser: from the tables if they match this lark, else from the grammar."""
     stored = json.loads(zlib.decompress(_FOLDER.joinpath("sentinel.tables").read_bytes()))
     if stored["of"] != _origin():
         return build()
@@ -40,11 +42,11 @@ def grammar() -> Lark:
 
 
 class _StoredParser(LALR_Parser):
-    """The parser of lark, whose table is made of the sets of tokens as they are stored."""
+    """lark's parser, with a table made of the stored sets of tokens."""
 
     @classmethod
     def deserialize(cls, data: Any, memo: Any, *rest: Any) -> _StoredParser:
-        """Return the parser; `rest` is what is called for a rule, and whether lark says more."""
+        """Return the parser; `rest` are the rule callbacks and the debug flag."""
         states: dict[int, dict[str, Any]] = {}
         for number, row in enumerate(data["states"]):
             states[number] = {}
@@ -59,7 +61,7 @@ class _StoredParser(LALR_Parser):
 
 
 class _LateLexer(ContextualLexer):
-    """The lexer of lark, which makes those of single states when a text comes to them."""
+    """lark's lexer, which makes those of single states on first use."""
 
     def __init__(
         self, conf: LexerConf, states: dict[int, Collection[str]], always_accept: Collection[str] = ()
@@ -69,7 +71,7 @@ class _LateLexer(ContextualLexer):
 
 
 class _Lexers(dict[int, AbstractBasicLexer]):
-    """The lexer of each state; states that accept the same tokens have one."""
+    """The lexer of each state; states that accept the same tokens share one."""
 
     def __init__(self, conf: LexerConf, states: Mapping[int, Collection[str]], always: Collection[str]) -> None:
         super().__init__()
@@ -97,7 +99,9 @@ def build() -> Lark:
 
 
 def pack() -> bytes:
-    """Return the tables of the grammar as `sentinel.tables` holds them: the same bytes at every run."""
+    """Return the tables of the grammar as `sentinel.tables` holds them: the same bytes at every
+    run.
+    """
     data, memo = build().memo_serialize([TerminalDef, Rule])
     tables = _in_order(json.loads(json.dumps(data)), json.loads(json.dumps(memo)))
     text = json.dumps({"of": _origin(), "tables": tables}, sort_keys=True, separators=(",", ":"))
@@ -109,12 +113,14 @@ def _text() -> str:
 
 
 def _origin() -> list[object]:
-    """Return what tables are made of: the grammar, by its checksum, and the version of lark."""
+    """Return the origin of the tables: the grammar's checksum, and the version of lark."""
     return [zlib.crc32(_text().encode()), lark.__version__]
 
 
 def _in_order(data: Any, memo: dict[str, Any]) -> dict[str, Any]:
-    """Return tables whose rules, tokens and states are numbered by what they are: lark numbers them as they come to hand."""
+    """Return tables with rules, tokens and states in canonical order: lark numbers them
+    arbitrarily.
+    """
     order = sorted(memo, key=lambda number: json.dumps(memo[number], sort_keys=True))
     numbers = {int(old): new for new, old in enumerate(order)}
     data = _renumber(data, numbers)
@@ -146,7 +152,9 @@ def _in_order(data: Any, memo: dict[str, Any]) -> dict[str, Any]:
 
 
 def _states(starts: dict[str, int], actions: dict[int, list[tuple[str, int, Any]]]) -> dict[int, int]:
-    """Return the new number of each state: as they are reached from the starts, by their tokens in order."""
+    """Return the new number of each state: as they are reached from the starts, by their tokens in
+    order.
+    """
     numbers: dict[int, int] = {}
     waiting = [starts[start] for start in sorted(starts)]
     for state in waiting:

@@ -1,7 +1,9 @@
-"""Wishes: statements of other programs and of plain English, taken apart and put together as statements of the language.
+"""Wishes: statements of other programs and of plain English, rewritten as statements of the
+language.
 
-`watch the price on https://shop.example/ every hour and mail anna@example.org` names a page, and says the rest in parts that each begin with a word of
-time, of people, of tags or of what is watched. Each part is rewritten as a clause (`guesses.clauses_for`); what is none is what to monitor.
+`watch the price on https://shop.example/ every hour and mail anna@example.org` names a page, and
+the rest in parts that each begin with a word on time, receivers, tags or the watched content. Each
+part is rewritten as a clause (`guesses.clauses_for`); the remainder is what to monitor.
 """
 
 from __future__ import annotations
@@ -48,23 +50,26 @@ _SORTS = {
     "page": "any change",
 }
 _WHOLE = re.compile(r"create\s+sentinel\s+\S+\s+using\b", re.IGNORECASE)
-"""A statement whose head is read: what is wrong with its clauses is said clause by clause."""
+"""A statement with a readable head: its faults are reported clause by clause."""
 Clauses = Callable[[str], Iterator[str]]
 
 
 def name_of_host(address: str) -> str:
-    """Return a name for a sentinel on an address that came without one: `shop` for https://www.shop.example/."""
+    """Return a name for a sentinel on an address without one: `shop` for
+    https://www.shop.example/.
+    """
     parts = [part for part in (urlsplit(address).hostname or "page").split(".") if part != "www"]
     name = re.sub(r"[^A-Za-z0-9_]+", "-", parts[-2] if len(parts) > 1 else parts[0]).strip("-")
     return name if re.match(r"[A-Za-z_]", name) and not is_reserved(name) else f"page-{name}"
 
 
 def statements_for(text: str, clauses_for: Clauses) -> Iterator[str]:
-    """Yield the statement that a wish about one address may be; what the grammar does not read of that is no answer.
+    """Yield possible statements for a wish about one address; the caller drops those that the
+    grammar does not read.
 
     Args:
         text: The wish, in one line.
-        clauses_for: Yields what a part may be as a clause, first the part as it is.
+        clauses_for: Yields the possible clauses of a part, first the part itself.
     """
     found = _ADDRESS.search(text)
     if found is None or _WHOLE.match(text) or not (_VERB.match(text) or found.start() == 0 or _NAMED[1].match(text)):
@@ -84,7 +89,7 @@ def statements_for(text: str, clauses_for: Clauses) -> Iterator[str]:
 
 
 def _name(text: str) -> tuple[str, str]:
-    """Return the name that a text gives, empty if it gives none, and the text without it."""
+    """Return the name in a text, empty if there is none, and the text without it."""
     for pattern in _NAMED:
         if found := pattern.search(text):
             name = re.sub(r"\W+", "-", found[1].strip('"')).strip("-")
@@ -98,7 +103,7 @@ def _without_verb(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """Return the parts that a text is made of, each without the words that join them."""
+    """Return the parts of a text, each without its connecting words."""
     parts = (_TRAIL.sub("", _FILL.sub("", part.strip())) for part in _BEGINS.split(text))
     return [part for part in parts if part.strip(' ,;."')]
 

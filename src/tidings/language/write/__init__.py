@@ -1,1 +1,1 @@
-"""From values to the canonical text, which reads back as the same values."""
+"""From values to the canonical text, which parses back to the same values."""

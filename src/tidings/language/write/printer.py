@@ -1,7 +1,8 @@
-"""The canonical text of a statement: ISO dates, one clause a line, clauses of default value left out.
+"""The canonical text of a statement: ISO dates, one clause per line, default clauses left out.
 
-Laws (tested): reading what was printed gives the same statement, and printing what was read of it changes nothing. Of a sentinel
-made from another one all clauses are printed, so that it keeps its meaning whatever becomes of its base.
+Laws (tested): parsing a printed statement gives the same statement, and printing it again the same
+text. Of a sentinel made from another one all clauses are printed, so that it does not depend on its
+base.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from tidings.model.watch.sentinel import (
 __all__ = ["clauses_of", "number_text", "to_text"]
 
 PLAINEST = Sentinel(name="plainest", pages=(), monitor=Interest("any"))
-"""A sentinel that says nothing: all its clauses have their defaults."""
+"""A sentinel with only default clauses."""
 _LIFE = frozenset({"from", "to", "for"})
 
 
 def to_text(statement: Statement) -> str:
-    """Return a statement as the language writes it, without a line end after the last line."""
+    """Return a statement in the language, without a line end after the last line."""
     match statement:
         case Command():
             return f"{statement.verb.capitalize()} {statement.name}{' fresh' if statement.fresh else ''}"
@@ -51,15 +52,16 @@ def to_text(statement: Statement) -> str:
 
 
 def clauses_of(sentinel: Sentinel) -> Clauses:
-    """Return the clauses that say what a sentinel is: those that are not as they would be without them.
+    """Return the clauses of a sentinel that differ from the defaults.
 
-    All of them if it was made from another one, but those of its life only if that is not the life of its base.
+    All of them if it was made from another one, but those of its life only if that differs from its
+    base's.
     """
     return Clauses(tuple(_list_clauses(sentinel, everything=sentinel.base is not None)))
 
 
 def meaning_of(sentinel: Sentinel, word: str) -> Any:
-    """Return what the clause of this word would have to say for a sentinel to be as it is."""
+    """Return the value of a clause of a sentinel."""
     if word in FIELDS:
         return getattr(sentinel, FIELDS[word])
     asked = sentinel.asking
@@ -88,7 +90,9 @@ def _list_clauses(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str
 
 
 def _has_to_say(sentinel: Sentinel, word: str, *, everything: bool) -> bool:
-    """Say whether a clause of the life must be printed: of To and For one, and none of them as nothing unless all is said."""
+    """Return whether a clause of the life must be printed: only one of To and For, and an empty one
+    only if all clauses are printed.
+    """
     if word == "from":
         return everything or sentinel.start != PLAINEST.start
     if word == "for":
@@ -97,7 +101,7 @@ def _has_to_say(sentinel: Sentinel, word: str, *, everything: bool) -> bool:
 
 
 def _is_posted(sentinel: Sentinel, word: str) -> bool:
-    """Say whether this is the Method of a sentinel with a Body, which alone would mean POST."""
+    """Return whether this is the Method of a sentinel with a Body, whose default is POST."""
     return word == "method" and sentinel.asking.body is not None
 
 

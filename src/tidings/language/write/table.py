@@ -1,4 +1,6 @@
-"""The clauses as a table that needs no parser: their order, the fields of `Sentinel` that they fill, what they can take away."""
+"""The table of clauses, usable without the parser: their order, their fields in `Sentinel`, and
+their empty values.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ ASKING: tuple[str, ...] = (
     "proxy",
     "robots",
 )
-"""Clauses that together are a sentinel's `asking`."""
+"""Clauses that form a sentinel's `asking`."""
 
 ORDER: tuple[str, ...] = (
     *("monitor", "then", "select", "exclude", "transform"),
@@ -31,9 +33,9 @@ ORDER: tuple[str, ...] = (
 """The order in which clauses are printed; Watch is printed as Life and Urgency, which it sets."""
 
 GATHERED = frozenset({"then", "exclude", "header", "notify"})
-"""Clauses that may stand more than once; together they are a list."""
+"""Repeatable clauses that are collected into a list."""
 JOINED = frozenset({"transform", "errors"})
-"""Clauses that may stand more than once and are lists already."""
+"""Repeatable clauses that are lists already."""
 
 FIELDS: Mapping[str, str] = {
     "then": "then",
@@ -57,7 +59,9 @@ FIELDS: Mapping[str, str] = {
     "class": "budget_class",
     "tags": "tags",
 }
-"""Clauses and the fields of `Sentinel` that hold them; Monitor fills two, those of how a page is asked for are in `asking`."""
+"""Clauses and their fields in `Sentinel`; Monitor sets two, those of the request are in
+`asking`.
+"""
 
 NOTHING: Mapping[str, Any] = {
     "then": (),
@@ -80,7 +84,7 @@ NOTHING: Mapping[str, Any] = {
     "robots": "",
     "tags": (),
 }
-"""Clauses that can be taken away (`Exclude none`), and what that means."""
+"""Clauses that can be removed (`Exclude none`), and their empty values."""
 
 REACH: Mapping[str, Reach] = {
     **dict.fromkeys(
@@ -91,4 +95,4 @@ REACH: Mapping[str, Reach] = {
     **dict.fromkeys(("monitor", "select", "exclude", "transform", "compare"), "C"),
     **dict.fromkeys(("method", "header", "body", "login", "frames", "render"), "C"),
 }
-"""The class of a change by the user (sentinels §2.2): A at once, B new ticks, C another comparison."""
+"""The class of an alteration (sentinels §2.2): A at once, B new ticks, C another comparison."""

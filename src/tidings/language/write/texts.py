@@ -1,4 +1,4 @@
-"""What each clause means, as the language writes it."""
+"""The text of each clause in the language."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tidings.model.watch.weight import ChangeLife, Urgency
 
 _WORDS: Mapping[str, str] = {"history": "ChangeHistory"}
 _MANY = frozenset({"then", "exclude", "header", "notify"})
-"""Clauses of which a line is written for each member."""
+"""Clauses with one line per member."""
 
 
 def clause_lines(word: str, meaning: Any) -> list[str]:
-    """Return the lines of one clause; what takes away what stood before is `Exclude none`."""
+    """Return the lines of one clause; an empty one is `Exclude none`."""
     begin = _WORDS.get(word, word.capitalize())
     if word in NOTHING and meaning == NOTHING[word]:
         return [f"{begin} none"]
@@ -33,7 +33,9 @@ def clause_lines(word: str, meaning: Any) -> list[str]:
 
 
 def channel_text(channel: Channel) -> str:
-    """Return a channel; the address of an Apprise service says all, written out or as a secret."""
+    """Return a channel; an Apprise service is written by its address only, literal or as a
+    secret.
+    """
     address = f"secret {quote(channel.address)}" if channel.is_secret else channel.address
     if channel.kind == "apprise":
         return address
@@ -41,13 +43,13 @@ def channel_text(channel: Channel) -> str:
 
 
 def page_text(page: Watched) -> str:
-    """Return a page of a sentinel, as the language writes it."""
+    """Return a page of a sentinel in the language."""
     command = f"command {' '.join(map(quote, argv_of(page.url)))}" if is_command(page.url) else page.url
     return command if page.name is None else f"{command} As {page.name}"
 
 
 def source_text(source: EventSource) -> str:
-    """Return where an event comes from, as the language writes it."""
+    """Return the source of an event in the language."""
     words = {"webhook": (), "file": (source.path,), "command": source.argv}[source.origin]
     every = () if source.every is None else (f"every {spell_duration(source.every)}",)
     return " ".join((source.origin, *map(quote, words), *every))
@@ -64,7 +66,7 @@ def _monitor(meaning: tuple[Any, Any, Any]) -> str:
 
 
 def lasting_text(lasting: Lasting) -> str:
-    """Return how long something must stay as the language writes it: `2 checks`, `1 hour`."""
+    """Return how long a change must last in the language: `2 checks`, `1 hour`."""
     if not lasting.checks:
         return spell_duration(lasting.duration)
     return f"{lasting.checks} {'check' if lasting.checks == 1 else 'checks'}"
@@ -168,7 +170,7 @@ def _channels(channels: Iterable[Channel]) -> str:
 
 
 def rate_text(rate: Rate) -> str:
-    """Return when news go, as the language writes it."""
+    """Return a rate in the language."""
     match rate.mode:
         case "every":
             interval = spell_duration(rate.interval) if rate.interval else ""
@@ -183,7 +185,7 @@ def rate_text(rate: Rate) -> str:
 
 
 def compare_text(compare: Compare) -> str:
-    """Return which versions are compared, as the language writes it."""
+    """Return which versions are compared in the language."""
     return f"{compare.mode} {compare.n}" if compare.mode in {"moving", "every"} else compare.mode
 
 
@@ -232,7 +234,7 @@ def _render(render: Render) -> str:
 
 
 def step_text(step: BrowserStep) -> str:
-    """Return how the language writes a step in the browser."""
+    """Return a browser step in the language."""
     place = f"{step.language} {quote(step.place)}" if step.place else ""
     value = "" if step.value is None else _value(step.value)
     match step.verb:

@@ -1,1 +1,3 @@
-"""The same language in YAML: nodes become the clauses of the text form, so that there is one meaning and one place for each fault."""
+"""The same language in YAML: nodes are converted to clauses of the text form, so that meaning and
+fault places are shared.
+"""

@@ -1,4 +1,6 @@
-"""Clauses of the YAML form as pieces of the sentence form: each may be written as the language says it, or as keys and lists."""
+"""Clauses of the YAML form as pieces of the sentence form: each may be written in the language, or
+as keys and lists.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +127,7 @@ def _conditions(node: Node) -> Segments:
 
 
 _COMPARED = re.compile(r"\s*(?:[<>=!]|-?\d|between\b|below\b|above\b)")
-"""How what stands behind `is` begins if it is a comparison."""
+"""The beginning of the text after `is` if it is a comparison."""
 _MEASURES = (
     *("value", "is", "becomes", "lowest", "highest", "share", "inserted", "deleted", "changed"),
     *("changes", "rises", "drops", "contains", "matches", "page has", "page lacks"),
@@ -437,7 +439,9 @@ def _jsonpath(node: Node) -> Segments:
 
 
 def _ignore(node: Node) -> Segments:
-    """Yield what does not count: a text that begins as a selector of a class, an id or an attribute is one."""
+    """Yield what to ignore: a text that begins like a selector of a class, an id or an attribute is
+    one.
+    """
     if is_mapping(node):
         yield from _exclude(node)
         return
@@ -456,7 +460,7 @@ SYNONYMS: Mapping[str, tuple[str, Callable[[Node], Segments]]] = {
     "until": ("to", _as_said),
     "tag": ("tags", join),
 }
-"""Keys that people write for a clause: its word, and what stands behind it."""
+"""Synonyms of clause keys: the clause word, and the reader of its value."""
 
 BODIES: Mapping[str, Callable[[Node], Segments]] = {
     "monitor": _monitor,
@@ -492,4 +496,4 @@ BODIES: Mapping[str, Callable[[Node], Segments]] = {
     "class": _as_said,
     "tags": join,
 }
-"""What stands behind the word of each clause."""
+"""The reader of each clause's value."""

@@ -1,8 +1,9 @@
 """Sentinels as YAML (sentinels §1.7): the same statements, as a list of mappings.
 
-A YAML text is turned, clause by clause, into what the sentence form says and read from there, so that both forms take the same, refuse
-the same with the same words, and mean the same; problems point at their place in the YAML. Anchors are not taken, a number where a
-duration belongs is seconds, an unknown key is an error. `yaml` is loaded with this module.
+A YAML text is converted, clause by clause, to the sentence form and parsed from there, so that both
+forms accept and refuse the same, with the same messages; problems refer to their place in the YAML.
+Anchors are refused, a number as a duration is in seconds, an unknown key is an error. `yaml` is
+loaded with this module.
 """
 
 from __future__ import annotations
@@ -44,33 +45,37 @@ from tidings.model.interval import Duration, Instant
 from tidings.model.watch.sentinel import Clauses, Statement
 
 LARGEST = 1_000_000
-"""Characters of a YAML text at most."""
+"""The longest YAML text, in characters."""
 DEEPEST = 100
 
 _VERBS = ("alter", "defaults", "enable", "disable", "drop", "confirm", "event", "drop_event")
 _PAGES = frozenset({"url", "urls", "page"})
-"""Keys that people write for `pages`."""
+"""Synonyms of the key `pages`."""
 _TAKES = {
     "name": frozenset({"pages", "using"}),
     "alter": frozenset({"pages"}),
     "event": frozenset({"using"}),
     "enable": frozenset({"fresh"}),
 }
-"""What belongs to the beginning of a statement, beside its first key."""
+"""Keys of the head of a statement, beside its first key."""
 _WITH_CLAUSES = frozenset({"name", "alter", "defaults"})
 CLAUSES: tuple[str, ...] = tuple("headers" if word == "header" else word for word in BODIES)
-"""The keys of the clauses: the words of the sentence form, `history` for ChangeHistory, `headers` for all Header clauses."""
+"""The keys of the clauses: the words of the sentence form, `history` for ChangeHistory, `headers`
+for all Header clauses.
+"""
 
 
 def to_yaml(statements: Iterable[Statement]) -> str:
-    """Return statements as a YAML text; what has its default is left out, as the sentence form does."""
+    """Return statements as a YAML text, without default values, as in the sentence form."""
     data = [plain(statement) for statement in statements]
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     return text
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts so that they are read as the same: a line end of Unicode, left bare, would become a blank."""
+    """Writes texts so that they parse back unchanged: a bare Unicode line end would become a
+    blank.
+    """
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - asked of each value
         return True
@@ -99,7 +104,9 @@ def load(
     events: Mapping[str, Iterable[str]] | None = None,
     anew: bool = False,
 ) -> Parsed:
-    """Return the statements of a YAML text, with its problems and warnings at their places; takes what `parser.parse` takes."""
+    """Return the statements of a YAML text, with its problems and warnings at their places;
+    arguments as of `parser.parse`.
+    """
     default = zone_of(zone)
     if default is None:
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
@@ -110,7 +117,7 @@ def load(
 
 
 class _Places(ProblemReport):
-    """A report whose offsets lie in the text that was made of the YAML, and whose places in the YAML itself."""
+    """A report with offsets in the converted text, and places in the YAML."""
 
     def __init__(self) -> None:
         super().__init__("")
@@ -118,7 +125,7 @@ class _Places(ProblemReport):
         self._marks: list[tuple[int, int]] = [(1, 1)]
 
     def add(self, segments: Iterable[Segment]) -> None:
-        """Append pieces of text, each with the node that it stands for."""
+        """Append pieces of text, each with its node."""
         offset, texts = len(self.text), []
         for text, node in segments:
             self._starts.append(offset)
@@ -128,7 +135,7 @@ class _Places(ProblemReport):
         self.text += "".join(texts)
 
     def refuse(self, error: FormError) -> None:
-        """Note what is wrong with the form of a node."""
+        """Record a fault in the form of a node."""
         self.add([(" ", error.node)])
         self.fault(len(self.text) - 1, error.code, error.message, expected=error.expected, hint=error.hint)
 
@@ -158,7 +165,7 @@ def _parts(text: str, report: _Places) -> Iterator[Part]:
 
 
 def _compose(text: str) -> Node | None:
-    """Return the root of a YAML text; raises `FormError` (E43) for what is none, and for anchors."""
+    """Return the root of a YAML text. Raise `FormError` (E43) for invalid YAML, and for anchors."""
     nowhere = ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
     if len(text) > LARGEST:
         raise FormError(nowhere, "E43", f"the text is longer than {LARGEST} characters")
@@ -178,7 +185,7 @@ def _compose(text: str) -> Node | None:
 
 
 def _check_tree(node: Node, seen: set[int], depth: int) -> None:
-    """Refuse a node that stands in two places: a text of a kilobyte could mean gigabytes."""
+    """Raise `FormError` for a node in two places: a kilobyte of text could mean gigabytes."""
     if id(node) in seen:
         raise FormError(node, "E43", "anchors and aliases are not taken", hint="Defaults say what many sentinels share")
     if depth > DEEPEST:
@@ -191,7 +198,7 @@ def _check_tree(node: Node, seen: set[int], depth: int) -> None:
 
 
 def _part(node: Node, report: _Places) -> Part | None:
-    """Return one statement; None if its beginning cannot be read."""
+    """Return one statement; None if its head cannot be read."""
     head, rest, rule = _head(node)
     first = _read(head, rule, node, report)
     if rule in {"event", "drop_event"}:
@@ -212,7 +219,7 @@ def _part(node: Node, report: _Places) -> Part | None:
 
 
 def _bodies(name: str, node: Node, report: _Places) -> Iterator[tuple[str, Node | None]]:
-    """Yield each clause that a key stands for: its word, and the node of what it says (None: it takes away)."""
+    """Yield each clause of a key: its word, and the node of its value (None: removed)."""
     word = "header" if name in {"headers", "header"} else name
     if is_nothing(node) and word in NOTHING:
         yield word, None
@@ -236,7 +243,9 @@ def _line(word: str, body: Node | None, node: Node) -> Segments:
 
 
 def _read(segments: Segments, rule: str, node: Node, report: _Places) -> Any:
-    """Add a piece to the text and return what it is by a rule of the grammar; None if it has a fault."""
+    """Add a piece to the text and return its tree by a rule of the grammar; None if it has a
+    fault.
+    """
     start, place, pieces = len(report.text), node, list[Segment]()
     try:
         for segment in segments:
@@ -250,7 +259,7 @@ def _read(segments: Segments, rule: str, node: Node, report: _Places) -> Any:
 
 
 def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
-    """Return the beginning of a statement, its clauses, and the rule of its beginning."""
+    """Return the head of a statement, its clauses, and the rule of its head."""
     keys = ("name", "pages", *_PAGES, "using", *_VERBS, "fresh", *CLAUSES, "header", *SYNONYMS)
     found = fields(node, keys)
     rest = {name: value for name, value in found.items() if name in CLAUSES or name in SYNONYMS or name == "header"}
@@ -287,7 +296,7 @@ def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
 
 
 def _name_for(pages: Node) -> str:
-    """Return a name that the sentinel of some pages could have."""
+    """Return a suggested name for a sentinel on some pages."""
     first = next(iter(members(pages)), pages)
     return name_of_host(str(first.value) if isinstance(first, ScalarNode) else "")
 

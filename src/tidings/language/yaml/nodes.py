@@ -1,4 +1,4 @@
-"""Nodes of a YAML text: what they hold, and what is wrong with them, at their place."""
+"""Nodes of a YAML text: their values, and their faults with places."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tidings.language.words import did_you_mean, either
 
 Segments = Iterator["str | Segment"]
 Segment = tuple[str, Node]
-"""A piece of the language, and the node that it stands for."""
+"""A piece of the language, and its node."""
 
 
 class FormError(Exception):
-    """A node has another form than it must have; `node` is where. Never leaves the language."""
+    """A node has the wrong form; `node` is where. Never leaves the language."""
 
     def __init__(self, node: Node, code: str, message: str, *, expected: str = "", hint: str = "") -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class FormError(Exception):
 
 
 def scalar(node: Node, expected: str = "a text") -> Segment:
-    """Return what a plain value says, as it is written; raises `FormError` (E45) for a list or mapping."""
+    """Return a plain value as written. Raise `FormError` (E45) for a list or mapping."""
     if not isinstance(node, ScalarNode):
         shown = "a list" if isinstance(node, SequenceNode) else "a mapping"
         raise FormError(node, "E45", f"found {shown}", expected=expected)
@@ -35,21 +35,21 @@ def scalar(node: Node, expected: str = "a text") -> Segment:
 
 
 def string(node: Node) -> Segment:
-    """Return a text as the language quotes it; raises `FormError` (E45) if it does not stand on one line."""
+    """Return a text quoted by the language. Raise `FormError` (E45) if it has several lines."""
     text, _ = scalar(node)
-    if "\n" in text:  # all else the sentence form takes, too
+    if "\n" in text:  # the sentence form accepts everything else, too
         raise FormError(node, "E45", "a text of the language stands on one line", hint="leave line ends out")
     return quote(text), node
 
 
 def duration(node: Node) -> Segment:
-    """Return a duration: a number is seconds, else `10 min`."""
+    """Return a duration: a number is in seconds, else `10 min`."""
     text, _ = scalar(node, "seconds, or a duration such as 10 min")
     return (f"{text} s" if text.replace(".", "", 1).isdecimal() else text), node
 
 
 def members(node: Node) -> Sequence[Node]:
-    """Return the members of a list; one value is a list of one."""
+    """Return the members of a list; a single value is a list of one."""
     return list(node.value) if isinstance(node, SequenceNode) else [node]
 
 
@@ -75,7 +75,8 @@ def list_texts(node: Node) -> Segments:
 def fields(node: Node, allowed: Sequence[str], *, needed: Sequence[str] = ()) -> dict[str, Node]:
     """Return the fields of a mapping.
 
-    Raises `FormError` for what is none (E45), for a field that is not `allowed` (E44), twice (E23) or missing (E25).
+    Raises `FormError` for anything else (E45), for a field that is not `allowed` (E44), repeated
+    (E23) or missing (E25).
     """
     if not isinstance(node, MappingNode):
         shown = "a list" if isinstance(node, SequenceNode) else f'"{node.value}"'
@@ -96,19 +97,19 @@ def fields(node: Node, allowed: Sequence[str], *, needed: Sequence[str] = ()) ->
 
 
 def is_mapping(node: Node) -> bool:
-    """Say whether a node is a mapping."""
+    """Return whether a node is a mapping."""
     return isinstance(node, MappingNode)
 
 
 def is_nothing(node: Node) -> bool:
-    """Say whether a value takes away what stood before: null, none, or an empty list."""
+    """Return whether a value removes a clause: null, none, or an empty list."""
     if isinstance(node, SequenceNode):
         return not node.value
     return isinstance(node, ScalarNode) and (node.tag == "tag:yaml.org,2002:null" or node.value == "none")
 
 
 def is_true(node: Node) -> bool:
-    """Return a truth value; raises `FormError` (E45)."""
+    """Return a truth value. Raise `FormError` (E45) for anything else."""
     text, _ = scalar(node, "true or false")
     if text.lower() not in {"true", "false", "yes", "no"}:
         raise FormError(node, "E45", f'found "{text}"', expected="true or false")

@@ -1,1 +1,3 @@
-"""What was observed: pages, outcomes, versions, changes, and the unit in which one outcome is written. Values without behaviour."""
+"""What was observed: pages, outcomes, versions, changes, and the unit in which one outcome is
+committed.
+"""

@@ -22,7 +22,8 @@ Op = Literal["insert", "delete", "replace", "move"]
 class Edit:
     """Tokens `old_start:old_end` of the old text became tokens `new_start:new_end` of the new one.
 
-    An insert has an empty old range, a delete an empty new range. A move is text found again elsewhere.
+    An insert has an empty old range, a delete an empty new range. A move is text found again
+    elsewhere.
     """
 
     op: Op
@@ -34,7 +35,9 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class ObjectCount:
-    """An object (a link, an image) seen `old` times before and `new` times now; `kind` says of what sort."""
+    """An object (a link, an image) seen `old` times before and `new` times now; `kind` is its
+    type.
+    """
 
     kind: str
     object: str
@@ -44,10 +47,12 @@ class ObjectCount:
 
 @dataclass(frozen=True, slots=True)
 class ObjectPlace:
-    """One occurrence of an object that came (`op` insert) or went (delete): number `number` of `of` on the page where it stands.
+    """One occurrence of an object that was inserted or deleted (`op`): number `number` of `of` on
+    its page.
 
-    `start:end` are its tokens there, of its own frame and part of the page; of an image, which has none, the place between two.
-    `text` is what stands there (of a link, what one clicks), `before` and `after` some words around it.
+    `start:end` are its tokens within its frame and part of the page; an image has no tokens, so its
+    range is empty. `text` is its visible text (the text of a link), `before` and `after` are a few
+    words around it.
     """
 
     kind: str
@@ -64,11 +69,14 @@ class ObjectPlace:
 
 @dataclass(frozen=True, slots=True)
 class EditContext:
-    """Where a text of a change set stands: text `number` (from 0) of its list `of` (`updated`, `inserted`, …).
+    """The context of a text of a change set: text `number` (from 0) of its list `of` (`updated`,
+    `inserted`, …).
 
-    `heading` is the nearest heading above it, `label` what it is the value of (the heads of its row and column, the term of a definition, what
-    stands before a colon), `above` the line above a text that is a short line by itself. `before` and `after` are what stands beside it in its sentence, with the spaces between.
-    `link` is the address of the link that it stands in, `area` the part of the page that is no content (`footer`, `nav`).
+    `heading` is the nearest heading above it. `label` is what it is the value of: the heads of its
+    row and column, the term of a definition, or the text before a colon. `above` is the line above
+    a short line. `before` and `after` are the rest of its sentence, with the spaces between. `link`
+    is the address of the enclosing link, `area` the part of the page that is not content (`footer`,
+    `nav`).
     """
 
     of: str
@@ -84,10 +92,12 @@ class EditContext:
 
 @dataclass(frozen=True, slots=True)
 class EntryNote:
-    """What text `number` (from 0) of list `of` says as an entry of a feed or a list: each part is empty if the entry has none.
+    """What text `number` (from 0) of list `of` says as an entry of a feed or list; missing parts
+    are empty.
 
-    `published` is an instant (µs), None if the entry does not say. `text` is the beginning of what the entry says beside its title. Of an
-    updated entry `edits` are its parts that are others now: (`title`, `text`, `link` or `files`, before, now).
+    `published` is an instant (µs), None if the entry has none. `text` is the beginning of the
+    entry's text without its title. Of an updated entry, `edits` are the parts that differ:
+    (`title`, `text`, `link` or `files`, before, now).
     """
 
     of: str
@@ -102,9 +112,10 @@ class EntryNote:
 
 @dataclass(frozen=True, slots=True)
 class FrameShare:
-    """How much of a change set lies in one frame of a page, or in the page that holds the frames: so many entries of each list.
+    """How many entries of each list of a change set belong to one frame, or to the page that holds
+    the frames.
 
-    The lists of a change set are in the order of its shares, so that the shares cut them up again.
+    The lists of a change set are in the order of its shares, so the counts split them.
     """
 
     url: str
@@ -119,7 +130,9 @@ class FrameShare:
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """An edit that is noise: what stood there, what stands there now, and the mask that says so (a value class, or the id of a place)."""
+    """An edit that is noise: the old text, the new text, and the mask that matched (a value class,
+    or the id of a place).
+    """
 
     old: str
     new: str
@@ -128,14 +141,15 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """All that one comparison found; empty means no change (`bool(change_set)` says so).
+    """The result of one comparison; empty (false) means no change.
 
-    `kinds` are the change types that contributed. `inserted` and `deleted` are runs of words or objects, `updated` pairs
-    (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows, `places` which occurrences
-    of them came or went, as far as is known. `frames` says what lies
-    in which frame, if the page has any; the tokens of such a page are those of its members, one after the other. `masked` are edits
-    beside these that are noise: kept, and not told. `contexts` say of the first texts where they stand, as far as is known, `entries` what the
-    first entries say. `title` is that of the page now, `snapshot` the text that is watched now if a message shows it.
+    `kinds` are the change types that contributed. `inserted` and `deleted` are runs of words or
+    objects, `updated` pairs (old, new), `moved` texts found elsewhere. `edits` index canonical
+    tokens; `objects` are the multiset rows, `places` the known occurrences that were inserted or
+    deleted. `frames` splits the set by frame; the tokens of a page with frames are those of its
+    members, concatenated. `masked` are further edits that are noise: stored, not reported.
+    `contexts` describe the first texts, `entries` the first entries. `title` is the page's title
+    now, `snapshot` the watched text now if a message shows it.
     """
 
     kinds: tuple[str, ...] = ()
@@ -158,7 +172,9 @@ class ChangeSet:
 
 
 def shares(found: ChangeSet) -> Iterator[tuple[FrameShare, ChangeSet]]:
-    """Yield each share of a change set with what lies in it; its edits index the tokens of the whole page."""
+    """Yield each share of a change set with its part of the set; its edits index the tokens of the
+    whole page.
+    """
     names = ("inserted", "deleted", "updated", "moved", "edits", "objects", "places")
     at = dict.fromkeys(names, 0)
     for share in found.frames:
@@ -176,7 +192,7 @@ Note = TypeVar("Note", EditContext, EntryNote)
 
 
 def _shift(notes: Iterable[Note], starts: Mapping[str, int], ends: Mapping[str, int]) -> Iterator[Note]:
-    """Yield the notes of the texts from `starts` to `ends` of each list, numbered from the start."""
+    """Yield the notes of the texts from `starts` to `ends` of each list, renumbered from 0."""
     for one in notes:
         if starts[one.of] <= one.number < ends[one.of]:
             yield replace(one, number=one.number - starts[one.of])
@@ -187,10 +203,11 @@ Verdict = Literal["complete", "partial", "missed", "undecided"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePart:
-    """What one page has to do with it.
+    """The part of one page in a composite change.
 
-    `changed`: the change `change_id`, between two versions. `unchanged`: the page was polled, at `at`, and shows version `to_seq`, titled `title`, as
-    before. `missed`: it was not polled, `reason` says why. `name` is the page's in the sentinel, `url` its address as it was given.
+    `changed`: the change `change_id`, between two versions. `unchanged`: the page was polled at
+    `at` and still shows version `to_seq`, titled `title`. `missed`: it was not polled; `reason`
+    says why. `name` is the page's name in the sentinel, `url` its address as given.
     """
 
     page_id: int
@@ -212,8 +229,9 @@ class PagePart:
 class Composite:
     """The parts of a change, in the order of the sentinel's pages.
 
-    `complete`: all that was asked for is there. `partial`: some of the pages that were to be polled were not; `missed`: none of them
-    was. `undecided`: whether a page that may not have changed did is not known, for nobody polled it in time. `reason` is a sentence.
+    `complete`: every part is there. `partial`: some of the pages that were to be polled were not;
+    `missed`: none of them was. `undecided`: a page was not polled in time, so it is unknown whether
+    it changed. `reason` is a sentence.
     """
 
     verdict: Verdict

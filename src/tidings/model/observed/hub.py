@@ -1,15 +1,15 @@
-"""Hubs: who tells of a feed's news (W3C WebSub §4)."""
+"""Hubs that push news of a feed (W3C WebSub §4)."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 LONGEST: Final = 2_048
-"""Characters of an address."""
+"""The longest address, in characters."""
 
 
 class Hub(NamedTuple):
-    """The address of a hub and that of the feed as the hub knows it; empty where there is none."""
+    """The address of a hub and of the feed's topic at that hub; empty if there is none."""
 
     address: str = ""
     topic: str = ""

@@ -1,4 +1,4 @@
-"""How a fetch ended. Ordinary outcomes are values: `Unchanged | Fetched | Failed`."""
+"""The outcome of a fetch. Ordinary outcomes are values: `Unchanged | Fetched | Failed`."""
 
 from __future__ import annotations
 
@@ -33,22 +33,25 @@ ErrorKind = Literal[
     "disk",
     "damaged",
 ]
-"""Why a page could not be checked. `login`: it was lost. `command`: it failed or did not end.
-`fault`: of Tidings itself.
-`disk`: what came could not be stored. `damaged`: what is stored of the page makes no
-sense. `busy`: 408 425 429 503; `address`: refused
-by the guard."""
+"""Why a poll failed. `login`: the session was lost. `command`: it failed or did not end. `fault`: a
+bug of Tidings. `disk`: the body could not be stored. `damaged`: the stored data of the page is
+inconsistent. `busy`: 408 425 429 503. `address`: refused by the guard.
+"""
 
 Conditions = Literal["", "answered", "refused"]
-"""What became of the validators that were sent: none were, the answer heeds them, or it came only without them."""
+"""The result of the validators: none were sent, the answer took them into account, or it came only
+without them.
+"""
 
 Framing = Literal["length", "chunked", "encoded", "unframed"]
-"""How the end of a body was known. `encoded`: only by the end of its Content-Encoding; `unframed`: only by the connection's end."""
+"""How the end of a body was known. `encoded`: only by the end of its Content-Encoding; `unframed`:
+only by the end of the connection.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What the server gave to ask again with, byte for byte; they save work and never prove change."""
+    """The server's validators, byte for byte; they save work and never prove a change."""
 
     etag: str | None = None
     last_modified: str | None = None
@@ -59,10 +62,10 @@ class Validators:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormLogin:
-    """How to log in by a form before a page is asked for, with the secrets put in.
+    """A form login to perform before the page is requested, with the secrets filled in.
 
-    `secret` is the name of the password's secret, which was set at `set_at`; what is kept of the
-    login is kept by it, by `owner_id`, by the origin of `url` and by `user`.
+    `secret` is the name of the password's secret, set at `set_at`. The session is stored under it,
+    `owner_id`, the origin of `url` and `user`.
     """
 
     url: str
@@ -77,10 +80,10 @@ class FormLogin:
 
 @dataclass(frozen=True, slots=True)
 class PlayedStep:
-    """A step in the browser with its secret put in; `text` is how the language writes it.
+    """A browser step with its secret filled in; `text` is how the language writes it.
 
-    `place` is a selector with its language before it (`css=#more`), empty for the whole page;
-    `wait` is in µs.
+    `place` is a selector prefixed by its language (`css=#more`), empty for the whole page; `wait`
+    is in µs.
     """
 
     text: str
@@ -92,16 +95,18 @@ class PlayedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest:
-    """One page to be asked for; `url` is already rebuilt (contracts §3). `validators` make it conditional.
+    """A request for one page; `url` is already rebuilt (contracts §3). `validators` make it
+    conditional.
 
-    `final_url` is the address that gave the validators, if not `url` itself: they are sent to no other one, since after a redirect
-    elsewhere they would say nothing of the page. Headers, body and `cookies` (those that fit each request) are for the origin of `url`
-    alone. `timeout` is the time for all of it (µs; None: the setting), `trust` the path of a PEM file. `render` is `browser` for a page
-    as a browser shows it, with a picture of it if `screenshot` is set; then validators are not used.
-    `steps` are done in the browser before the page is read.
-    `login` is done first where it has to be; `origins` are those to which redirects may lead (None:
-    any).
-    Without `obey_robots` nobody asks for robots.txt; with `robots_ignored` it is read, for its Crawl-delay alone, at the page's own host.
+    `final_url` is the address that gave the validators, if it is not `url`: they are sent to no
+    other, since after a redirect elsewhere they say nothing about the page. Headers, body and
+    `cookies` (those that match each request) are sent to the origin of `url` only. `timeout` is for
+    the whole request (µs; None: the setting), `trust` the path of a PEM file. With `render`
+    `browser`, the page is rendered, with a picture if `screenshot` is set; validators are then not
+    used. `steps` are performed in the browser before the page is read. `login` is performed first
+    where needed; `origins` are those to which redirects may lead (None: any). Without
+    `obey_robots`, robots.txt is not requested; with `robots_ignored`, it is read at the page's own
+    host, only for its Crawl-delay.
     """
 
     url: str
@@ -127,12 +132,14 @@ SECRET_HEADERS: Final = frozenset(
     """set-cookie set-cookie2 cookie authorization proxy-authorization authentication-info proxy-authentication-info www-authenticate
     proxy-authenticate x-csrf-token x-xsrf-token x-auth-token x-access-token x-api-key x-amz-security-token""".split()
 )
-"""Headers of answers that may hold a secret, in small letters: never kept, compared or told."""
+"""Response headers that may hold a secret, in lower case: never stored, compared or reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged:
-    """304: the server says that the body is the one we have. `fresh`, `pause` and `headers` as in `Fetched`; a header that is not repeated stands."""
+    """304: the body is the stored one. `fresh`, `pause` and `headers` as in `Fetched`; headers that
+    are not repeated keep their values.
+    """
 
     final_url: str
     hops: tuple[str, ...] = ()
@@ -149,15 +156,18 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A whole body: framing and decoders both ended cleanly. `body` is after Content-Encoding, before charset.
+    """A whole body: framing and decoders both ended cleanly. `body` is after Content-Encoding,
+    before charset decoding.
 
-    `fresh` is how long (µs) the server says that this answer stays true, None if it says nothing of it. Of a rendered page `body` is
-    what a browser shows, as HTML in UTF-8, and `screenshot` its picture (WebP), if one was asked for and could be had.
+    `fresh` is the answer's freshness lifetime (µs), None if the server gives none. Of a rendered
+    page, `body` is the DOM as HTML in UTF-8, and `screenshot` its picture (WebP), if one was asked
+    for and could be taken.
 
-    `pause` is how long (µs) the host is to be left alone since its limit of requests is used up, None if it says nothing of that.
-    `conditions` says what became of the request's validators.
+    `pause` is how long (µs) the host must be left alone because its rate limit is used up, None if
+    it gives none. `conditions` is the result of the request's validators.
 
-    `moved` is the address to which permanent redirects (301, 308) led from the page's own, empty if it did not point on for good.
+    `moved` is the target of permanent redirects (301, 308) from the page's own address, empty if
+    there were none.
     """
 
     body: bytes
@@ -177,14 +187,16 @@ class Fetched:
     conditions: Conditions = ""
     screenshot: bytes = b""
     cookies: tuple[Cookie, ...] = ()
-    """what servers have set on the way, where the request has a login"""
+    """cookies that servers set on the way, if the request has a login"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """No body that counts. `reason` is a sentence for people, `retry_after` what the server asked for (µs), if it did.
+    """No usable body. `reason` is a sentence for people, `retry_after` the server's Retry-After
+    (µs), if any.
 
-    `reached` says of a failure of kind `net` that the host was there all the same: it refused, or closed the connection.
+    `reached` says of a failure of kind `net` that the host is up: it refused or closed the
+    connection.
     """
 
     kind: ErrorKind

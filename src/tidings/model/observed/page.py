@@ -1,4 +1,4 @@
-"""A page, its host, and what is known of its state."""
+"""A page, its host, and their known state."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from tidings.record import dataclass
 
 Health = Literal["ok", "shaky", "error"]
 MOVED_SIGHTS: Final = 3
-"""Permanent redirects that were seen in a row after which a page counts as moved for good."""
+"""Consecutive permanent redirects after which a page counts as moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIdentity:
-    """What makes two requests the same page (contracts §3); `key` is the digest of all of it.
+    """What makes two requests the same page (contracts §3); `key` is the digest of all fields.
 
-    `url` is the rebuilt URL without fragment; `given` the address as the user wrote it; `host` the registered domain, or
-    `address:port` for an IP literal. Headers, body and proxy hold plain texts and *references* to secrets, so that rotating a secret
-    changes no page; `owner_id` is set if a secret or a cookie is among them.
+    `url` is the rebuilt URL without fragment, `given` the address as the user wrote it, `host` the
+    registered domain, or `address:port` for an IP literal. Headers, body and proxy hold plain texts
+    and *references* to secrets, so that rotating a secret changes no page; `owner_id` is set if a
+    secret or a cookie is among them.
     """
 
     key: str
@@ -41,8 +42,11 @@ class PageIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """Whether a page looks different each time: how many polls in a row found it so and how many of these came right after another, since when
-    it counts as saturated (None: it does not), and how many polls have found nothing new since (`estimation.saturation`).
+    """Whether a page differs at every poll (`estimation.saturation`).
+
+    How many polls in a row found a difference, how many of these followed directly on another,
+    since when the page counts as saturated (None: it does not), and how many polls have found
+    nothing new since.
     """
 
     looks: int = 0
@@ -53,14 +57,16 @@ class Saturation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageState:
-    """The part of a page's row that polls change. Times are instants, None while it has not happened.
+    """The part of a page's row that polls change. Times are instants, None if it has not happened.
 
-    `body_size` and `body_xxh3` (hex) are gate 0; `last_seq` numbers its versions 1, 2, 3 without a gap. `polled_at` is the last
-    attempt, `checked_at` the last successful poll, `changed_at` the last new version, `text_changed_at` the last change of text.
-    `audited_at` is the last whole answer to an unconditional request. `suspect_*` name a body that is withheld until a second poll
-    agrees with it (quarantine). `fresh_until` is how long the server says that the last good answer stays fresh; while `fresh_doubt` is above 0
-    that is not believed. `health` and `kind` are the state machine of sentinels §5.3, `failures` the failures in a row. `problem` is why its newest version
-    cannot be compared, empty if it can.
+    `body_size` and `body_xxh3` (hex) are gate 0; `last_seq` numbers its versions 1, 2, 3 without a
+    gap. `polled_at` is the last attempt, `checked_at` the last successful poll, `changed_at` the
+    last new version, `text_changed_at` the last change of text. `audited_at` is the last whole
+    answer to an unconditional request. `suspect_*` describe a body that is withheld until a second
+    poll confirms it (quarantine). `fresh_until` is the end of the last good answer's freshness;
+    while `fresh_doubt` is above 0 it is ignored. `health` and `kind` are the state machine of
+    sentinels §5.3, `failures` the consecutive failures. `problem` is why its newest version cannot
+    be compared, empty if it can.
     """
 
     page_id: int
@@ -101,9 +107,10 @@ class PageState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostState:
-    """What is stored of a host so that its limits hold across restarts, and what it is like.
+    """The stored state of a host, so that its limits hold across restarts.
 
-    `unconditional_at` is when it was found that its answers to conditional requests cannot be used; None if nothing speaks against them.
+    `unconditional_at` is when its answers to conditional requests were found unusable; None if they
+    are usable.
     """
 
     name: str

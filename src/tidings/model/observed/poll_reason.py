@@ -1,4 +1,6 @@
-"""Why a page is polled: a value that steers, and that is stored; the sentence for people is made where it is shown (`service/show/reasons`)."""
+"""Why a page is polled: a stored value; the sentence for people is made where it is shown
+(`service/show/reasons`).
+"""
 
 from __future__ import annotations
 
@@ -12,37 +14,39 @@ class Why(StrEnum):
     """The kinds of reasons for a poll; the texts are stored and never change."""
 
     ASKED = "asked"
-    """somebody asked for it"""
+    """a user asked for it"""
     EVENT = "event"
-    """an event of other origin, by its name, asked for it"""
+    """an outside event, by its name, asked for it"""
     EVENT_LATE = "event late"
-    """the same, when its time was over"""
+    """the same, after its time was over"""
     TOGETHER = "together"
-    """a change on another page, with which this one's counts to the end of a window"""
+    """a change on another page, with which this page's change counts until the end of a window"""
     THEN = "then"
-    """a Then, within a time"""
+    """a Then clause, within a time"""
     EXPECTED = "expected"
-    """an update was expected, to be seen within a time"""
+    """a predicted update, to be seen within a time"""
     OVERDUE = "overdue"
-    """the same, when the time was over"""
+    """the same, after the time was over"""
     INTERVAL = "interval"
     """a fixed interval or a time of day"""
     OPENING = "opening"
-    """the same, moved to where the hours of its sentinel begin"""
+    """the same, moved to the start of the sentinel's opening hours"""
     SECOND = "second"
-    """a second poll, to tell noise from news; nobody is told what it brings before the next poll of their own"""
+    """a second poll, to tell noise from a change; its result is reported only by the next scheduled
+    poll
+    """
     CHANGE = "change"
     """the policy's bid"""
     EASED = "eased"
-    """the same, later by a time, since the server said that the page stays fresh"""
+    """the same, later by a time, because the server says that the page stays fresh"""
     SPARE = "spare"
-    """the same, sooner, since the budget has polls to spare"""
+    """the same, sooner, because the budget has polls to spare"""
     FRAME = "frame"
-    """it is a frame of another page; robots.txt is not obeyed for the reason that is named, if one is"""
+    """it is a frame of another page; if robots.txt is ignored, the reason is given"""
     SITEMAP = "sitemap"
     """it is a sitemap"""
     OTHER = ""
-    """what an older version has stored and no kind is known of; the text says it all"""
+    """stored by an older version, of unknown kind; the text is the whole reason"""
 
 
 _OLD: Final = (
@@ -61,14 +65,16 @@ _OLD: Final = (
     ("frame", Why.FRAME),
     ("sitemap", Why.SITEMAP),
 )
-"""How the sentences begin that were stored before kinds were, the longer of two that begin alike first."""
+"""How sentences stored by older versions begin; longer prefixes first."""
 
 _KINDS: Final = {str(why): why for why in Why if why is not Why.OTHER}
 
 
 @dataclass(frozen=True, slots=True)
 class PollReason:
-    """Why a page is polled; `of` is what the sentence names: an event, a length of time. An old one has its `sentence` from the store."""
+    """Why a page is polled; `of` is what the sentence names: an event, a duration. An old one has
+    its stored `sentence`.
+    """
 
     why: Why
     of: str = ""
@@ -76,12 +82,12 @@ class PollReason:
 
     @property
     def stored(self) -> str:
-        """Return the text under which it is stored."""
+        """Return the text that is stored."""
         return self.sentence or (f"{self.why}: {self.of}" if self.of else str(self.why))
 
     @classmethod
     def read(cls, text: str) -> PollReason:
-        """Return the reason that is stored as `text`, also by an older version of Tidings."""
+        """Return the reason stored as `text`, also by an older version of Tidings."""
         kind, _, of = text.partition(": ")
         if kind in _KINDS:
             return cls(_KINDS[kind], of)

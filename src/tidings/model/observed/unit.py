@@ -1,7 +1,8 @@
-"""The unit of work: everything that one outcome writes, built by the service and committed whole (contracts §1).
+"""The unit of work: everything that one outcome writes, built by the service and committed whole
+(contracts §1).
 
-A `Unit` names versions by (page, seq) and events by their place in `events`; the store gives out event numbers inside the commit, so
-that commit order is sequence order.
+A `Unit` names versions by (page, seq) and events by their index in `events`; the store numbers
+events inside the commit, so that commit order is sequence order.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ PollOutcome = Literal["new", "unchanged", "changed", "error", "quarantined"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """The right to one poll: asked for before any request leaves. `budget` is its class: it takes of its tokens and of those of all."""
+    """The right to one poll, charged before any request leaves. `budget` is its class; a poll takes
+    tokens of it and of the total.
+    """
 
     page_id: int
     host: str
@@ -36,7 +39,9 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charged:
-    """A grant that was paid for: `poll_id` is the row that its outcome completes; `at` is when it was charged."""
+    """A grant that was paid for: `poll_id` is the row that its outcome completes, `at` the instant
+    of the charge.
+    """
 
     poll_id: int
     grant: Grant
@@ -62,15 +67,16 @@ class PollRecord:
 
 
 CHANGE: Final = "change"
-"""What is in doubt (`Missing.doubt`) where a change waits for a second poll."""
+"""The value of `Missing.doubt` for a change that waits for a second poll."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """What a subscription looks at and its page did not have (`css ".price"`), as of version `seq` and the sentinel's `revision`.
+    """The selected parts that a page did not have (`css ".price"`), as of version `seq` and the
+    sentinel's `revision`.
 
-    `never` are those among `names` that no version had yet, `doubt` those that one poll alone has missed, at `doubt_at`: the next
-    look says whether they are lost.
+    `never` are those among `names` that no version has had. `doubt` are those missing in one poll
+    only, since `doubt_at`; the next poll decides whether they are lost.
     """
 
     seq: int
@@ -82,18 +88,22 @@ class Missing:
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Return whether it stands for a change that the newest poll found and that waits for a second poll."""
+        """Return whether this is a change that the newest poll found and that waits for a second
+        poll.
+        """
         return CHANGE in self.doubt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CursorMove:
-    """A subscription's cursor after this unit: `base` and `taken` are version numbers of its page (sentinels §4.2).
+    """A subscription's cursor after this unit: `base` and `taken` are version numbers of its page
+    (sentinels §4.2).
 
-    `taken` are the versions that it still needs, `number` is how many it has taken and `seen` the newest of them (0: as `taken` says).
-    `next_tick` is the next tick of a fixed interval, None for on-change. `missing` is what was not there; while all of it is not, the cursor
-    stays where it was last. `remembered` is what the subscription knows beside versions, `learned` what was learned of the worth of its changes; None:
-    as before.
+    `taken` are the versions that it still needs, `number` is how many it has taken and `seen` the
+    newest of them (0: as `taken` says). `next_tick` is the next tick of a fixed interval, None for
+    on-change. `missing` are the parts that were not found; while all are missing, the cursor does
+    not move. `remembered` is the subscription's memory beside versions, `learned` the learned worth
+    of its changes; None: as before.
     """
 
     subscription_id: int
@@ -111,7 +121,9 @@ class CursorMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRow:
-    """A comparison that is owed (`pending`) or was given up (`could_not_compare`), or is settled (`done`: the row goes)."""
+    """A comparison that is `pending`, given up (`could_not_compare`) or `done`, in which case its
+    row is deleted.
+    """
 
     subscription_id: int
     page_id: int
@@ -125,12 +137,15 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRow:
-    """A change found for a subscription. `id` = hash(instance, restore epoch, subscription, from, to, rules).
+    """A change found for a subscription. `id` = hash(instance, restore epoch, subscription, from,
+    to, rules).
 
-    A `partial` one was compared with a nearer version than `Compare moving n` asks for, since there is no older one yet.
+    A `partial` one was compared with a nearer version than `Compare moving n` asks for, since no
+    older one exists yet.
 
-    A `composite` one is made of parts on several pages: subscription, page and versions are those of its latest part, and `found` holds
-    the texts of all. A `quiet` one is not told by itself: it is part of another, or all of it is `noise`.
+    A `composite` one has parts on several pages: subscription, page and versions are those of its
+    latest part, and `found` holds the texts of all. A `quiet` one is not reported by itself: it is
+    part of another, or all of it is `noise`.
     """
 
     id: str
@@ -168,10 +183,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryDraft:
-    """News for one endpoint, with the bytes that every attempt will send.
+    """A message for one endpoint, with the bytes that every attempt sends.
 
-    `events` are places in this unit's `events`; or, for a digest, `first_seq` and `last_seq` are numbers given out before. The store
-    makes the id from (instance, restore epoch, endpoint, first, last).
+    `events` are indexes into this unit's `events`; for a digest, `first_seq` and `last_seq` are
+    numbers assigned earlier. The store makes the id from (instance, restore epoch, endpoint, first,
+    last).
     """
 
     endpoint_id: int
@@ -188,7 +204,7 @@ class DeliveryDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryResult:
-    """How an attempt went: done, to be tried again at `due_at` (None: as before), or dead.
+    """The result of an attempt: done, to be retried at `due_at` (None: as before), or dead.
 
     While it `holds`, later deliveries of its sentinel to its endpoint wait for it.
     """
@@ -204,10 +220,12 @@ class DeliveryResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointMove:
-    """What an attempt at `tried_at` says of an endpoint: failing since when, switched off or not, and why.
+    """The state of an endpoint after an attempt at `tried_at`: failing since when, enabled or not,
+    and why.
 
-    `held_until` is what it asked for itself (Retry-After, 429): nothing is sent there before. An endpoint that `is_back` takes news again
-    after an outage: all that it was to be sent again is due at once. `noticed`: its owner was notified that it takes nothing.
+    `held_until` is what the endpoint asked for (Retry-After, 429): nothing is sent before. If it
+    `is_back` after an outage, all its pending retries are due at once. `noticed`: its owner was
+    notified that it accepts nothing.
     """
 
     endpoint_id: int
@@ -224,8 +242,9 @@ class EndpointMove:
 class SentinelMove:
     """A step in a sentinel's life (sentinels §2).
 
-    `before` is the state that it was decided on; if another process has moved the sentinel meanwhile, the step is none. `revisions` are the
-    sentinels whose clauses it was decided on, with the revision of each; if any has been altered meanwhile, the whole unit is none.
+    `before` is the state on which it was decided; if another process has moved the sentinel since,
+    the step is dropped. `revisions` are the revisions of the sentinels on whose clauses it was
+    decided; if any has been altered since, the whole unit is dropped.
     """
 
     sentinel_id: int
@@ -238,7 +257,7 @@ class SentinelMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timer:
-    """A due instant that must survive a restart: (kind, ref) is unique; `due_at` None takes it away."""
+    """A due instant that survives a restart: (kind, ref) is unique; `due_at` None deletes it."""
 
     kind: str
     ref: int
@@ -258,7 +277,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleState:
-    """The state of a rule of a sentinel, plain JSON; None takes it away."""
+    """The state of a rule of a sentinel, plain JSON; None deletes it."""
 
     sentinel_id: int
     name: str
@@ -267,7 +286,7 @@ class RuleState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
-    """A body that was withheld; both bodies are kept (contracts §4)."""
+    """A body that was withheld; both bodies are stored (contracts §4)."""
 
     page_id: int
     at: Instant
@@ -278,7 +297,9 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True)
 class FrameRow:
-    """A frame that a page names, by the id of its own page row; `told`: people know that it cannot be read."""
+    """A frame that a page names, by the id of its own page row; `told`: its owner was notified that
+    it cannot be read.
+    """
 
     member_id: int
     told: bool = False
@@ -286,7 +307,9 @@ class FrameRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """All that one outcome writes. `epoch` is the poller's; a stale one is refused and nothing is written."""
+    """All that one outcome writes. `epoch` is the poller's; a stale one is refused and nothing is
+    written.
+    """
 
     at: Instant
     epoch: int
@@ -297,11 +320,11 @@ class Unit:
     members: tuple[Member, ...] = ()
     """of `version`, if it has frames"""
     frames: tuple[FrameRow, ...] | None = None
-    """the frames that `page` names from now on, in their order; None: as before"""
+    """the frames that `page` names from now on, in order; None: as before"""
     bodies: tuple[NewBody, ...] = ()
-    """small enough for rows: how they are kept is planned inside the commit"""
+    """small enough for rows: how they are stored is planned inside the commit"""
     blobs: tuple[Blob, ...] = ()
-    """bodies whose keeping was planned before"""
+    """bodies whose storage was planned before"""
     garbage: tuple[str, ...] = ()
     digests: tuple[tuple[int, Digest], ...] = ()
     """(version number of `page`, digest)"""
@@ -318,6 +341,6 @@ class Unit:
     timers: tuple[Timer, ...] = ()
     rules: tuple[RuleState, ...] = ()
     values: tuple[ValueRow, ...] = ()
-    """what sentinels see of `page` now of which the course over time is kept"""
+    """values that sentinels read on `page` now and whose history is stored"""
     answered: tuple[int, ...] = ()
     """ids of `request` rows that this unit's poll answers"""

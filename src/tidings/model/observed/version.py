@@ -14,17 +14,21 @@ from tidings.record import dataclass
 
 
 def version_id(page_id: int, seq: int) -> str:
-    """Return the public id of a version: `PAGE.NUMBER`, so that it is never taken for a number alone."""
+    """Return the public id of a version: `PAGE.NUMBER`, which cannot be mistaken for a number
+    alone.
+    """
     return f"{page_id}.{seq}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One stored body of a page. `seq` counts from 1 without gaps; `sha256` names the blob; consecutive ones differ.
+    """One stored body of a page. `seq` counts from 1 without gaps; `sha256` names the blob;
+    consecutive ones differ.
 
-    With `frames`, how many of the page's frames are part of it, the blob is the list of its members (`member_list`), and all that is
-    said of a body is said of the page that holds the frames. `words` is how many the page had in all. `screenshot` names the blob of its picture, if one was
-    taken. `modified_at` is the server's word (Last-Modified), clamped to the last check and now.
+    With `frames` (how many of the page's frames are included), the blob is the list of its members
+    (`member_list`), and the fields on the body describe the page that holds the frames. `words` is
+    the total count. `screenshot` names the blob of its picture, if one was taken. `modified_at` is
+    the server's Last-Modified, clamped between the last check and now.
     """
 
     page_id: int
@@ -48,9 +52,11 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A part of a version with frames: the page that holds them first, then each frame (contracts §3: composite version).
+    """A part of a version with frames: the page that holds them first, then each frame (contracts
+    §3: composite version).
 
-    `key` and `seq` name the page and its version, `sha256` the body; the holder's own `seq` is 0, for it is described by the version.
+    `key` and `seq` identify the page and its version, `sha256` the body; the holder's own `seq` is
+    0, since the version describes it.
     """
 
     key: str
@@ -59,14 +65,17 @@ class Member:
 
 
 def member_list(members: Iterable[Member]) -> bytes:
-    """Return what a version with frames is named after: a line `key sha256` a member, in their order."""
+    """Return the bytes that name a version with frames: a line `key sha256` per member, in
+    order.
+    """
     return "".join(f"{member.key} {member.sha256}\n" for member in members).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """How the body of `sha256` is kept: a zstd frame in the row or a file under `blobs/`, whole (`base` empty) or as a delta
-    against the blob `base`. `height` bounds the longest chain of deltas that leans on this one, so that no restore is long.
+    """How the body of `sha256` is stored: a zstd frame in the row or a file under `blobs/`, whole
+    (`base` empty) or as a delta against the blob `base`. `height` bounds the longest chain of
+    deltas based on this one, so that no restore is long.
     """
 
     sha256: str
@@ -79,9 +88,10 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class NewBody:
-    """A body that is new, named by its hash, and the former one of its kind, which is kept as a delta against it from now on.
+    """A new body, named by its hash, and its predecessor, which is stored as a delta against it
+    from now on.
 
-    `former` is the hash of that one and `former_size` its bytes; "" and 0: there is none.
+    `former` is the hash of the predecessor and `former_size` its bytes; "" and 0 if there is none.
     """
 
     body: bytes
@@ -92,9 +102,11 @@ class NewBody:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The digests of one extraction of one version, with the version of the rules that made them (contracts §4).
+    """The digests of one extraction of one version, with the version of the rules that made them
+    (contracts §4).
 
-    `text` is the digest of the canonical text; `objects` maps a kind (links, images) to the digest of its multiset.
+    `text` is the digest of the canonical text; `objects` maps a kind (links, images) to the digest
+    of its multiset.
     """
 
     extraction: str
@@ -110,11 +122,12 @@ ReadingKind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What one change type sees of a page as it is.
+    """What one change type reads from a page.
 
-    `label` names it in words of the language (`price`, `number in css ".total"`); `texts` are the first things that it sees, as people read them,
-    of `count` in all. `amount` is the decimal number of the first one, empty if it is none, `unit` its currency. `head` are the names of a table's
-    columns. With a `problem` it could not be read.
+    `label` names it in the words of the language (`price`, `number in css ".total"`). `texts` are
+    the first of `count` values, as people read them. `amount` is the first one as a decimal number,
+    empty if it is none, `unit` its currency. `head` are the column names of a table. `problem` says
+    why it could not be read.
     """
 
     label: str
@@ -129,7 +142,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueRow:
-    """A value that a sentinel sees in version `seq` of a page, at `at` (µs); `amount` and `unit` as in a reading."""
+    """A value that a sentinel reads in version `seq` of a page, at `at` (µs); `amount` and `unit`
+    as in `Reading`.
+    """
 
     sentinel_id: int
     page_id: int

@@ -1,1 +1,3 @@
-"""What a user asks for: a sentinel and its clauses, as values. The language makes them, storage keeps them. Nothing here knows a page's state."""
+"""What a user asks for: a sentinel and its clauses, as values. The language makes them, storage
+stores them. They hold no state of pages.
+"""

@@ -17,12 +17,14 @@ from tidings.model.interval import Duration
 from tidings.record import dataclass
 
 LONGEST_TIMEOUT: Duration = 600_000_000
-"""The longest `Timeout` (µs) that a sentinel may give a request."""
+"""The longest `Timeout` (µs) that a sentinel may set for a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A text written out, or, with `is_secret`, the *name* of a secret whose text is put in when a request leaves."""
+    """A literal text, or, with `is_secret`, the *name* of a secret whose text is filled in when a
+    request leaves.
+    """
 
     text: str
     is_secret: bool = False
@@ -40,9 +42,9 @@ class Header:
 class Login:
     """A login by a form (`Login form …`).
 
-    `url` is the page with the form, `password` the name of the secret, `success` a CSS selector of
-    what only a logged-in page has, empty for "no form with a password". `via` are further origins
-    to which the form may send the password, and where it may lead.
+    `url` is the page with the form, `password` the name of the secret, `success` a CSS selector
+    that matches only when logged in, empty for "no form with a password". `via` are further origins
+    to which the form may send the password, and to which redirects may lead.
     """
 
     url: str
@@ -55,14 +57,16 @@ class Login:
 StepVerb = Literal["click", "fill", "select", "press", "wait", "scroll"]
 MOST_STEPS = 20
 FEWEST_TYPED = 4
-"""Characters of a secret that a step types; a shorter one is in any text and cannot be masked."""
+"""The least length (characters) of a secret that a step types; a shorter one occurs in any text and
+cannot be masked.
+"""
 LONGEST_WAIT: Duration = 60_000_000
 """The longest time (µs) that one step may wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserStep:
-    """What is done in the browser before a page is read (`Render browser steps (…)`).
+    """An action in the browser before a page is read (`Render browser steps (…)`).
 
     `place` is where, in the `language` `css`, `xpath` or `text`; both are empty for the whole page.
     `value` is what is typed, chosen or pressed. `wait` is how long a step waits (µs) that waits for
@@ -77,18 +81,19 @@ class BrowserStep:
 
 
 Render = tuple[str, bool, tuple[BrowserStep, ...]]
-"""What `Render` says: `browser` or nothing, whether a picture is kept, the steps."""
+"""What `Render` says: `browser` or nothing, whether a picture is stored, the steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """How the pages of a sentinel are asked for.
+    """How the pages of a sentinel are requested.
 
-    `timeout` is the time for all of a request (µs; None: the setting), `trust` the path of a PEM file with the certificates to
-    trust, `render` is `browser` or empty, `screenshot` keeps a picture of each rendered version. `frames` is how deep frames are
-    followed (sentinels §5.4): 0 framesets only, 1 nothing, 2 the page and all its frames. `robots_ignored` is why
-    robots.txt is not obeyed, empty if it is. `login` is how to log in first, None if nobody has to.
-    `steps` are done in the browser before the page is read.
+    `timeout` is for the whole request (µs; None: the setting), `trust` the path of a PEM file with
+    trusted certificates, `render` is `browser` or empty, `screenshot` stores a picture of each
+    rendered version. `frames` is how deep frames are followed (sentinels §5.4): 0 framesets only, 1
+    nothing, 2 the page and all its frames. `robots_ignored` is why robots.txt is ignored, empty if
+    it is obeyed. `login` is performed first, None if there is none. `steps` are performed in the
+    browser before the page is read.
     """
 
     method: str = "GET"
@@ -106,7 +111,7 @@ class Asking:
 
 
 PLAIN = Asking()
-"""A GET without anything."""
+"""A plain GET."""
 
 
 class Asks(Protocol):
@@ -134,12 +139,12 @@ class Asks(Protocol):
 
     @property
     def steps(self) -> tuple[BrowserStep, ...]:
-        """Return what is done in the browser."""
+        """Return the browser steps."""
         ...
 
 
 def secret_names(asks: Asks) -> tuple[str, ...]:
-    """Return the names of the secrets that a request needs, each once."""
+    """Return the names of the secrets that a request needs, without duplicates."""
     values = [*(header.value for header in asks.headers), asks.body, asks.proxy]
     if asks.login is not None:
         values += [asks.login.user, Value(asks.login.password, is_secret=True)]
@@ -149,7 +154,7 @@ def secret_names(asks: Asks) -> tuple[str, ...]:
 
 SCHEME: Final = "command:"
 HOST: Final = "command"
-"""What stands for the host of all commands: it has no gap, since nobody is asked."""
+"""The host of all commands: it has no gap, since no server is asked."""
 _PLAIN: Final = "/-_.:=,@+~"
 
 
@@ -159,14 +164,14 @@ def is_command(url: str) -> bool:
 
 
 def url_of(argv: Sequence[str]) -> str:
-    """Return the address of a command, the same for the same words."""
+    """Return the address of a command; equal words give equal addresses."""
     import shlex
 
     return SCHEME + quote(shlex.join(argv), safe=_PLAIN)
 
 
 def argv_of(url: str) -> tuple[str, ...]:
-    """Return the words of the command at an address; raises `ValueError` if it has none."""
+    """Return the words of the command at an address. Raise `ValueError` if it has none."""
     import shlex
 
     argv = tuple(shlex.split(unquote(url[len(SCHEME) :], errors="strict")))

@@ -1,6 +1,7 @@
-"""Which part of a page counts, and how its text is made ready before versions are compared: Select, Exclude, Transform.
+"""Which part of a page counts, and how its text is prepared before versions are compared: Select,
+Exclude, Transform.
 
-In this order: the selected part, without what is excluded, through the transforms one after the other.
+In this order: the selected part, without what is excluded, through the transforms in sequence.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from tidings.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StopWords:
-    """Words that do not count, wherever they stand; case folded (W-20)."""
+    """Words that are ignored everywhere; case folded (W-20)."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Text that does not count: every match of an RE2 pattern."""
+    """Text that is ignored: every match of an RE2 pattern."""
 
     text: str
 
@@ -29,7 +30,7 @@ HIDDEN = Selector(
     "css",
     '[hidden], [style*="display:none" i], [style*="display: none" i], [style*="visibility:hidden" i], [style*="visibility: hidden" i]',
 )
-"""What a page hides until somebody opens it (`Exclude hidden`), as far as the element itself says so: style sheets are not read."""
+"""Elements hidden by their own attributes (`Exclude hidden`); style sheets are not read."""
 
 Exclusion = Selector | StopWords | Pattern
 
@@ -38,9 +39,10 @@ Exclusion = Selector | StopWords | Pattern
 class Transform:
     r"""One step on the lines of the canonical text.
 
-    `keep` and `drop`: the lines with `match` in them; `replace`: every `match` by `replacement`; `sort`: the lines by code point; `unique`:
-    every line once, where it stands first; `fold`: in lower case. `match` is plain text, taken as it is, or with `is_pattern` an RE2 pattern, whose groups
-    `replacement` may name (`\1`).
+    `keep` and `drop`: the lines that contain `match`; `replace`: every `match` by `replacement`;
+    `sort`: the lines by code point; `unique`: only the first of equal lines; `fold`: to lower case.
+    `match` is literal text, or with `is_pattern` an RE2 pattern, whose groups `replacement` may
+    name (`\1`).
     """
 
     verb: Literal["keep", "drop", "replace", "sort", "unique", "fold"]

@@ -1,4 +1,6 @@
-"""What changes are meant: change types, their conditions, and how AND, OR and NOT join them (004 §3.1, §3.4.2)."""
+"""Which changes are asked for: change types, their conditions, and how AND, OR and NOT combine them
+(004 §3.1, §3.4.2).
+"""
 
 from __future__ import annotations
 
@@ -30,20 +32,23 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must hold of a change for it to be told (`where`, sentinels §1.3).
+    """A condition that a change must meet to be reported (`where`, sentinels §1.3).
 
-    `value` holds whenever the number, as the page has it now, stands in `relation` to `number`; `becomes` only when it did not before
-    (the crossing). `is` holds as `value` does, and of what the first check finds; of a state it has
-    `text`. `between` has its end in `upper`; both ends count. `lowest` and `highest` hold of a
-    number below or above all that were seen before, in the `span` (µs) before now if it is not 0.
-    `never seen` holds of things and lines that no version had before. `changes`, `rises`, `drops`
-    measure the difference to the old number, against it if `is_percent`; their relation
-    is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of both versions together: a fraction,
-    in hundredths if `is_percent`. `inserted`, `deleted`, `changed` count objects of the change type, as a part of the old version's if
-    `is_percent`. `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text` in it, case folded;
-    `matches`: it has a match of the RE2 pattern `text`; of `status` and `header`, the state or value itself does. Where the change is a list of
-    things (links, images, rows, items, entries, matches), these two choose the things that are told, and the others are about these.
-    `page has` and `page lacks`: the whole page, as it is now, has `text` in it, case folded, or has not.
+    `value` holds whenever the page's current number stands in `relation` to `number`; `becomes`
+    only when it did not before (the crossing). `is` holds as `value` does, and also at the first
+    check; of a state it has `text`. `between` has its end in `upper`; both ends count. `lowest` and
+    `highest` hold of a number below or above all seen before, within the last `span` (µs) if it is
+    not 0. `never seen` holds of things and lines that no version had before. `changes`, `rises`,
+    `drops` measure the difference to the old number, relative to it if `is_percent`; their relation
+    is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of
+    both versions together: a fraction, in hundredths if `is_percent`. `inserted`, `deleted`,
+    `changed` count objects of the change type, as a part of the old version's if `is_percent`.
+    `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text`
+    in it, case folded; `matches`: it has a match of the RE2 pattern `text`; of `status` and
+    `header`, the state or value itself does. Where the change is a list of things (links, images,
+    rows, items, entries, matches), these two filter the things that are reported, and the other
+    conditions apply to what is left. `page has` and `page lacks`: the whole current page has `text`
+    in it, case folded, or has not.
 
     `number` is as written: 5 for `5%`.
     """
@@ -60,7 +65,7 @@ class Condition:
 ON_PAGE: Final[frozenset[Measure]] = frozenset({"page has", "page lacks"})
 """Conditions on the whole page, whatever was compared."""
 EXTREMES: Final[frozenset[Measure]] = frozenset({"lowest", "highest"})
-"""Conditions on a number among those that were seen before."""
+"""Conditions on a number relative to those seen before."""
 FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     "links": ("raw", "resolved", "canonical"),
     "images": ("raw", "resolved", "canonical"),
@@ -68,8 +73,8 @@ FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     "keywords": ("strict",),
     "phrases": ("strict",),
 }
-"""Forms in which the things of a change type can be compared: addresses at their level of identity (detection §1.2), words as the thesis
-has them.
+"""Forms in which the things of a change type can be compared: addresses by level of identity
+(detection §1.2), words as in the thesis.
 """
 
 
@@ -77,9 +82,11 @@ has them.
 class Interest:
     """One change type (004 §3.4.2): `kind` is a name of `detection.kinds`.
 
-    `form` is in which form its things are compared, one of `FORMS`, empty for the usual one. `terms` are the keywords or phrases, `ordinal` the table or list meant (the first is 1; None: all of them), `pattern` the RE2 pattern of
-    `regex`, `header` the name of the response header. `direction` narrows to inserted, deleted or updated, `selector` to a part of the page, `of` to one page of the
-    sentinel; all conditions of `where` must hold.
+    `form` is the form in which things are compared, one of `FORMS`, empty for the default. `terms`
+    are the keywords or phrases, `ordinal` the table or list (from 1; None: all), `pattern` the RE2
+    pattern of `regex`, `header` the name of the response header. `direction` restricts to inserted,
+    deleted or updated, `selector` to a part of the page, `of` to one page of the sentinel; all
+    conditions of `where` must hold.
     """
 
     kind: str
@@ -103,8 +110,8 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """AND: every positive part changed in the same comparison, or within the sentinel's `window` if they are `of` several pages;
-    a `Not` part subtracts or vetoes (sentinels §4.5).
+    """AND: every positive part changed in the same comparison, or within the sentinel's `window` if
+    they are `of` several pages; a `Not` part subtracts or vetoes (sentinels §4.5).
     """
 
     parts: tuple[Expression, ...]
@@ -121,7 +128,9 @@ Expression = Interest | AnyOf | AllOf | Not
 
 
 def keep_inserted(expression: Expression) -> Expression:
-    """Return an expression that asks only for what is added; what NOT names stays, and so does a direction that is said."""
+    """Return an expression restricted to insertions; what NOT names stays, and so does an explicit
+    direction.
+    """
     match expression:
         case Interest(direction=None):
             return replace(expression, direction="inserted")

@@ -1,8 +1,9 @@
 """What a user asks for: a sentinel, as the language reads it (004 §3.1).
 
-A `Sentinel` holds the *effective* clauses: what `Using s1` inherits and what the defaults of its tags say is already copied in. All
-durations are µs. The parts of a clause are in `interest` (what), `extract` (of which part), `timing` (when), `telling` (whom),
-`weight` (how much it matters) and `asking` (how a page is asked for); their names can be taken from here too.
+A `Sentinel` holds the *effective* clauses: those inherited by `Using s1` and the defaults of its
+tags are already copied in. All durations are µs. The parts of a clause are in `interest` (what),
+`extract` (of which part), `timing` (when), `telling` (whom to notify), `weight` (how much it
+matters) and `asking` (how a page is requested); their names can be imported from here too.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ Presentation = Literal["auto", "only_change", "single_frame", "dual_frame", "tab
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A page of the sentinel: the URL as it was given and the name it has in this sentinel, if any."""
+    """A page of the sentinel: the URL as given and its name in this sentinel, if any."""
 
     url: str
     name: str | None = None
@@ -108,7 +109,8 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Which versions are compared (004 §3.4.2; the table of sentinels §4.4): pairwise, moving n, every n, first.
+    """Which versions are compared (004 §3.4.2; the table of sentinels §4.4): pairwise, moving n,
+    every n, first.
 
     `first` compares with the first version until the user confirms a newer one (`Confirm NAME`).
     """
@@ -119,7 +121,9 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What is kept of the changes: the last `changes`, or those not older than `age` (µs); one of the two is not None."""
+    """Which changes are stored: the last `changes`, or those not older than `age` (µs); one of the
+    two is not None.
+    """
 
     changes: int | None = None
     age: Duration | None = None
@@ -127,8 +131,9 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """When the Monitor clause holds, `pages` (names of this sentinel) are polled too, each `within` (µs) of that poll: a complex
-    execution interval (001 §2.1). `least` of them suffice (None: all are needed).
+    """When the Monitor clause holds, `pages` (names of this sentinel) are polled too, each `within`
+    (µs) of that poll: a complex execution interval (001 §2.1). `least` of them suffice (None: all
+    are needed).
     """
 
     within: Duration
@@ -138,8 +143,8 @@ class Then:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """How long what changed must stay before anybody is notified: so many `checks` that find it, or
-    so long (µs); one of the two is not 0.
+    """How long a change must last before anybody is notified: so many `checks` that find it, or so
+    long (µs); one of the two is not 0.
     """
 
     checks: int = 0
@@ -154,11 +159,12 @@ class Sentinel:
     """A sentinel with all its effective clauses. `base` is the sentinel it was made from, if any.
 
     `window` is Monitor's `within`: how far apart changes of several pages may be (None: the longest
-    interval of these pages). `lasting` is its `for at least` (None: changes are news at once).
-    `start` is
-    From, `end` is To; `span` is For (at most one of `end` and `span`). `correlated`: the life is that of `base`. `during`: when its
-    pages may be polled (empty: always). `errors`: who is told of a page's errors (empty: who is told of its changes). `history`: what
-    is kept (None: the operator's setting). `life` is that of its changes (None: as it is learned, for good until then). `budget_class` is the Class clause: the budget that pays its polls.
+    interval of these pages). `lasting` is its `for at least` (None: changes are reported at once).
+    `start` is From, `end` is To; `span` is For (at most one of `end` and `span`). `correlated`: the
+    life is that of `base`. `during`: when its pages may be polled (empty: always). `errors`: who is
+    notified of a page's errors (empty: the receivers of its changes). `history`: which changes are
+    stored (None: the operator's setting). `life` is that of its changes (None: as learned,
+    unbounded until then). `budget_class` is the Class clause: the budget that pays its polls.
     """
 
     name: str
@@ -193,22 +199,25 @@ class Sentinel:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """Clauses that stand by themselves: (word of the clause in small letters, what it means), in canonical order, each word once.
+    """Clauses by themselves: (clause word in lower case, meaning), in canonical order, each word
+    once.
 
-    What a clause means is what the field of `Sentinel` (or of `Asking`) holds that it fills; for `monitor` the expression and its window.
+    The meaning of a clause is the value of the field of `Sentinel` (or of `Asking`) that it sets;
+    for `monitor` the expression and its window.
     """
 
     said: tuple[tuple[str, Any], ...] = ()
 
     def __contains__(self, word: str) -> bool:
-        """Say whether there is a clause of this word."""
+        """Return whether there is a clause of this word."""
         return any(word == other for other, _ in self.said)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An order to a sentinel: enable (`fresh`: with the next version as a new base, instead of a comparison across the pause), disable, drop,
-    or confirm: the newest version is the new reference of `Compare first`.
+    """A command to a sentinel: enable (`fresh`: the next version is a new baseline, instead of a
+    comparison across the pause), disable, drop, or confirm: the newest version is the new reference
+    of `Compare first`.
     """
 
     verb: Literal["enable", "disable", "drop", "confirm"]
@@ -220,9 +229,9 @@ class Command:
 class Alter:
     """`Alter NAME …`: clauses that replace those of a sentinel (sentinels §2.2).
 
-    `sentinel` is what it means then; None only where the sentinel was not known when the text was read. `reach` is the highest class of the
-    clauses: `A` takes effect at once, `B` registers the ticks anew, `C` changes what is compared: the reference is extracted anew and
-    nothing is told for the switch itself.
+    `sentinel` is the result; None only if the sentinel was unknown when the text was read. `reach`
+    is the highest class of the clauses: `A` takes effect at once, `B` registers the ticks anew, `C`
+    changes what is compared: the reference is extracted anew and the switch itself is not reported.
     """
 
     name: str
@@ -235,8 +244,8 @@ class Alter:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """`Defaults For Tags …`: clauses that hold for sentinels with one of these tags that do not say them; they replace the defaults that
-    the tags had, and without clauses take them away.
+    """`Defaults For Tags …`: clauses for sentinels with one of these tags that do not have them;
+    they replace the tags' previous defaults, and without clauses they remove them.
     """
 
     tags: tuple[str, ...]

@@ -31,53 +31,66 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
     "published_at": "when the page or the entry says that it was published, empty if it does not say",
     "tags": "the tags of the sentinel",
 }
-"""Each placeholder and what stands in its place."""
+"""Each placeholder and its value."""
 _HOLE: Final = re.compile(r"\{\{(.*?)\}\}|\{\{|\{%", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What a Notify clause says instead of the usual message: `title` and `text`, each empty for the usual one. A line end separates lines."""
+    """The custom message of a Notify clause: `title` and `text`, each empty for the default. A line
+    end separates lines.
+    """
 
     title: str = ""
     text: str = ""
 
     @property
     def is_json(self) -> bool:
-        """Say whether the text is a document of JSON, so that placeholders stand in its strings."""
+        """Return whether the text is a JSON document, so that placeholders stand inside its
+        strings.
+        """
         return bool(re.match(r"\s*(?:\{(?![{%])|\[)", self.text))
 
     def uses(self, name: str) -> bool:
-        """Say whether a placeholder stands in the title or the text."""
+        """Return whether a placeholder occurs in the title or the text."""
         return any(name == hole for part in (self.title, self.text) for hole, _ in holes(part))
 
 
 def holes(template: str) -> Iterator[tuple[str | None, int]]:
-    """Yield the name of each placeholder and where it begins; None for one that is not closed, and for a statement (`{%`)."""
+    """Yield the name and start of each placeholder; None for one that is not closed, and for a
+    statement (`{%`).
+    """
     for found in _HOLE.finditer(template):
         yield (None if found[1] is None else found[1].strip()), found.start()
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with values in the place of its placeholders; one that has no value stays as it is."""
+    """Return a template with its placeholders replaced by values; one without a value stays as it
+    is.
+    """
     return _HOLE.sub(lambda found: values.get((found[1] or "").strip(), found[0]), template)
 
 
 REFERENCE: Final = "secret:"
-"""What the stored address of an endpoint begins with whose address is a secret; its name follows. No address begins so: they have `://` or `@`."""
+"""The prefix of an endpoint's stored address that refers to a secret; the secret's name follows. No
+address begins so: they have `://` or `@`.
+"""
 SEALED: Final = frozenset({"webhook", "url", "apprise"})
-"""The kinds of channel whose addresses may hold a token, and are kept as secrets."""
+"""Kinds of channel whose addresses may hold a token and are stored as secrets."""
 
 
 def secret_of(address: str) -> str | None:
-    """Return the name of the secret that the stored address of an endpoint refers to, None for an address that is written out."""
+    """Return the name of the secret that an endpoint's stored address refers to, None for a literal
+    address.
+    """
     return address.removeprefix(REFERENCE) if address.startswith(REFERENCE) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """Where news go: `email` and an address, `webhook` or `url` and a URL, `apprise` and the URL of one of Apprise's services,
-    `console`, `dashboard`, `feed`, `stream`. With `is_secret`, `address` is the *name* of the secret that holds the address.
+    """A receiver: `email` and an address, `webhook` or `url` and a URL, `apprise` and a URL of
+    Apprise, `console`, `dashboard`, `feed`, `stream`. With `is_secret`, `address` is the *name* of
+    the secret that holds the address.
     """
 
     kind: str
@@ -86,17 +99,20 @@ class Channel:
 
     @property
     def endpoint(self) -> tuple[str, str]:
-        """Return kind and address as an endpoint has them: a secret is referred to as `secret:NAME`."""
+        """Return kind and address as an endpoint stores them: a secret is referred to as
+        `secret:NAME`.
+        """
         return self.kind, f"{REFERENCE}{self.address}" if self.is_secret else self.address
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """When news go.
+    """When messages are sent.
 
-    `immediate`: a message a change. `best_effort`: at most one message under way to a recipient, later changes join the next. `every`: what has
-    gathered when `interval` (µs, from the sentinel's start) is over or `changes` have come, whichever is first; 0 means not by that.
-    `at`: what has gathered, at each of `clocks` on `days`. `interactive`: when somebody looks.
+    `immediate`: a message per change. `best_effort`: at most one message in flight per receiver;
+    later changes join the next. `every`: collected changes are sent after `interval` (µs, from the
+    sentinel's start) or after `changes` of them, whichever is first; 0 turns one off. `at`:
+    collected changes are sent at each of `clocks` on `days`. `interactive`: when the user opens it.
     """
 
     mode: Literal["immediate", "every", "best_effort", "at", "interactive"]
@@ -108,7 +124,9 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Hours in which nothing is sent: it is held, then sent. `ends` before `begins` is on the next day."""
+    """Quiet hours: messages are held and sent afterwards. `ends` before `begins` is on the next
+    day.
+    """
 
     begins: Clock
     ends: Clock
@@ -116,7 +134,7 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """At most `count` messages in any `per` (µs); what is above waits and is sent together."""
+    """At most `count` messages in any `per` (µs); further ones wait and are sent together."""
 
     count: int
     per: Duration
@@ -124,7 +142,7 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Notify:
-    """One Notify clause; without a `wording` messages are as usual."""
+    """One Notify clause; without a `wording` messages have the default wording."""
 
     channels: tuple[Channel, ...]
     rate: Rate
@@ -134,5 +152,7 @@ class Notify:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether it sends each change by itself whatever was sent before: its message is written with the change."""
+        """Return whether each change is sent by itself, independent of earlier messages: its
+        message is written with the change.
+        """
         return self.rate.mode == "immediate" and self.quiet is None and self.cap is None

@@ -1,1 +1,3 @@
-"""Pictures of changes: two screenshots compared (`screenshots`), and one change as a picture to share (`share`)."""
+"""Pictures of changes: two screenshots compared (`screenshots`), and one change as a picture to
+share (`share`).
+"""

@@ -1,6 +1,6 @@
-"""Two screenshots of a page compared: which part of them differs, and a picture of where.
+"""Compare two screenshots of a page: the share that differs, and a picture of where.
 
-What reads pictures comes with the browser that takes them (the extra `browser`).
+The imaging library comes with the browser (the extra `browser`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_PIXELS: Final = 12_000_000
-"""Pixels of one screenshot (1,280 wide: 9,375 high); larger ones are not compared."""
+"""The most pixels of one screenshot (1,280 wide: 9,375 high); larger ones are not compared."""
 MOST_BYTES: Final = 30_000_000
 SEEN: Final = 24
-"""How far a channel of a pixel (0 to 255) must be off to count: below, it is how letters are smoothed."""
+"""The least difference of a pixel's channel (0 to 255) that counts: below, it is anti-aliasing."""
 BAND: Final = 16
-"""Height of the bands of which is said whether anything differs in them, in pixels."""
+"""The height of the bands that are compared, in pixels."""
 MOST_BOXES: Final = 60
 _FORMATS: Final = ("PNG", "WEBP")
 _RED: Final = (173, 33, 25)
@@ -29,10 +29,11 @@ _RED: Final = (173, 33, 25)
 
 @dataclass(frozen=True, slots=True)
 class ScreenshotComparison:
-    """What two screenshots have in common. `problem` says why they could not be compared; then all else is empty.
+    """The comparison of two screenshots. `problem` says why it failed; then all else is empty.
 
-    `share` is the part of the pixels that differ (0 to 1), of the larger of both; `picture` a PNG of the newer one, pale, with what differs in red and in
-    frames; `boxes` these frames (left, top, right, bottom in pixels).
+    `share` is the part of the pixels that differ (0 to 1), of the larger of both; `picture` a PNG
+    of the newer one, pale, with differences in red and framed; `boxes` these frames (left, top,
+    right, bottom in pixels).
     """
 
     share: float = 0.0
@@ -43,14 +44,15 @@ class ScreenshotComparison:
 
 
 def compare_screenshots(before: bytes, now: bytes) -> ScreenshotComparison:
-    """Return what differs between two screenshots, PNG or WebP; where one is larger, what lies beyond the other differs.
+    """Return the differences of two screenshots, PNG or WebP; the part of a larger one beyond the
+    other differs.
 
     Args:
         before: The older screenshot.
         now: The newer one.
     """
     try:
-        from PIL import Image, ImageChops, ImageDraw, ImageFilter  # an extra, and slow to import
+        from PIL import Image, ImageChops, ImageDraw, ImageFilter  # an extra, slow to import
     except ImportError:
         return ScreenshotComparison(
             problem="Screenshots are compared once the extra `browser` is installed: pip install 'tidings[browser]'."
@@ -86,7 +88,9 @@ def compare_screenshots(before: bytes, now: bytes) -> ScreenshotComparison:
 
 
 def _read(data: bytes, open_picture: object) -> Image:
-    """Return a picture in RGB; raises `ValueError` for one that is too large, `OSError` for what is none."""
+    """Return a picture in RGB. Raise `ValueError` for one that is too large, `OSError` for invalid
+    data.
+    """
     if len(data) > MOST_BYTES:
         message = f"one has more than {MOST_BYTES:,} bytes"
         raise ValueError(message)
@@ -98,7 +102,7 @@ def _read(data: bytes, open_picture: object) -> Image:
 
 
 def _boxes(differs: Image) -> Iterator[tuple[int, int, int, int]]:
-    """Yield frames around what differs: bands beside one another are one."""
+    """Yield frames around differences; adjacent bands are merged."""
     open_box: tuple[int, int, int, int] | None = None
     for top in range(0, differs.height, BAND):
         found = differs.crop((0, top, differs.width, min(top + BAND, differs.height))).getbbox()

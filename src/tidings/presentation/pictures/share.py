@@ -1,6 +1,7 @@
-"""One change as a picture that can be sent to somebody: an SVG of a bounded size, and the same as text.
+"""One change as a picture to share: an SVG of bounded size, and the same as text.
 
-Nothing in it acts or is fetched, its texts are escaped; what went is struck and what came underlined, so that no colour is needed.
+Nothing in it is active or fetched, its texts are escaped; deletions are struck and insertions
+underlined, so that no colour is needed.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from tidings.record import dataclass
 WIDE: Final = 760
 """Width of the picture in pixels."""
 MOST_LINES: Final = 28
-"""Lines of text of a picture; of more, the rest is counted."""
+"""The most lines of text of a picture; further ones are counted."""
 MOST_PLACES: Final = 92
-"""Places of a line (a wide letter takes two)."""
+"""The width of a line in columns (a wide letter takes two)."""
 _HIGH: Final = 22
 _EDGE: Final = 24
 _LONGEST: Final = 1_500
@@ -41,7 +42,9 @@ _STYLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A change to share: as SVG, and as text in which what went stands in `[-…-]` and what came in `{+…+}`."""
+    """A change to share: as SVG, and as text with `[-…-]` for deletions and `{+…+}` for
+    insertions.
+    """
 
     svg: str
     text: str
@@ -50,15 +53,15 @@ class Shared:
 def share_change(change: ChangeSet, old: Document, new: Document, *, title: str, source: str, when: str) -> Shared:
     """Return a change as a picture and as text.
 
-    Raises `ValueError` for documents of which the edits are not.
+    Raises `ValueError` for documents to which the edits do not belong.
 
     Args:
-        change: What was found.
+        change: The findings.
         old: The version before, the part of it whose words the edits index.
         new: The version now, the same part.
         title: What happened, in a line.
-        source: Where: the address of the page.
-        when: When, as it is to be read.
+        source: The address of the page.
+        when: The time, as displayed.
     """
     rows = [row for row in rows_of(script_of(change.edits[:MOST_EDITS], old, new), old, new) if row.kind != "same"]
     paragraphs = [list(near(row.pieces)) for row in rows] or [_pieces(line) for line in lines_of(change)]
@@ -94,7 +97,7 @@ def _pieces(line: TableLine) -> list[TextPiece]:
 
 
 def _wrap(pieces: Iterable[TextPiece]) -> list[list[TextPiece]]:
-    """Return pieces in lines of at most `MOST_PLACES`; a word that is longer than a line is cut."""
+    """Return pieces in lines of at most `MOST_PLACES`; a word longer than a line is cut."""
     lines: list[list[TextPiece]] = [[]]
     room = MOST_PLACES
     for piece in pieces:

@@ -1,5 +1,5 @@
-"""Pages of strangers, rendered and unable to act (R-11).
+"""Untrusted pages, rendered without active content (R-11).
 
-`markup` writes a parsed page anew with what is allowed alone, `css` lets through styles that ask for nothing, `frame` puts both into a document under a
-policy that allows nothing else; `merged` does so with the marks of a change.
+`markup` rewrites a parsed page from an allow list, `css` keeps styles that fetch nothing, `frame`
+serves both as a document under a strict policy; `merged` adds the marks of a change.
 """

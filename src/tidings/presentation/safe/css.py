@@ -1,4 +1,6 @@
-"""Styles of a page, without what fetches, acts or hides what we mark: rules and declarations that are not understood are left out whole."""
+"""Page styles, without anything that fetches, is active or hides our marks; rules and declarations
+that are not understood are dropped.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +9,35 @@ from collections.abc import Iterator
 from typing import Final
 
 MOST_CSS: Final = 200_000
-"""Characters of all styles of a page that are read; the rest is left out."""
+"""The most characters of all styles of a page that are read; the rest is dropped."""
 MOST_DEEP: Final = 6
-"""How deep rules are read in one another."""
+"""The deepest nesting of rules that is read."""
 _GROUPS: Final = frozenset(("media", "supports", "layer", "container"))
-"""The rules around rules that are kept; `@import`, `@font-face`, `@namespace` and all others go."""
+"""The group rules that are kept; `@import`, `@font-face`, `@namespace` and all others are
+dropped.
+"""
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _STOP: Final = re.compile(r"""[{};"'()]""")
 _HARM: Final = re.compile(
     r"[\\<>@]|url|image|src\s*\(|element\s*\(|paint\s*\(|expression|behaviou?r|binding|script|data\s*:|vbscript|attr\s*\(|progid",
     re.IGNORECASE,
 )
-"""What fetches, runs or escapes, wherever it stands in a declaration; `\\` could spell any of it."""
+"""Anything that fetches, runs or escapes, anywhere in a declaration; `\\` could spell any of it."""
 _POSITION: Final = re.compile(r"^\s*position\s*:\s*(?:fixed|sticky)", re.IGNORECASE)
 _DECLARATION: Final = re.compile(r"^\s*-{0,2}[a-z][a-z0-9-]*\s*:[^\x00-\x08\x0e-\x1f\x7f]*$", re.IGNORECASE)
 _SELECTOR: Final = re.compile(r"""^[\w\s.#:,>+~*()\[\]="'^$|%-]+$""")
 _OURS: Final = re.compile(r"tidings|\bins\b|\bdel\b", re.IGNORECASE)
-"""Names of our marks, which no page styles."""
+"""Names of our marks, which pages may not style."""
 _PRELUDE: Final = re.compile(r"""^[\w\s:,()./<>=%-]*$""")
 
 
 def safe_style(text: str) -> str:
-    """Return the declarations of a `style` attribute that are harmless; perhaps none."""
+    """Return the harmless declarations of a `style` attribute; perhaps none."""
     return ";".join(_declarations(_COMMENT.sub(" ", text[:MOST_CSS])))
 
 
 def safe_sheet(text: str) -> str:
-    """Return the rules of a style sheet that are harmless. Nothing in it ends the element that it stands in."""
+    """Return the harmless rules of a style sheet. Nothing in it can end its element."""
     kept = "".join(_rules(_COMMENT.sub(" ", text[:MOST_CSS]), MOST_DEEP))
     return "" if "</" in kept or "<!" in kept else kept
 
@@ -79,7 +83,9 @@ def _declarations(text: str) -> Iterator[str]:
 
 
 def _until(text: str, at: int, stops: str) -> tuple[str, str, int]:
-    """Return what stands up to one of some signs that is in no string, bracket or block, the sign (empty: the end), and where to go on."""
+    """Return the text up to one of `stops` outside strings, brackets and blocks, the stop (empty:
+    the end), and the next position.
+    """
     start, round_open, curly_open = at, 0, 0
     while (found := _STOP.search(text, at)) is not None:
         sign, at = found[0], found.end()

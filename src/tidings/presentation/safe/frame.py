@@ -1,7 +1,10 @@
-"""A stored page as a document of its own, to stand in a frame of an opaque origin under a policy that allows styles and pictures within it only.
+"""A stored page as a document for a frame of opaque origin, under a policy that allows only inline
+styles and pictures.
 
-Each layer holds alone: what is written has nothing that acts (`markup`), the frame runs nothing, sends no form and opens no window (`sandbox=""`), the policy
-lets nothing be fetched (a frame without an origin is sent no cookies, so stored pictures stand in it as `data:`). Serve it with `HEADERS` from its own address and never as `srcdoc`, which would inherit the policy of our pages.
+Each layer suffices alone: the markup has no active content (`markup`), the frame runs no scripts,
+forms or windows (`sandbox=""`), the policy forbids fetching (a frame without an origin is sent no
+cookies, so stored pictures are embedded as `data:`). Serve it with `HEADERS` from its own address
+and never as `srcdoc`, which would inherit the policy of our pages.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from tidings.presentation.safe.markup import Mark, Written, escape, write_page
 from tidings.presentation.writing import cut_text, one_line
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'"
-"""What the document may do: be styled, and show pictures that stand in it."""
+"""The document's policy: inline styles, and embedded pictures."""
 
 HEADERS: Final[dict[str, str]] = {
     "content-type": "text/html; charset=utf-8",
@@ -25,7 +28,7 @@ HEADERS: Final[dict[str, str]] = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "private, no-store",
 }
-"""What the answer says that carries a page; without cookies."""
+"""The headers of the answer with a page; without cookies."""
 
 SHEET: Final = """
 img{max-width:100%}img.tidings-image{display:inline-block;border:1px dashed #85888a;padding:.1em .4em;min-width:1em;min-height:1em;font-size:.85em}
@@ -36,29 +39,33 @@ ins.tidings.tidings{color:#0f5a35!important;background:#dcf1e2!important;text-de
 del.tidings.tidings{color:#8f2219!important;background:#fae3df!important;text-decoration:line-through!important}
 .tidings-moved.tidings-moved.tidings-moved{color:#0a666c!important;background:#e6f1f0!important;outline:1px dotted!important}
 """
-"""Our marks, whatever the page says of such elements: underlined and struck, so that no colour is needed."""
+"""Our marks, overriding the page's styles: underlined and struck, so that no colour is needed."""
 
 
 def make_safe_page(document: Document, images: Mapping[str, str] | None = None) -> str:
-    """Return a stored page as a document that renders like it and cannot act; empty for what is no page that was parsed with its tree.
+    """Return a stored page as a document that renders like it without active content; empty if it
+    was not parsed as a page with its tree.
 
     Args:
         document: The page, parsed with `keep_tree`.
-        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:` address; None for none.
+        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:`
+            address; None for none.
     """
     made = rewrite(document, images)
     return page(made) if made is not None else ""
 
 
 def rewrite(document: Document, images: Mapping[str, str] | None = None, mark: Mark | None = None) -> Written | None:
-    """Return what stands in a page that was parsed with its tree, written anew; None for any other document. `mark` writes its texts."""
+    """Return the rewritten content of a page that was parsed with its tree; None for any other
+    document. `mark` formats its texts.
+    """
     if document.problem or not isinstance(document.tree, HtmlTree) or not document.extraction.is_whole:
         return None
     return write_page(document.tree.root, document, images or {}, mark)
 
 
 def page(made: Written) -> str:
-    """Return a whole document around what was written."""
+    """Return a whole document around rewritten content."""
     said = {name: text for name, text in made.attributes.items() if name in {"lang", "dir"}}
     body = {
         name: text for name, text in made.attributes.items() if name in {"class", "id", "style", "bgcolor", "align"}
@@ -73,7 +80,7 @@ def page(made: Written) -> str:
 
 
 def frame(address: str, title: str) -> str:
-    """Return the frame that shows a page which is served at `address`; `title` says what it is."""
+    """Return the frame for a page served at `address`, with a `title`."""
     return (
         f'<iframe class="copy" sandbox="" src="{escape(address)}" title="{escape(cut_text(one_line(title), 200))}" '
         'referrerpolicy="no-referrer" loading="lazy" width="100%" height="800"></iframe>'

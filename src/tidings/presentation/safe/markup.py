@@ -1,8 +1,9 @@
-"""A parsed page written anew: elements that only say how something is rendered, their harmless attributes, and texts, escaped.
+"""A parsed page rewritten: rendering elements, their harmless attributes, and escaped texts.
 
-What is not on the lists is written as `span` or `div`, so that its text stays; what holds no text that a reader sees goes. Links become text that shows its
-address; images are taken from stored copies, else their words stand in a box. The walk is that of `document/html/walk`, so each text is found again by
-the number of its piece. What is written goes through nh3, which reads it with another parser and lets through the same lists alone (decision 0055).
+Other elements become `span` or `div`, so that their text stays; invisible text is dropped. Links
+become text that shows the address; images are stored copies, else their words in a box. The walk is
+that of `document/html/walk`, so that each text is found by the number of its piece. The result goes
+through nh3, which parses it independently with the same lists (decision 0055).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ KEPT: Final = frozenset(
     figcaption figure footer font h1 h2 h3 h4 h5 h6 header hgroup hr i img kbd li main mark menu nav ol p pre q rp rt ruby s samp section
     small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr""".split()
 )
-"""The elements that are written under their own name."""
+"""The elements that keep their names."""
 _VOID: Final = frozenset(("br", "col", "hr", "img", "wbr"))
 _ANYWHERE: Final = frozenset(
     ("align", "bgcolor", "class", "color", "dir", "height", "hidden", "id", "lang", "style", "title", "valign", "width")
@@ -50,28 +51,32 @@ _ATTRIBUTES: Final[dict[str, frozenset[str]]] = {
 }
 LONGEST_ATTRIBUTE: Final = 2_000
 LONGEST_ADDRESS: Final = 300
-"""Characters of an address that is shown."""
+"""The longest displayed address, in characters."""
 MOST_OPEN: Final = 200
-"""How deep elements are written in one another; deeper ones leave their text alone, since parsers give up at depths of their own."""
+"""The deepest nesting of elements; deeper ones leave only their text, since parsers give up at
+different depths.
+"""
 _MARKS: Final = frozenset(("ins", "del"))
 _STAND_INS: Final = dict.fromkeys(("textarea", "listing", "xmp", "plaintext"), "pre") | {"ins": "u", "del": "s"}
-"""What is written for an element, so that it is rendered alike: `ins` and `del` are our marks."""
+"""Replacements of elements that render alike: `ins` and `del` are reserved for our marks."""
 _FOREIGN: Final = frozenset(("svg", "math"))
 _PICTURE: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp);base64,[A-Za-z0-9+/=\s]*")
 LONGEST_PICTURE: Final = 100_000
-"""Characters of a picture that the page itself holds."""
+"""The longest inline picture, in characters."""
 _NAME: Final = re.compile(r"[\w:.\-]+(?: +[\w:.\-]+)*")
 _ID: Final = re.compile(r"[\w:.\-]+")
 
 Mark = Callable[[int, str], str]
-"""Writes a text node: from the number of its piece and its text."""
+"""Formats a text node, given the number of its piece and its text."""
 MarkAt = Callable[[int, str, LexborNode], str]
-"""Writes a text node that it is given, too."""
+"""Formats a text node, given the node too."""
 
 
 @dataclass(slots=True)
 class Written:
-    """A page written anew: `body` is what stands in it, `css` its own styles, `attributes` those of `html` and `body` that are kept."""
+    """A rewritten page: `body` is its content, `css` its own styles, `attributes` the kept ones of
+    `html` and `body`.
+    """
 
     body: str = ""
     css: str = ""
@@ -86,14 +91,15 @@ def write_page(
     mark: Mark | None = None,
     at: MarkAt | None = None,
 ) -> Written:
-    """Return a page written anew, through nh3.
+    """Return a rewritten page, through nh3.
 
     Args:
-        tree: The root of what was parsed; None for nothing.
-        document: What was read of it, for its base address and its pieces.
-        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:` address; others stand as their words in a box.
-        mark: Writes the texts; None for as they are.
-        at: Writes the texts from their nodes, in the place of `mark`.
+        tree: The root of the parse tree; None for none.
+        document: The document, for its base address and its pieces.
+        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:`
+            address; others become their words in a box.
+        mark: Formats the texts; None for unchanged.
+        at: Formats the texts from their nodes, in place of `mark`.
     """
     root = tree.root if isinstance(tree, LexborHTMLParser) else tree
     writer = _Writer(document, images, mark, at)
@@ -103,12 +109,12 @@ def write_page(
 
 
 def clean(markup: str) -> str:
-    """Return markup of a fragment with what is allowed alone, as nh3 reads it."""
+    """Return the allowed part of a markup fragment, as nh3 parses it."""
     return _CLEANER.clean(markup)
 
 
 class _Writer:
-    """Writes while it walks as `walk` does; `piece` counts the pieces that `walk` made on the way."""
+    """Writes while walking like `walk`; `piece` counts the pieces of `walk`."""
 
     def __init__(
         self, document: Document, images: Mapping[str, str], mark: Mark | None, at: MarkAt | None = None
@@ -156,7 +162,7 @@ class _Writer:
         self.piece += 1
 
     def _open(self, node: LexborNode, open_elements: list[tuple[LexborNode, str, bool]]) -> LexborNode | None:
-        """Write how an element begins; return its first child if it has any that is walked."""
+        """Write the start of an element; return its first child if it has any to walk."""
         tag = node.tag or ""
         if tag in WITHOUT_TEXT:
             if tag == "style" and not self.foreign:
@@ -182,7 +188,7 @@ class _Writer:
         return has_cents(node, pieces[max(0, self.piece - _NEAR) : self.piece], BREAK, IN_LINE)
 
     def _element(self, node: LexborNode, tag: str, is_block: bool, deep: int) -> tuple[str, str]:
-        """Return how an element begins and ends."""
+        """Return the start and end of an element."""
         if tag in {"html", "body"}:
             self.attributes |= {
                 name: text for name, text in _keep_harmless("div", node.attributes).items() if name != "height"
@@ -225,11 +231,11 @@ class _Writer:
 
 
 _NEAR: Final = 60
-"""Pieces before a `sup` that are asked whether it holds cents."""
+"""Pieces before a `sup` that are tested for cents."""
 
 
 def _keep_harmless(name: str, attributes: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the attributes of an element that are harmless."""
+    """Return the harmless attributes of an element."""
     allowed = _ATTRIBUTES.get(name, frozenset())
     kept: dict[str, str] = {}
     for key, value in attributes.items():
@@ -253,7 +259,9 @@ def _write_attributes(attributes: Mapping[str, str]) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text of a page as it stands in an element or an attribute; what no parser keeps is gone."""
+    """Return a page text escaped for an element or an attribute, without characters that parsers
+    drop.
+    """
     return html.escape(text.replace("\0", ""))
 
 
@@ -267,4 +275,4 @@ _CLEANER: Final = nh3.Cleaner(
     link_rel=None,
     strip_comments=True,
 )
-"""The second reader: another parser, the same lists."""
+"""The second sanitiser: another parser, the same lists."""

@@ -1,6 +1,8 @@
-"""The single frame of the thesis: one page of two versions that still renders, with what went and what came where it stands (004 §3.7.1, §5.5).
+"""The single frame of the thesis: two versions as one rendered page, with deletions and insertions
+in place (004 §3.7.1, §5.5).
 
-Without its `<del>` it has the words of the new version, without its `<ins>` those of the old one. Marks stand inside elements, around texts alone.
+Without its `<del>` it has the words of the new version, without its `<ins>` those of the old one.
+Marks are inside elements, around texts only.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _OPEN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged page; `html` is empty where none can be made, and then `why_not` says why."""
+    """A merged page; if it cannot be made, `html` is empty and `why_not` says why."""
 
     html: str
     why_not: str = ""
@@ -38,13 +40,14 @@ class Merged:
 def merge_page(edits: Sequence[Edit], old: Document, new: Document, images: Mapping[str, str] | None = None) -> Merged:
     """Return two versions of a page as one that renders like the new one, safe as `make_safe_page`.
 
-    Raises `ValueError` for edits that reach beyond the documents.
+    Raises `ValueError` for edits beyond the documents.
 
     Args:
         edits: All edits of the words of the whole pages.
         old: The version before.
         new: The version now, parsed with its tree.
-        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:` address; None for none.
+        images: Address of an image (as `images_of` resolves it) → its stored copy as a `data:`
+            address; None for none.
     """
     marks = _Marks(script_of(edits, old, new).marks, old, new)
     made = rewrite(new, images, marks.text)
@@ -56,13 +59,13 @@ def merge_page(edits: Sequence[Edit], old: Document, new: Document, images: Mapp
 
 
 class _Marks:
-    """Writes the texts of the new version with what changed in them."""
+    """Formats the texts of the new version with their changes."""
 
     def __init__(self, marks: Sequence[Mark], old: Document, new: Document) -> None:
         self.old, self.new = old, new
         self.starts = list(accumulate(map(len, new.pieces), initial=0))
         self.at: dict[int, list[Mark]] = defaultdict(list)
-        """number of a piece → the marks in it, in order"""
+        """number of a piece → its marks, in order"""
         self.homeless: list[Mark] = []
         for mark in marks:
             if mark.kind in {"inserted", "moved"}:
@@ -74,7 +77,7 @@ class _Marks:
                 self.homeless.append(mark)
 
     def text(self, piece: int, text: str) -> str:
-        """Return a text node, which is piece `piece`, with its marks."""
+        """Return text node `piece` with its marks."""
         marks = self.at.pop(piece, None)
         if not marks:
             return escape(text)
@@ -95,7 +98,7 @@ class _Marks:
         return "".join(out)
 
     def rest(self) -> str:
-        """Return what went from a page in which no text is left to stand beside."""
+        """Return the deletions of a page without any text left to attach them to."""
         left = [
             *self.homeless,
             *(mark for marks in self.at.values() for mark in marks if mark.kind in {"deleted", "away"}),
@@ -108,7 +111,7 @@ class _Marks:
         return f"{space}{_OPEN[mark.kind]}{shown}</del>{' ' if mark.behind else ''}"
 
     def _parts(self, text: str) -> list[str]:
-        """Return the paragraphs of a text; one that begins or ends with white space keeps a space there."""
+        """Return the paragraphs of a text, with one space for white space at its ends."""
         parts = [" ".join(part.split()) for part in text.split(BREAK)]
         lead, trail = text[:1].isspace(), text[-1:].isspace()
         kept = [part for part in parts if part] or [""]
@@ -117,7 +120,7 @@ class _Marks:
         return kept
 
     def _pieces(self, start: int, end: int) -> Iterator[int]:
-        """Yield the texts that hold some of characters `start:end`."""
+        """Yield the pieces that overlap characters `start:end`."""
         piece = bisect_right(self.starts, start) - 1
         while piece < len(self.new.pieces) and self.starts[piece] < end:
             if self.new.pieces[piece] is not BREAK:
@@ -125,7 +128,9 @@ class _Marks:
             piece += 1
 
     def _home(self, mark: Mark) -> int | None:
-        """Return the text in which something that went stands: the one it followed, if it did, else the one it stood before; None if there is none."""
+        """Return the piece to which a deletion is attached: the one it followed, else the one it
+        preceded; None if there is none.
+        """
         here = min(bisect_right(self.starts, mark.start) - 1, len(self.new.pieces) - 1)
         before = min(bisect_right(self.starts, mark.start - 1) - 1, len(self.new.pieces) - 1) if mark.start else here
         for piece in (before, here) if mark.before else (here, before):

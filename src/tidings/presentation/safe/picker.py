@@ -1,9 +1,9 @@
-"""A page of which a part is pointed at: shown safely, each of its texts a link that names it, and
-the parts around a text with what selects them alone.
+"""A page for picking a part: shown safely, each of its texts a link that names it, and the parts
+around a text with their selectors.
 
-The links are ours and the only ones (those of the page are texts, decision 0055): they are set
-after both readers, in place of an element that the page itself cannot bring. So a part is chosen
-in a frame without an origin, with a script or without.
+The links are ours and the only ones (those of the page become text, decision 0055): they are added
+after both sanitisers, in place of an element that the page itself cannot contain. So a part is
+picked in a frame without an origin, with or without scripts.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from tidings.document.document import Document
 
 SANDBOX: Final = "allow-top-navigation-by-user-activation"
-"""What the frame may do: its links, when somebody clicks one, lead the whole window on."""
+"""The frame's permission: its links, when clicked, navigate the whole window."""
 PARTS: Final = 7
-"""Parts around a text that are offered, the smallest first."""
+"""The number of parts offered around a text, the smallest first."""
 LONGEST: Final = 160
 MOST_NAMES: Final = 12
-"""Classes of an element that are tried."""
+"""The most classes of an element that are tried."""
 _OURS: Final = re.compile(r'<ins id="tidings-pick-(\d+)">')
 _PLAIN: Final = re.compile(r"-?[A-Za-z_][\w-]*", re.ASCII)
 _GENERATED: Final = re.compile(r"\d{3}|[0-9a-f]{6}|--|__[A-Za-z0-9]{5}")
-"""Names that the next version of a page will not have."""
+"""Generated names, which the next version of a page will not have."""
 _SHEET: Final = (
     "a.tidings-pick{color:inherit;text-decoration:none}"
     "a.tidings-pick:hover,a.tidings-pick:focus{outline:2px solid #0a666c;background:#e6f1f0;color:#1a1f21}"
@@ -42,19 +42,19 @@ _SHEET: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PickedPart:
-    """A part of a page: the CSS selector that finds it alone, and how its text begins."""
+    """A part of a page: the CSS selector that matches only it, and the beginning of its text."""
 
     selector: str
     text: str
 
 
 def page_to_pick(document: Document, link: str) -> str:
-    """Return a page of which each text links to `link`, with its number behind; empty for what is
-    no page that was parsed with its tree.
+    """Return a page on which each text links to `link` plus its number; empty if it was not parsed
+    as a page with its tree.
 
     Args:
         document: The page, parsed with `keep_tree`.
-        link: An address of this service, to the end of which a number is put.
+        link: An address of this service, to which a number is appended.
     """
     if document.problem or not isinstance(document.tree, HtmlTree):
         return ""
@@ -73,8 +73,8 @@ def page_to_pick(document: Document, link: str) -> str:
 
 
 def parts_at(document: Document, number: int) -> list[PickedPart]:
-    """Return the parts around the text with a number, each with a selector of its own, the smallest
-    first; none for a number that there is not.
+    """Return the parts around the text with a number, each with a selector, the smallest first;
+    empty for an unknown number.
     """
     if document.problem or not isinstance(document.tree, HtmlTree):
         return []
@@ -99,7 +99,7 @@ def parts_at(document: Document, number: int) -> list[PickedPart]:
 
 
 def _around(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield the elements around a node, up to the body."""
+    """Yield the ancestors of a node, up to the body."""
     at = node.parent
     while at is not None and at.tag not in {None, "body", "html", "-undef"}:
         yield at
@@ -107,14 +107,14 @@ def _around(node: LexborNode) -> Iterator[LexborNode]:
 
 
 class _Selectors:
-    """Says what selects an element alone of the tree that a node stands in."""
+    """Finds selectors that match a single element of a tree."""
 
     def __init__(self, node: LexborNode) -> None:
         self._root = node.parser
 
     def selector_of(self, node: LexborNode) -> str:
-        """Return the shortest selector of an element that is found: its id, a class of it, or its
-        place below the next element around it that has one; "" where that fails.
+        """Return the shortest selector found for an element: its id, a class, or its position below
+        the nearest ancestor that has one; "" if there is none.
         """
         steps: list[str] = []
         at: LexborNode | None = node
@@ -137,7 +137,7 @@ class _Selectors:
 
 
 def _names(node: LexborNode) -> Iterator[str]:
-    """Yield what might name an element: its id, its classes, its kind."""
+    """Yield possible names of an element: its id, its classes, its tag."""
     attributes = node.attributes
     id_ = attributes.get("id") or ""
     if _is_lasting(id_):
@@ -155,7 +155,7 @@ def _is_lasting(name: str) -> bool:
 
 
 def _place(node: LexborNode) -> int:
-    """Return which one an element is of its kind among its brothers, from 1."""
+    """Return the position of an element among siblings of its tag, from 1."""
     place, before = 1, node.prev
     while before is not None:
         place += before.tag == node.tag

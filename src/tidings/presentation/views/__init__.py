@@ -1,4 +1,6 @@
-"""A change as a reader of the web page sees it: one stored edit script, laid on both versions once, feeds every view (004 §3.7, §5.5).
+"""A change on the web page: one stored edit script, applied to both versions once, feeds every view
+(004 §3.7, §5.5).
 
-`script` lays the edits on the texts, `rows` cuts them at paragraphs, `pages` and `table` draw, `view` chooses and is what others call.
+`script` applies the edits to the texts, `rows` splits them at paragraphs, `pages` and `table` draw,
+`view` selects and is the entry point.
 """

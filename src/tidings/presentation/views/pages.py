@@ -19,9 +19,9 @@ from tidings.presentation.writing import cut_text
 from tidings.record import dataclass
 
 TALL: Final = 600
-"""Height of the bar in its own units."""
+"""The height of the bar in its own units."""
 MOST_CELLS: Final = 120
-"""Cells of a bar; of more edits the first are shown."""
+"""The most cells of a bar; further edits are dropped."""
 _LEAST = 8
 _CLASSES: Final = {"changed": "f1", "inserted": "fa", "deleted": "fb", "moved": "fi", "away": "fi"}
 _WORDS: Final = {
@@ -35,7 +35,9 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class JumpCell:
-    """An edit in the bar: the id of its paragraph, what it is called, its kind, where it begins and ends, as parts of the page (0 to 1)."""
+    """An edit in the bar: the id of its paragraph, its name, its kind, its start and end as
+    fractions of the page (0 to 1).
+    """
 
     id: str
     label: str
@@ -45,13 +47,17 @@ class JumpCell:
 
 
 def cell(number: int, heading: str, kind: str, start: float, end: float) -> JumpCell:
-    """Return the cell of edit `number` (from 1) under a heading, from `start` to `end` as parts of the page, of a kind of row."""
+    """Return the cell of edit `number` (from 1) under a heading, from `start` to `end` as fractions
+    of the page, of a kind of row.
+    """
     name = ", ".join(part for part in (cut_text(heading, 60), _WORDS[kind]) if part)
     return JumpCell(f"e{number}", name, kind, start, end)
 
 
 def jump(cells: Sequence[JumpCell]) -> str:
-    """Return the bar as SVG; empty without cells. Each cell is a link with a title, so that neither colour nor a pointer is needed."""
+    """Return the bar as SVG; empty without cells. Each cell is a titled link, so that neither
+    colour nor a pointer is needed.
+    """
     if not cells:
         return ""
     drawn = "".join(_draw(one) for one in cells[:MOST_CELLS])
@@ -72,22 +78,24 @@ def _draw(one: JumpCell) -> str:
 
 
 AROUND: Final = 12
-"""Words beside a change that are shown where only the changes are."""
+"""Words shown around a change if only the changes are shown."""
 NEAR: Final = 1
-"""Unchanged paragraphs that stay open before and behind a changed one."""
+"""Unchanged paragraphs that stay unfolded before and after a changed one."""
 MOST_EDITED: Final = 400
-"""Changed paragraphs that one page shows."""
+"""The most changed paragraphs of one page."""
 MOST_FOLDED: Final = 40
-"""Unchanged paragraphs that a fold shows when it is opened."""
+"""The most unchanged paragraphs in an opened fold."""
 LONGEST: Final = 20_000
-"""Characters of one text that are shown."""
+"""The longest displayed text, in characters."""
 _MOVE: Final = '<svg class="i" aria-hidden="true"><use href="#i-move"/></svg>'
 _MARKS: Final = {"inserted": ("ins", "added: "), "deleted": ("del", "removed: "), "away": ("del", "moved away: ")}
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A view as HTML, and the cells of its jump bar. `left` is how many changed paragraphs have no room."""
+    """A view as HTML, and the cells of its jump bar. `left` is the number of dropped changed
+    paragraphs.
+    """
 
     html: str
     cells: tuple[JumpCell, ...] = ()
@@ -104,7 +112,9 @@ class _Numbered:
 
 
 def only(rows: Sequence[Row], ignore: str = "") -> Drawn:
-    """Return the changed paragraphs alone, long ones cut around what changed. `ignore` is as in `one_page`."""
+    """Return the changed paragraphs only, long ones cut around the changes. `ignore` is as in
+    `one_page`.
+    """
     numbered, cells, left = _number(rows)
     parts: list[str] = []
     heading = ""
@@ -119,9 +129,11 @@ def only(rows: Sequence[Row], ignore: str = "") -> Drawn:
 
 
 def one_page(rows: Sequence[Row], ignore: str = "") -> Drawn:
-    """Return both versions in one page: changed paragraphs with their marks, unchanged ones far from them folded.
+    """Return both versions in one page: changed paragraphs with marks, distant unchanged ones
+    folded.
 
-    `ignore` is where *Not relevant* leads, to which the number of the edit is added; empty for no such link.
+    `ignore` is the target of *Not relevant*, to which the number of the edit is appended; empty for
+    no such link.
     """
     numbered, cells, left = _number(rows)
     parts = [
@@ -131,9 +143,10 @@ def one_page(rows: Sequence[Row], ignore: str = "") -> Drawn:
 
 
 def two_pages(rows: Sequence[Row], before: str, now: str, *, folds: bool = True) -> Drawn:
-    """Return both versions side by side, a row of a table a paragraph, so that they scroll together and stay beside one another.
+    """Return both versions side by side, one table row per paragraph, so that they scroll together.
 
-    `rows` are both versions; `before` and `now` are what stands above the sides. Without `folds` unchanged paragraphs stand there too.
+    `rows` are both versions; `before` and `now` are the column heads. Without `folds`, unchanged
+    paragraphs are shown too.
     """
     numbered, cells, left = _number(rows)
     parts: list[str] = []
@@ -160,7 +173,9 @@ def two_pages(rows: Sequence[Row], before: str, now: str, *, folds: bool = True)
 
 
 def _number(rows: Sequence[Row]) -> tuple[list[_Numbered], tuple[JumpCell, ...], int]:
-    """Return the rows with the numbers of those that changed and where they stand, the cells of these, and how many have no room."""
+    """Return the rows with the numbers and places of changed ones, their cells, and how many were
+    dropped.
+    """
     sizes = [max(1, len(row.text)) for row in rows]
     whole = sum(sizes) or 1
     found: list[_Numbered] = []
@@ -180,7 +195,9 @@ def _number(rows: Sequence[Row]) -> tuple[list[_Numbered], tuple[JumpCell, ...],
 
 
 def _runs(rows: Sequence[_Numbered]) -> Iterator[tuple[bool, list[_Numbered]]]:
-    """Yield runs of rows with whether they are far from all that changed and from the headings above it; two of these and more fold."""
+    """Yield runs of rows, each with whether it is far from all changes and their headings; two or
+    more such rows fold.
+    """
     near: set[int] = set()
     heading = -1
     for place, one in enumerate(rows):
@@ -225,13 +242,15 @@ def _paragraph(one: _Numbered, ignore: str, *, short: bool = False) -> str:
 
 
 def _note(row: Row, ignore: str) -> str:
-    """Return the marginal note of a changed paragraph: what kind of edit, and the way to leave such ones out."""
+    """Return the marginal note of a changed paragraph: its kind of edit, and the link to ignore
+    it.
+    """
     link = f'<br><a href="{escape(ignore + str(row.edits[0]))}">Not relevant</a>' if ignore and row.edits else ""
     return f'<small class="mn">{kind_of_edit(row)}{link}</small>'
 
 
 def kind_of_edit(row: Row) -> str:
-    """Return what kind of edit a changed paragraph is, in words."""
+    """Return the kind of edit of a changed paragraph, in words."""
     came, went = row.words("inserted"), row.words("deleted")
     other = escape(cut_text(row.other, 60))
     match row.kind:
@@ -284,7 +303,7 @@ def _under(row: Row) -> str:
 
 
 def near(pieces: Sequence[TextPiece]) -> Iterable[TextPiece]:
-    """Return pieces of which unchanged text far from a change is left out."""
+    """Return pieces without unchanged text far from a change."""
     for place, piece in enumerate(pieces):
         words = piece.text.split()
         if piece.kind != "same" or len(words) <= 2 * AROUND:
@@ -302,7 +321,7 @@ def _text(pieces: Iterable[TextPiece]) -> str:
 
 
 def _space(pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
-    """Yield pieces with the white space at the ends of marks outside of them."""
+    """Yield pieces with white space moved out of the ends of marks."""
     for piece in pieces:
         inner = piece.text.strip()
         if piece.kind == "same" or not inner or inner == piece.text:

@@ -1,6 +1,8 @@
-"""Two versions as one sequence of paragraphs: each unchanged, changed in places, new, gone or moved, under its heading.
+"""Two versions as one sequence of paragraphs: each unchanged, changed in places, new, deleted or
+moved, under its heading.
 
-A paragraph is what a page sets apart (a paragraph, a cell, a list item), of plain text what blank lines set apart.
+A paragraph is a block of a page (a paragraph, a cell, a list item), in plain text a block between
+blank lines.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ RowKind = Literal["same", "changed", "inserted", "deleted", "moved", "away"]
 PieceKind = Literal["same", "deleted", "inserted", "moved", "away"]
 
 LONGEST_PARAGRAPH: Final = 2_000
-"""Characters of a paragraph of plain text from which on it is cut at its lines."""
+"""A longer paragraph of plain text is cut at its lines, in characters."""
 _HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BLANK: Final = re.compile(r"\n[ \t\r]*\n")
 _LETTER: Final = re.compile(r"[^\W_]")
@@ -29,7 +31,9 @@ _SPACES: Final = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A text inside a paragraph, tamed, its white space collapsed: as it was, gone, come, moved here or gone elsewhere."""
+    """A text inside a paragraph, tamed, its white space collapsed: unchanged, deleted, inserted,
+    moved here or moved away.
+    """
 
     kind: PieceKind
     text: str
@@ -37,7 +41,9 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A paragraph. `heading` is the nearest one above it in the new version; `is_heading`, that it is one itself. `edits` are the numbers of its edits."""
+    """A paragraph. `heading` is the nearest one above it in the new version; `is_heading` says that
+    it is one itself. `edits` are the numbers of its edits.
+    """
 
     kind: RowKind
     pieces: tuple[TextPiece, ...]
@@ -45,16 +51,16 @@ class Row:
     is_heading: bool = False
     edits: tuple[int, ...] = ()
     other: str = ""
-    """of one that moved: the heading under which it stood, or stands now"""
+    """of a moved one: its old or new heading"""
 
     @property
     def was(self) -> tuple[TextPiece, ...]:
-        """Return it as it was."""
+        """Return the paragraph before."""
         return tuple(piece for piece in self.pieces if piece.kind not in {"inserted", "moved"})
 
     @property
     def now(self) -> tuple[TextPiece, ...]:
-        """Return it as it is."""
+        """Return the paragraph now."""
         return tuple(piece for piece in self.pieces if piece.kind not in {"deleted", "away"})
 
     @property
@@ -63,7 +69,7 @@ class Row:
         return " ".join("".join(piece.text for piece in self.pieces).split())
 
     def words(self, kind: PieceKind) -> int:
-        """Return how many words its pieces of one kind have."""
+        """Return the number of words of its pieces of one kind."""
         return sum(len(piece.text.split()) for piece in self.pieces if piece.kind == kind)
 
 
@@ -75,7 +81,9 @@ class _Block:
 
 
 def rows_of(script: Script, old: Document, new: Document) -> list[Row]:
-    """Return the paragraphs of both versions in the order of the new one, what is gone where it stood."""
+    """Return the paragraphs of both versions in the order of the new one, deleted ones in their old
+    place.
+    """
     return _Rows(script, old, new).rows()
 
 
@@ -87,7 +95,7 @@ class _Rows:
         starts = [block.start for block in self.new_blocks]
         self.inside: dict[int, list[Mark]] = {}
         self.ahead: dict[int, list[tuple[Mark, int, int]]] = {}
-        """block → whole paragraphs that stood before it; one more than there are for those behind the last"""
+        """block → whole paragraphs before it; one key more for those after the last"""
         for mark in script.marks:
             self._place(mark, max(0, bisect_right(starts, mark.start) - 1))
 
@@ -128,7 +136,7 @@ class _Rows:
                 self.inside.setdefault(number, []).append(alone)
 
     def _parts(self, mark: Mark) -> Iterator[tuple[int, int, bool]]:
-        """Yield what a mark takes of each old paragraph, and whether that is all of its words."""
+        """Yield the part of each old paragraph in a mark, and whether that is all of its words."""
         text = self.old.text
         number = max(0, bisect_right(self.old_starts, mark.old_start) - 1)
         while number < len(self.old_blocks) and self.old_blocks[number].start < mark.old_end:
@@ -170,7 +178,9 @@ class _Rows:
 
 
 def _pair(rows: Sequence[Row]) -> list[Row]:
-    """Return rows where paragraphs of one edit that went, and as many that came for them, stand as changed ones."""
+    """Return rows with deleted paragraphs and as many inserted ones of the same edit joined as
+    changed ones.
+    """
     found: list[Row] = []
     at = 0
     while at < len(rows):
@@ -188,7 +198,7 @@ def _pair(rows: Sequence[Row]) -> list[Row]:
 
 
 def _with_others(rows: Sequence[Row]) -> list[Row]:
-    """Return rows where those that moved say under which heading they stood or stand."""
+    """Return rows with moved ones naming their old or new heading."""
     here = {row.text: row.heading for row in rows if row.kind == "moved"}
     away = {row.text: row.heading for row in rows if row.kind == "away"}
     if not here:
@@ -198,7 +208,7 @@ def _with_others(rows: Sequence[Row]) -> list[Row]:
 
 
 def _run(rows: Sequence[Row], at: int, kind: RowKind) -> list[Row]:
-    """Return the rows of one kind and edit that stand in a row from a place on."""
+    """Return the consecutive rows of one kind and edit from a place on."""
     end = at
     while end < len(rows) and rows[end].kind == kind and rows[end].edits == rows[at].edits:
         end += 1
@@ -206,7 +216,7 @@ def _run(rows: Sequence[Row], at: int, kind: RowKind) -> list[Row]:
 
 
 def _whole(pieces: tuple[TextPiece, ...]) -> tuple[TextPiece, ...]:
-    """Return pieces of which no word stayed and all others share a kind as one, with the signs that stayed."""
+    """Return the pieces merged into one if no word is unchanged and all others share a kind."""
     kinds = {piece.kind for piece in pieces if _has_words(piece.text, 0, len(piece.text))}
     if len(kinds) != 1 or "same" in kinds:
         return pieces
@@ -223,7 +233,9 @@ def _kind(pieces: Sequence[TextPiece]) -> RowKind:
 
 
 def _join(pieces: Sequence[tuple[PieceKind, str]]) -> tuple[TextPiece, ...]:
-    """Return pieces of one kind in a row as one, white space collapsed, none at either end of the paragraph."""
+    """Return adjacent pieces of one kind merged, white space collapsed, without any at the ends of
+    the paragraph.
+    """
     found: list[list[str]] = []
     for kind, text in pieces:
         if not text:
@@ -248,7 +260,7 @@ def _has_words(text: str, start: int, end: int) -> bool:
 
 
 def _blocks(document: Document) -> list[_Block]:
-    """Return the paragraphs of a document that have something in them."""
+    """Return the non-empty paragraphs of a document."""
     if document.media == "text" and document.extraction.is_whole:
         return list(_paragraphs(document.text))
     headings = _heading_pieces(document)
@@ -269,7 +281,7 @@ def _blocks(document: Document) -> list[_Block]:
 
 
 def _heading_pieces(document: Document) -> set[int]:
-    """Return the pieces that stand in headings."""
+    """Return the pieces of headings."""
     found: set[int] = set()
     open_marks: list[tuple[int, str]] = []
     for place, name in document.marks:

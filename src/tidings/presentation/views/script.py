@@ -1,7 +1,9 @@
-"""The edit script of a change laid on the texts of both versions: at which characters something went, came or was moved.
+"""The edit script of a change applied to the texts of both versions: the characters that were
+deleted, inserted or moved.
 
-Whoever takes out what went has the words of the new version, whoever takes out what came those of the old one. For that the marks also take in
-what stands between words (`A-5`, `$5`) wherever it would make other words of what is left.
+Removing the deletions gives the words of the new version, removing the insertions those of the old
+one. For that, marks also include the text between words (`A-5`, `$5`) wherever it would otherwise
+join or split the remaining words.
 """
 
 from __future__ import annotations
@@ -18,17 +20,18 @@ from tidings.record import dataclass
 MarkKind = Literal["deleted", "inserted", "moved", "away"]
 
 MOST_EDITS: Final = 5_000
-"""Edits that a view marks; of more the first are marked, and the view says so."""
+"""The most edits that a view marks; the view says if there are more."""
 _MINUS: Final = frozenset("-\u2212")
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One stretch of text that differs; `edit` is the number of its edit.
+    """One range of text that differs; `edit` is the number of its edit.
 
-    What came (`inserted`) or stands here now (`moved`) is characters `start:end` of the new text. What went (`deleted`) or stands elsewhere
-    now (`away`) is characters `old_start:old_end` of the old text, and `start` (equal to `end`) where it would stand in the new one. `before` and
-    `behind`: a space may be set there to keep it apart, which makes no other words.
+    An insertion (`inserted`) or a moved text here (`moved`) is characters `start:end` of the new
+    text. A deletion (`deleted`) or a text moved away (`away`) is characters `old_start:old_end` of
+    the old text, and `start` (equal to `end`) its place in the new one. `before` and `behind`: a
+    space may be added there without changing words.
     """
 
     kind: MarkKind
@@ -43,7 +46,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The marks of a change in the order of the new text, with the numbers of words that went, came and moved."""
+    """The marks of a change in the order of the new text, with the numbers of deleted, inserted and
+    moved words.
+    """
 
     marks: tuple[Mark, ...]
     went: int
@@ -54,7 +59,8 @@ class Script:
 def script_of(edits: Sequence[Edit], old: Document, new: Document) -> Script:
     """Return the marks of edits on the texts that they index.
 
-    Of edits that lie over one another the first is marked. Raises `ValueError` for edits that reach beyond a text: they are of other versions.
+    Of overlapping edits the first is marked. Raises `ValueError` for edits beyond a text: they
+    belong to other versions.
     """
     if any(edit.old_end > len(old.tokens) or edit.new_end > len(new.tokens) for edit in edits):
         message = "the edits are not of these two documents: they reach beyond their words"
@@ -73,7 +79,7 @@ def script_of(edits: Sequence[Edit], old: Document, new: Document) -> Script:
 
 
 def _apart(edits: Sequence[Edit]) -> Iterator[tuple[int, Edit]]:
-    """Yield edits with their numbers in the order of the new text, without those that lie over others."""
+    """Yield edits with their numbers in the order of the new text, without overlapping ones."""
     gone: set[int] = set()
     until = 0
     for number in sorted(range(len(edits)), key=lambda one: (edits[one].new_start, edits[one].old_start)):
@@ -87,23 +93,25 @@ def _apart(edits: Sequence[Edit]) -> Iterator[tuple[int, Edit]]:
 
 
 class _Moved:
-    """The tokens of moves, found again by where they begin."""
+    """The tokens of moves, indexed by their start."""
 
     def __init__(self, moves: Sequence[Move]) -> None:
         self._away = sorted((move.old_start, move.old_start + move.length) for move in moves)
         self._here = sorted((move.new_start, move.new_start + move.length) for move in moves)
 
     def away(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return what moved away of tokens `start:end` of the old text."""
+        """Return the ranges moved away from tokens `start:end` of the old text."""
         return self._away[bisect_left(self._away, (start, 0)) : bisect_left(self._away, (end, 0))]
 
     def here(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return what moved to tokens `start:end` of the new text."""
+        """Return the ranges moved to tokens `start:end` of the new text."""
         return self._here[bisect_left(self._here, (start, 0)) : bisect_left(self._here, (end, 0))]
 
 
 class _Laid:
-    """One edit on both texts. What stands between two words is a gap; the first and the last have nothing on one side."""
+    """One edit on both texts. The text between two words is a gap; the first and the last have
+    nothing on one side.
+    """
 
     def __init__(self, number: int, edit: Edit, old: Document, new: Document, moves: _Moved) -> None:
         self.number, self.edit, self.old, self.new = number, edit, old, new
@@ -115,7 +123,7 @@ class _Laid:
             self.here = self.here or [(edit.new_start, edit.new_end)]
 
     def marks(self) -> Iterator[Mark]:
-        """Yield the marks: first what went, then what came."""
+        """Yield the marks: first the deletion, then the insertion."""
         edit = self.edit
         if edit.old_start == edit.old_end:
             yield from self._list_inserted()
@@ -139,7 +147,9 @@ class _Laid:
         yield from self._came(came)
 
     def _breaks(self) -> bool:
-        """Return whether what came goes over a border of paragraphs, which stays where the words are taken out."""
+        """Return whether the insertion crosses a paragraph border, which stays when the words are
+        removed.
+        """
         start, end = _span(self.new, self.edit.new_start, self.edit.new_end, False, False)
         return "\n\n" in self.new.text[start:end]
 
@@ -200,7 +210,7 @@ class _Laid:
 def _pieces(
     document: Document, span: tuple[int, int], moved: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[bool, int, int]]:
-    """Yield a stretch cut where moved words (of which `moved` are the tokens) begin and end: whether they are, from and up to."""
+    """Yield a range cut at the borders of moved tokens: (is moved, start, end)."""
     at, until = span
     for first, last in moved:
         start, end = document.span_of(first)[0], document.span_of(last - 1)[1]
@@ -223,20 +233,26 @@ def _gap_span(document: Document, token: int) -> tuple[int, int]:
 
 
 def _gap(document: Document, token: int) -> str:
-    """Return what stands between a token and the one before it; where there is none before it, as if a space were there."""
+    """Return the text between a token and the one before it; at the start, as if a space were
+    there.
+    """
     start, end = _gap_span(document, token)
     return document.text[start:end] if token else f" {document.text[start:end]}"
 
 
 def _span(document: Document, first: int, last: int, keeps_left: bool, keeps_right: bool) -> tuple[int, int]:
-    """Return the characters of tokens `first:last`, with the gaps on a side where they are not kept outside."""
+    """Return the characters of tokens `first:last`, with the gaps of a side unless they are kept
+    outside.
+    """
     start = document.span_of(first)[0] if keeps_left else _gap_span(document, first)[0]
     end = document.span_of(last - 1)[1] if keeps_right else _gap_span(document, last)[1]
     return start, end
 
 
 def _parts(gap: str) -> bool:
-    """Return whether a gap keeps words apart whatever stands before it: there is white space in it, and no sign belongs to what follows."""
+    """Return whether a gap separates words whatever precedes it: it has white space, and no sign
+    belongs to the next word.
+    """
     words = gap.split()
     if not words:
         return bool(gap)

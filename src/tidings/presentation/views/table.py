@@ -1,4 +1,6 @@
-"""Values and objects that changed as a table: where, what, how it was and is, and by how much (004 Figures 5.12 and 5.13)."""
+"""Changed values and objects as a table: place, name, before, now, and difference (004 Figures 5.12
+and 5.13).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from tidings.presentation.writing import cut_text, one_line
 
 MOST_ROWS: Final = 500
 LONGEST: Final = 2_000
-"""Characters of a text that a cell shows."""
+"""The longest text of a cell, in characters."""
 _LISTS: Final = ("updated", "inserted", "deleted", "moved")
 _SORTS: Final = {"links": "link", "images": "image", "keywords": "keyword", "phrases": "phrase", "table": "row", "list": "item",
                  "items": "entry", "regex": "match", "body": "body"}  # fmt: skip
@@ -24,7 +26,9 @@ _NOWHERE: Final = EditContext("", 0)
 
 
 class TableLine(NamedTuple):
-    """A line of the table. `place` is the heading it stands under, `name` its label or sort; `old` or `new` is empty where there is none."""
+    """A line of the table. `place` is its heading, `name` its label or type; `old` or `new` is
+    empty if there is none.
+    """
 
     place: str
     name: str
@@ -36,7 +40,7 @@ class TableLine(NamedTuple):
 
 
 def table(found: ChangeSet) -> Drawn:
-    """Return all that a change found as a table; what went is struck, what came underlined."""
+    """Return all findings of a change as a table; deletions are struck, insertions underlined."""
     lines = list(lines_of(found))
     body = "".join(_row(line) for line in lines[:MOST_ROWS])
     left = max(0, len(lines) - MOST_ROWS)
@@ -55,7 +59,9 @@ _CLASS: Final = {"difference": ' class="r"'}
 
 
 def lines_of(found: ChangeSet) -> Iterator[TableLine]:
-    """Yield the lines of a change: texts in the order of its lists, then objects that stand in no list."""
+    """Yield the lines of a change: texts in the order of its lists, then objects that are in no
+    list.
+    """
     contexts = {(one.of, one.number): one for one in found.contexts}
     rows = {row.object: row for row in found.objects}
     told: set[str] = set()
@@ -75,7 +81,7 @@ def lines_of(found: ChangeSet) -> Iterator[TableLine]:
 
 
 def _is_told(found: ChangeSet, kind: str) -> bool:
-    """Return whether a thing of which there is one stands among the updates."""
+    """Return whether a unique thing is among the updates."""
     return kind in {"status", "body"} and bool(found.updated)
 
 
@@ -95,7 +101,7 @@ def _line(of: str, text: str | tuple[str, str], context: EditContext) -> TableLi
     name = context.label or context.above
     if isinstance(text, tuple):
         was, now = (_KEYED.fullmatch(one[:LONGEST]) for one in text)
-        if was is not None and now is not None and was[1] == now[1]:  # a value of data, behind its key
+        if was is not None and now is not None and was[1] == now[1]:  # a value of data, after its key
             name, text = was[1], (was[2], now[2])
         difference, unit = _difference(*text)
         return TableLine(place, name, text[0], text[1], difference, unit or _unit(context))
@@ -109,13 +115,15 @@ def _line(of: str, text: str | tuple[str, str], context: EditContext) -> TableLi
 
 
 def _unit(context: EditContext) -> str:
-    """Return what stands right behind a value, if that is a word like a unit."""
+    """Return the word right after a value if it looks like a unit."""
     words = context.after.split()
     return words[0] if words and len(words[0]) <= 4 and not words[0][0].isdigit() and words[0].isupper() else ""
 
 
 def _difference(old: str, new: str) -> tuple[str, str]:
-    """Return by how much a number changed, in percent, and what stands beside it; empty for what is no single number."""
+    """Return the difference of two numbers in percent, and the text around them; empty unless each
+    text has a single number.
+    """
     was, now = _NUMBER.findall(old), _NUMBER.findall(new)
     beside = tuple(" ".join(_NUMBER.sub(" ", text).split()) for text in (old, new))
     if len(was) != 1 or len(now) != 1 or beside[0] != beside[1] or len(old) > 60:

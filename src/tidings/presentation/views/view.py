@@ -1,6 +1,7 @@
-"""One change in any of its views: `view_of` draws one, and which is first is chosen by kind and by what it costs to read (004 §5.5.3).
+"""One change in any of its views: `view_of` draws one; the default depends on the kind and the
+reading cost (004 §5.5.3).
 
-All of it is pure and bounded, and reads pages: let it run where pages are read, in a worker (`isolation/`).
+Pure and bounded, and parses pages: run it where pages are parsed, in a worker (`isolation/`).
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ NAMES: Final[dict[ViewName, str]] = {
     "table": "Table",
     "rendered": "Rendered",
 }
-"""Each view with what a reader sees of it, in the order of the switch."""
+"""Each view with its displayed name, in the order of the switch."""
 REWRITTEN: Final = 0.5
-"""The share of the words from which on a page counts as written anew: one page with marks cannot be read then."""
+"""The share of words from which a page counts as rewritten: one page with marks is then
+unreadable.
+"""
 MOST_PARTS: Final = 30
-"""Changed paragraphs from which on the changes alone are quicker to read than the page."""
+"""The number of changed paragraphs from which changes only are quicker to read than the page."""
 _DATA: Final = frozenset(("json", "csv", "xml"))
 _TABLES: Final = frozenset(("links", "images", "table", "list", "items", "numbers", "offers", "status", "body"))
 _TWO: Final = frozenset(("phrases", "keywords"))
@@ -43,7 +46,7 @@ _TWO: Final = frozenset(("phrases", "keywords"))
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A view that a reader may switch to; `why_not` is empty where it shows something."""
+    """A view that can be selected; `why_not` is empty if it has content."""
 
     view: ViewName
     name: str
@@ -52,10 +55,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view, drawn. `html` is the comparison without its jump bar, `jump` that as SVG (empty without places).
+    """A drawn view. `html` is the comparison without its jump bar, `jump` the bar as SVG (empty
+    without places).
 
-    `choices` are all views in the order of the switch; `view` says which one this is, `first` which one is chosen for who asks for none. `words` are how many words
-    came, went and moved, `edits` how many paragraphs changed, `left` how many of them have no room. `notice` is said above the view, if anything is.
+    `choices` are all views in the order of the switch; `view` is this one, `first` the default.
+    `words` are the numbers of deleted, inserted and moved words, `edits` the number of changed
+    paragraphs, `left` how many of them were dropped. `notice` is shown above the view, if not
+    empty.
     """
 
     view: ViewName
@@ -70,7 +76,7 @@ class View:
 
     @property
     def whole(self) -> str:
-        """Return the comparison with its bar, as it stands in the page."""
+        """Return the comparison with its bar, for the page."""
         return f'<div class="diff">{self.jump}{self.html}</div>' if self.jump else self.html
 
 
@@ -84,18 +90,21 @@ def view_of(
     ignore: str = "",
     rendered: str = "",
 ) -> View:
-    """Return a change in one of its views, its texts escaped and without anything that acts.
+    """Return a change in one of its views, with escaped texts and no active content.
 
-    Raises `UsageError` for a view that there is not, `ValueError` for documents of which the edits are not.
+    Raises `UsageError` for an unknown view, `ValueError` for documents to which the edits do not
+    belong.
 
     Args:
-        change: What was found, as it is stored.
-        old: The version before, the part of it whose words the edits index (`whole_page` for a page with frames).
+        change: The stored findings.
+        old: The version before, the part of it whose words the edits index (`whole_page` for a page
+            with frames).
         new: The version now, the same part.
-        view: `only`, `page`, `two`, `table` or `rendered`; empty for the one that is chosen.
-        captions: What stands above the two sides: which version it is and of when.
-        ignore: Where *Not relevant* leads, to which the number of the edit (its place in `change.edits`, from 0) is added; empty for no link.
-        rendered: The frame that shows the rendered page (`frame`); empty if there is none.
+        view: `only`, `page`, `two`, `table` or `rendered`; empty for the default.
+        captions: The heads of the two sides: version and time.
+        ignore: The target of *Not relevant*, to which the index of the edit in `change.edits` (from
+            0) is appended; empty for no link.
+        rendered: The frame with the rendered page (`frame`); empty if there is none.
     """
     if view and view not in NAMES:
         message = f'there is no view "{cut_text(one_line(view), 40)}": choose {", ".join(NAMES)}'
@@ -134,7 +143,9 @@ def view_of(
 
 
 def whole_page(parts: Sequence[Document]) -> Document:
-    """Return a page and its frames as one document, whose words are those of its parts one after the other, as its edits index them."""
+    """Return a page and its frames as one document, with the words of its parts concatenated, as
+    its edits index them.
+    """
     pieces = tuple(chain.from_iterable((*part.pieces, BREAK) for part in parts))
     media = "html" if len(parts) > 1 else parts[0].media
     return replace(
@@ -148,7 +159,9 @@ def share(script: Script, old: Document, new: Document) -> float:
 
 
 def costs(script: Script, rows: Sequence[Row]) -> dict[ViewName, float]:
-    """Return what each view of words costs to read, in words: what is read, and what a reader loses who lacks what is around it."""
+    """Return the reading cost of each view of words, in words: the text to read, and the loss
+    without context.
+    """
     changed = script.came + script.went + script.moved
     edited = [row for row in rows if row.kind != "same"]
     lost = sum(_LOST for row in edited if row.kind == "changed" and len(row.text.split()) <= _SHORT)
@@ -163,19 +176,19 @@ def costs(script: Script, rows: Sequence[Row]) -> dict[ViewName, float]:
 
 
 _LOST: Final = 60
-"""Words that the context is worth of a change in a paragraph that says little by itself."""
+"""The cost of missing context for a short paragraph, in words."""
 _SHORT: Final = 6
 _NEIGHBOUR: Final = 8
-"""Words that are read of an unchanged paragraph beside a changed one."""
+"""The cost of an unchanged paragraph beside a changed one, in words."""
 _BROKEN: Final = 80
-"""What a paragraph costs in which old and new alternate all the time."""
+"""The cost of a paragraph in which old and new keep alternating, in words."""
 _MANY_PIECES: Final = 24
 
 
 def _first(
     change: ChangeSet, script: Script, rows: Sequence[Row], choices: Sequence[Choice], pair: tuple[Document, Document]
 ) -> ViewName:
-    """Return the view that a change begins with: by its kind, else the one that costs least to read."""
+    """Return the default view of a change: by its kind, else the one of least reading cost."""
     there = {choice.view for choice in choices if not choice.why_not}
     kinds = frozenset(change.kinds)
     if "page" not in there or pair[1].media in _DATA or (kinds and kinds <= _TABLES):
@@ -191,7 +204,7 @@ def _first(
 
 
 _LONG: Final = 400
-"""Words of a page that are read without minding, even if the changes alone are shorter."""
+"""The length of a page that is read without effort, in words, even if changes only are shorter."""
 
 
 def _choices(change: ChangeSet, edited: int, *, has_frame: bool) -> tuple[Choice, ...]:
@@ -225,7 +238,7 @@ def _draw(
 
 
 def _describe_ignored(change: ChangeSet) -> str:
-    """Return what was left out as noise, with the mask that says so."""
+    """Return what was ignored as noise, with the mask."""
     if not change.masked:
         return ""
     shown = "; ".join(

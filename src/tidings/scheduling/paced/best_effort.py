@@ -152,7 +152,7 @@ class BestEffort:
             )
             raise ValueError(message)
 
-    def begin(self, population: Population, rng: np.random.Generator) -> BestEffortState:  # noqa: ARG002 - nothing here is left to chance
+    def begin(self, population: Population, rng: np.random.Generator) -> BestEffortState:  # noqa: ARG002 - deterministic
         """Return the state in which each page waits its first interval from its last poll."""
         return BestEffortState(
             population=population,

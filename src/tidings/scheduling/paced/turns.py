@@ -109,7 +109,7 @@ class RoundRobin:
             message = f"the pace must be above 0 µs, it is {self.pace}"
             raise ValueError(message)
 
-    def begin(self, population: Population, rng: np.random.Generator) -> RoundRobinState:  # noqa: ARG002 - nothing here is left to chance
+    def begin(self, population: Population, rng: np.random.Generator) -> RoundRobinState:  # noqa: ARG002 - deterministic
         """Return the state in which each page is due from its last poll."""
         return RoundRobinState(population, self._due(population, slice(None)))
 

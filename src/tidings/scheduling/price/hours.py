@@ -194,7 +194,7 @@ class PriceHours(Price):
         """Return the state with other profiles, each of mean 1, shape (profiles, 168); `which` is
         that of each page, −1 for none.
         """
-        return _add_profiles(state, weights, which, state._known)  # noqa: SLF001 - one of our own
+        return _add_profiles(state, weights, which, state._known)  # noqa: SLF001 - private to this module
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> HoursState:
         """Return the state with other pages or values; a new page has the policy's default
@@ -207,7 +207,7 @@ class PriceHours(Price):
         places, here = state.population.present(after.population.ids)
         which = self._unknown(after.population.size)
         which[here] = before.which[places]
-        return _add_profiles(after, before.weights, which, before._known)  # noqa: SLF001 - one of our own
+        return _add_profiles(after, before.weights, which, before._known)  # noqa: SLF001 - private to this module
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> HoursState:
         """Return the state after polls."""
@@ -241,7 +241,7 @@ class PriceHours(Price):
 
     def _plan(self, state: HoursState, level: float, rows: Rows) -> Instants:
         """Return the waits of pages with a profile, computing missing ones in one batch."""
-        known = state._known  # noqa: SLF001 - one of our own
+        known = state._known  # noqa: SLF001 - private to this module
         columns = self._columns(state, level, rows)
         marks = {number: hash(state.weights[number].tobytes()) for number in np.unique(state.which[rows]).tolist()}
         inputs = zip(*(column.tolist() for column in columns.values()), strict=True)

@@ -187,7 +187,7 @@ class Price:
         """Return the policy under which pages may wait `factor` times as long."""
         return replace(self, longest=round(self.longest * factor))
 
-    def begin(self, population: Population, rng: np.random.Generator) -> PriceState:  # noqa: ARG002 - nothing here is left to chance
+    def begin(self, population: Population, rng: np.random.Generator) -> PriceState:  # noqa: ARG002 - deterministic
         """Return the state in which no page is known to be saturated."""
         return _fresh(population)
 

@@ -95,6 +95,8 @@ def values(population: Population, rows: Rows | slice = slice(None), *, guarded:
 
 @lru_cache(maxsize=64)
 def floor_price(pace: float) -> float:
-    """Return λf: the index, after `pace` µs, of a page of default importance that changes once a day and costs 1 (bid §3)."""
+    """Return λf: the index, after `pace` µs, of a page of default importance that changes once a
+    day and costs 1 (bid §3).
+    """
     decay = math.log(2) / HALF_LIFE
     return float(0.5 / DAY / decay * worth(np.array(decay * pace)))

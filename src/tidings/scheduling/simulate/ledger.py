@@ -30,7 +30,9 @@ class Polls:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """`found[i]` is the number of changes that poll i found; `delay[j]` (µs) and `page[j]` are of the j-th found change; `missed` never were."""
+    """`found[i]` is the number of changes that poll i found; `delay[j]` (µs) and `page[j]` are of
+    the j-th found change; `missed` never were.
+    """
 
     polls: Polls
     found: NDArray[np.int64]
@@ -49,7 +51,9 @@ class Ledger:
         return int(np.maximum(self.found - 1, 0).sum())
 
     def delay_quantile(self, share: float) -> float:
-        """Return the delay (µs) within which that share of the found changes was found, each change counting the same; nan if there is none."""
+        """Return the delay (µs) within which that share of the found changes was found, each change
+        counting the same; nan if there is none.
+        """
         return float(np.quantile(self.delay, share)) if len(self.delay) else float("nan")
 
     def page_delay_quantile(self, share: float) -> float:
@@ -115,7 +119,9 @@ def account(
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Changes in `[start, end)`: those of page `ids[i]` are `times[offsets[i]:offsets[i + 1]]`, ascending (µs)."""
+    """Changes in `[start, end)`: those of page `ids[i]` are `times[offsets[i]:offsets[i + 1]]`,
+    ascending (µs).
+    """
 
     ids: Ids
     times: Instants
@@ -140,7 +146,9 @@ class Trace:
 
 
 def make_trace(times: Mapping[int, ArrayLike], *, start: Instant, end: Instant) -> Trace:
-    """Return a trace of the instants given for each page, in any order. Raises `ValueError` for one outside `[start, end)`."""
+    """Return a trace of the instants given for each page, in any order. Raises `ValueError` for one
+    outside `[start, end)`.
+    """
     if end <= start:
         message = f"a trace must end after it starts; it starts at {start} and ends at {end}"
         raise ValueError(message)

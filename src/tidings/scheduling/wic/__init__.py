@@ -1,1 +1,3 @@
-"""WIC, web information capture: poll where most utility has gathered (Pandey, Dhamdhere, Olston, VLDB 2004)."""
+"""WIC, web information capture: poll where most utility has gathered (Pandey, Dhamdhere, Olston,
+VLDB 2004).
+"""

@@ -65,7 +65,9 @@ class Connection:
         return self._run(text, parameters).rowcount
 
     def many(self, text: str, rows: Sequence[Mapping[str, Any]]) -> int:
-        """Run a writing statement for each row of parameters; return how many rows it wrote in all."""
+        """Run a writing statement for each row of parameters; return how many rows it wrote in
+        all.
+        """
         return self._run_many(text, rows).rowcount if rows else 0
 
     def batch(self, text: str, rows: Sequence[Sequence[Any]]) -> int:

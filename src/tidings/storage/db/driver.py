@@ -1,4 +1,6 @@
-"""The contract between `Database` and a database product; `sqlite` and `postgres` are its two rows."""
+"""The contract between `Database` and a database product; `sqlite` and `postgres` are its two
+rows.
+"""
 
 from __future__ import annotations
 

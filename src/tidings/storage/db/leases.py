@@ -1,4 +1,6 @@
-"""Leases: who may poll and deliver, with an epoch that rises at each acquisition (contracts §2, F-24)."""
+"""Leases: who may poll and deliver, with an epoch that rises at each acquisition (contracts §2,
+F-24).
+"""
 
 from __future__ import annotations
 

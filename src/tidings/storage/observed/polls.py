@@ -1,4 +1,6 @@
-"""Polls: each is charged before its request leaves and completed once by the unit of its outcome (contracts §1)."""
+"""Polls: each is charged before its request leaves and completed once by the unit of its outcome
+(contracts §1).
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ from tidings.storage.db.values import from_json, to_json
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A change with the name of its sentinel, the page's address as it was given, and the number of its event."""
+    """A change with the name of its sentinel, the page's address as it was given, and the number of
+    its event.
+    """
 
     row: ChangeRow
     sentinel: str

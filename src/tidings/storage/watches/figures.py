@@ -1,4 +1,4 @@
-"""Sums over what is watched and was found, for monitoring and for the weekly report."""
+"""Counts of watched pages, changes and polls, for monitoring and for the weekly report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POLLS: Final = """SELECT count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 
 
 
 class Now(NamedTuple):
-    """Pages that are watched, those that cannot be read, and messages that wait to be sent."""
+    """The numbers of watched pages, of failing ones, and of waiting deliveries."""
 
     pages: int
     in_error: int
@@ -34,7 +34,9 @@ class Now(NamedTuple):
 
 
 class WeekFigures(NamedTuple):
-    """Pages that an owner watches, those in error, and what a stretch of time brought."""
+    """The numbers of an owner's pages, of failing ones, and of the changes, dead letters and polls of a
+    period.
+    """
 
     pages: int
     in_error: int
@@ -45,7 +47,7 @@ class WeekFigures(NamedTuple):
 
 
 def count_now(c: Connection) -> Now:
-    """Return what is so now."""
+    """Return the current numbers."""
     pages, in_error = c.value(_PAGES), c.value(f"{_PAGES} AND p.health = 'error'")
     return Now(pages, in_error, c.value("SELECT count(*) FROM delivery WHERE status = 'waiting'"))
 

@@ -73,7 +73,9 @@ def count_states(c: Connection, *, viewer: int | None) -> dict[str, int]:
 
 
 def count_tags(c: Connection, *, viewer: int | None) -> dict[str, int]:
-    """Return how many living sentinels that `viewer` sees have each tag, the most frequent first."""
+    """Return how many living sentinels that `viewer` sees have each tag, the most frequent
+    first.
+    """
     base = "SELECT t.name, count(*) FROM tag t JOIN sentinel s ON s.id = t.sentinel_id"
     conditions = ["s.state <> 'ended'", *restrict_to_viewer(viewer)]
     text = select(base, conditions, "GROUP BY t.name ORDER BY count(*) DESC, t.name")

@@ -491,7 +491,9 @@ def rewrite(c: Connection, id: int, number: int, text: str) -> None:
 
 
 def drop(c: Connection, id: int, at: Instant) -> None:
-    """End a sentinel (reason `dropped`) and free its name; its history stays. Dropping twice does nothing more."""
+    """End a sentinel (reason `dropped`) and free its name; its history stays. Dropping twice does
+    nothing more.
+    """
     move(c, SentinelMove(sentinel_id=id, state="ended", at=at, reason="dropped"))
     c.execute("UPDATE sentinel SET dropped = id WHERE id = :id", id=id)
 
