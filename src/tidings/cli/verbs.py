@@ -83,6 +83,7 @@ VERBS: Final = {
     "doctor": VerbRow("show.doctor", "examine the installation; for each problem, show the command that fixes it"),
     "settings": VerbRow("show.configuration", "list every setting with its value, and where to set it"),
     "import": VerbRow("keep.imports", "import the watches of another program"),
+    "export": VerbRow("keep.export", "write sentinels, changes, checks, values or versions for other programs"),
     "backup": VerbRow("keep.backup", "write all stored data into one file; the service may run"),
     "restore": VerbRow("keep.backup", "restore a backup into the data directory, completely or not at all"),
     "verify": VerbRow("keep.backup", "check that a backup is complete and can be restored"),
@@ -112,7 +113,6 @@ MEANT: Final = {
     "logs": "changes",
     "config": "settings",
     "run": "check",
-    "export": "show NAME --json",
 }
 """What people who know other programs try, and what does it here."""
 

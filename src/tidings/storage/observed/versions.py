@@ -80,6 +80,13 @@ def get(c: Connection, page_id: int, seq: int) -> Version | None:
     return None if row is None else _to_version(row)
 
 
+def first_with(c: Connection, page_id: int, sha256: str) -> int | None:
+    """Return the number of the oldest stored version of a page with a body, or None."""
+    text = "SELECT min(seq) FROM version WHERE page_id = :page_id AND sha256 = :sha256"
+    found: int | None = c.value(text, page_id=page_id, sha256=sha256)
+    return found
+
+
 def newest(c: Connection, page_id: int) -> Version | None:
     """Return the newest version of a page, or None if it has none."""
     row = c.one(_NEWEST, page_id=page_id, most=1)

@@ -1,0 +1,103 @@
+"""`tidings export FORMAT [NAME…]`: what is watched and was found, for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tidings.cli.output import write_beside, write_line
+from tidings.clock import SystemClock
+from tidings.errors import UnknownNameError, UsageError
+from tidings.service.export import rows, statements, warc
+from tidings.service.run.from_settings import open_archive
+from tidings.storage.db.database import open_database
+from tidings.storage.people import accounts
+from tidings.storage.watches import sentinels
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.db.database import Database
+
+STATEMENTS: Final = ("text", "yaml", "opml")
+ROWS: Final = ("csv", "jsonl", "parquet")
+FORMATS: Final = (*STATEMENTS, *ROWS, "warc")
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument(
+        "format", choices=FORMATS, help="text, yaml, opml: sentinels; csv, jsonl, parquet: --of; warc: stored versions"
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only of these sentinels")
+    parser.add_argument("--of", choices=tuple(rows.COLUMNS), default="changes", help="which table (changes)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="where to (standard output)")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("--user", metavar="NAME", help="only what this user sees")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Write the export; a file is there whole or not at all."""
+    target: Path | None = arguments.output
+    if target is None and arguments.format in {"parquet", "warc"}:
+        raise UsageError(f"{arguments.format} is no text: name a file with --output FILE")
+    if target is not None and target.exists() and not arguments.overwrite:
+        raise UsageError(f"{target} is there already; --overwrite replaces it")
+    with contextlib.closing(open_database(settings, create=False)) as database:
+        viewer = None if arguments.user is None else database.read(accounts.get_by_name, arguments.user).id
+        _check_names(database, arguments.names, viewer)
+        if target is None:
+            for part in _texts(arguments, database, viewer):
+                sys.stdout.write(part)
+            return 0
+        made = target.with_name(f".{target.name}.part")
+        try:
+            done = _write(arguments, settings, database, viewer, made)
+            made.replace(target)
+        finally:
+            made.unlink(missing_ok=True)
+    write_line(f"{target}: {target.stat().st_size:,} bytes{done}")
+    return 0
+
+
+def _check_names(database: Database, names: Iterable[str], viewer: int | None) -> None:
+    known = {row.name for row in database.read(sentinels.listing, ended=True, viewer=viewer)}
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(f"there is no sentinel {name}; `tidings list` names them all")
+
+
+def _texts(arguments: argparse.Namespace, database: Database, viewer: int | None) -> Iterable[str]:
+    """Yield an export that is text, piece by piece."""
+    if arguments.format == "opml":
+        yield database.read(statements.list_opml, viewer, arguments.names, at=SystemClock().wall())
+    elif arguments.format in STATEMENTS:
+        found = database.read(statements.list_statements, viewer, arguments.names)
+        yield found.write_text() if arguments.format == "text" else found.write_yaml()
+    else:
+        table = rows.read_rows(database.read, arguments.of, viewer, arguments.names)
+        yield from rows.write_csv(table, arguments.of) if arguments.format == "csv" else rows.write_jsonl(table)
+
+
+def _write(
+    arguments: argparse.Namespace, settings: Settings, database: Database, viewer: int | None, made: Path
+) -> str:
+    """Write into a file; return what else is to be said of it."""
+    if arguments.format == "parquet":
+        table = rows.read_rows(database.read, arguments.of, viewer, arguments.names)
+        rows.write_parquet(table, arguments.of, made)
+        return ""
+    if arguments.format == "warc":
+        archive = open_archive(settings, dialect=database.dialect)
+        with made.open("wb") as file:
+            written = warc.write_warc(database.read, archive, file, viewer, arguments.names)
+        for one in written.lost:
+            write_beside(f"left out: {one}")
+        counts = (f"{written.responses:,} responses", f"{written.revisits:,} revisits", f"{written.resources:,} others")
+        return f", {', '.join(counts)}"
+    with made.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(_texts(arguments, database, viewer))
+    return ""

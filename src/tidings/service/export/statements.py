@@ -1,0 +1,98 @@
+"""Sentinels for other installations and programs: the language, YAML, or OPML for feed readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from email.utils import formatdate
+from typing import TYPE_CHECKING, Final
+from xml.sax.saxutils import quoteattr
+
+from tidings.errors import UnknownNameError
+from tidings.language.parser import recall
+from tidings.language.yaml.form import to_yaml
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.observed import versions
+from tidings.storage.secrets import secrets
+from tidings.storage.watches import outside, sentinels, subscriptions, tag_defaults
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
+
+FEEDS: Final = ("rss", "atom", "xml", "feed+json")
+"""What the media type of a feed has in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Statements in the order in which they can be registered, and the names of the secrets that
+    they refer to.
+    """
+
+    texts: Sequence[str]
+    secrets: Sequence[str]
+
+    def write_text(self) -> str:
+        """Return them in the sentence form, with the secrets to be set first as a comment."""
+        lines = [f"-- first: tidings secret set {name}" for name in self.secrets]
+        return "\n\n".join(["\n".join(lines), *self.texts] if lines else self.texts) + "\n"
+
+    def write_yaml(self) -> str:
+        """Return them as YAML."""
+        lines = [f"# first: tidings secret set {name}\n" for name in self.secrets]
+        return "".join(lines) + to_yaml([recall(text) for text in self.texts])
+
+
+def list_statements(c: Connection, viewer: int | None, names: Sequence[str] = ()) -> Exported:
+    """Return what `viewer` (None: everybody) watches, or the sentinels of these names.
+
+    Events and defaults of tags come first, then sentinels as they were created, then which of them
+    are disabled. Raises `UnknownNameError` for a name that nobody has.
+    """
+    rows = _select(c, viewer, names)
+    texts = [] if names else [*_list_sources(c, viewer)]
+    texts += [row.text for row in rows]
+    texts += [f"Disable {row.name}" for row in rows if row.state == "disabled"]
+    known = [row.name for row in secrets.listing(c)]
+    return Exported(texts, [name for name in known if any(f'secret "{name}"' in text for text in texts)])
+
+
+def list_opml(c: Connection, viewer: int | None, names: Sequence[str], *, at: Instant) -> str:
+    """Return the pages as OPML 2.0: feeds as `rss` with `xmlUrl`, other pages as `link` with `url`.
+
+    Args:
+        c: The connection.
+        viewer: The owner for whom it is; None for all.
+        names: The sentinels; empty for all.
+        at: When it is made (µs).
+    """
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<opml version="2.0">', "<head><title>Tidings</title>"]
+    lines += [f"<dateCreated>{formatdate(at / 1_000_000, usegmt=True)}</dateCreated></head>", "<body>"]
+    for row in _select(c, viewer, names):
+        sentinel = meaning(row.text)
+        category = f" category={quoteattr(','.join(sentinel.tags))}" if sentinel.tags else ""
+        known = {str(sub.label): sub.page_id for sub in subscriptions.listing(c, sentinel_id=row.id)}
+        for page in sentinel.pages:
+            newest = versions.newest(c, known[page.name or ""]) if (page.name or "") in known else None
+            is_feed = newest is not None and any(word in newest.content_type for word in FEEDS)
+            address = quoteattr(page.url)
+            kind = f'type="rss" xmlUrl={address}' if is_feed else f'type="link" url={address}'
+            lines.append(f"<outline text={quoteattr(row.name)} {kind}{category}/>")
+    return "\n".join([*lines, "</body>", "</opml>", ""])
+
+
+def _select(c: Connection, viewer: int | None, names: Sequence[str]) -> list[SentinelRow]:
+    rows = sentinels.listing(c, viewer=viewer)
+    for name in names:
+        if name not in {row.name for row in rows}:
+            raise UnknownNameError(f"there is no sentinel {name}; `tidings list` names them all")
+    return [row for row in rows if not names or row.name in names]
+
+
+def _list_sources(c: Connection, viewer: int | None) -> list[str]:
+    """Return the statements that belong to the installation, which only who sees all gets."""
+    if viewer is not None:
+        return []
+    return [*(row.text for row in outside.listing(c)), *dict.fromkeys(tag_defaults.listing(c).values())]
