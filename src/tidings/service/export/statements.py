@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import quoteattr
@@ -11,6 +10,7 @@ from xml.sax.saxutils import quoteattr
 from tidings.errors import UnknownNameError
 from tidings.language.parser import recall
 from tidings.language.yaml.form import to_yaml
+from tidings.record import dataclass
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import versions
 from tidings.storage.secrets import secrets

@@ -11,12 +11,12 @@ import base64
 import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from tidings import __version__
 from tidings.errors import BlobError, UsageError
+from tidings.record import dataclass
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import members, pages, versions
 from tidings.storage.watches import paged
