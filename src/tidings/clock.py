@@ -1,10 +1,11 @@
 """Time: one clock for everything that decides.
 
-An *instant* is a whole number of microseconds since 1970-01-01 UTC, a *duration* a whole number of microseconds.
-`now` never goes backwards while a process runs: intervals run on it. `wall` is what the machine says, for dates in a zone.
-Where the machine's clock is set back or put forward, `now` goes on without it until `restart`; `set_back` and `put_forward` return by how much
-the two differ. A machine that slept has not put its clock forward.
-A `ManualClock` moves only when told to, so that a month passes in a test without a sleep.
+An *instant* is a whole number of microseconds since 1970-01-01 UTC, a *duration* a whole number of
+microseconds. `now` never goes backwards while a process runs: intervals use it. `wall` is the
+machine's time, for dates in a zone. If the machine's clock is set back or forward, `now` continues
+unaffected until `restart`; `set_back` and `put_forward` return the difference. Sleep of the machine
+does not set its clock forward. A `ManualClock` moves only when told to, so that a test can pass a
+month without sleeping.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ HOUR: Duration = 60 * MINUTE
 DAY: Duration = 24 * HOUR
 WEEK: Duration = 7 * DAY
 PLAUSIBLE: Instant = 1_577_836_800 * SECOND
-"""2020-01-01: a machine whose clock is before that has not been told the time since it started."""
+"""2020-01-01: a machine's clock before that was not set since boot."""
 SLACK: Duration = 10 * SECOND
-"""A clock that is set back by less is left alone: the difference passes. One that is put forward by less is followed at once."""
+"""A clock set back by less is left alone until the difference has passed; one set forward by less
+is followed at once.
+"""
 
 
 class Clock(Protocol):
-    """What the service asks of time."""
+    """The clock interface of the service."""
 
     def now(self) -> Instant:
         """Return engine time in microseconds: like `wall`, but it never goes backwards."""
@@ -45,7 +48,9 @@ class Clock(Protocol):
         ...
 
     def restart(self, at_least: Instant = 0) -> Instant:
-        """Take over what the machine says, also if that is earlier, but no earlier than `at_least`; return the new `now`."""
+        """Set `now` to the machine's time, even if earlier, but not before `at_least`; return the
+        new `now`.
+        """
         ...
 
     async def sleep_until(self, at: Instant) -> None:
@@ -54,22 +59,27 @@ class Clock(Protocol):
 
 
 def set_back(clock: Clock) -> Duration:
-    """Return by how much the machine's clock was set back behind `now`, 0 if by no more than `SLACK`.
+    """Return by how much the machine's clock was set back behind `now`, 0 if by no more than
+    `SLACK`.
 
-    A clock before `PLAUSIBLE` is not believed at all: `now` goes on without it, and this returns 0.
+    A clock before `PLAUSIBLE` is ignored: `now` continues without it, and this returns 0.
     """
     now, wall = clock.now(), clock.wall()
     return now - wall if PLAUSIBLE <= wall < now - SLACK else 0
 
 
 def put_forward(clock: Clock) -> Duration:
-    """Return by how much the machine's clock was put forward before `now`, 0 if by no more than `SLACK`."""
+    """Return by how much the machine's clock was set forward of `now`, 0 if by no more than
+    `SLACK`.
+    """
     ahead = clock.wall() - clock.now()
     return ahead if ahead > SLACK else 0
 
 
 class SystemClock:
-    """The machine's clock. Where that differs from what was read before and has passed since, time goes on at the pace of a steady clock."""
+    """The machine's clock. Where it deviates from its last reading plus the elapsed time, a steady
+    clock takes over.
+    """
 
     def __init__(self) -> None:
         self._last = self.wall()
@@ -80,34 +90,36 @@ class SystemClock:
         return time.time_ns() // 1_000
 
     def now(self) -> Instant:
-        """Return the machine's time, or the last reading plus what has passed since, if that is later or far earlier."""
+        """Return the machine's time, or the last reading plus the elapsed time if that is later or
+        far earlier.
+        """
         steady, wall = _steady(), self.wall()
         due = self._last + steady - self._steady
         self._steady, self._last = steady, wall if due < wall <= due + SLACK else due
         return self._last
 
     def restart(self, at_least: Instant = 0) -> Instant:
-        """Let time be what the machine says now, but no earlier than `at_least`."""
+        """Set `now` to the machine's time, but not before `at_least`."""
         self._last, self._steady = max(self.wall(), at_least), _steady()
         return self._last
 
     async def sleep_until(self, at: Instant) -> None:
-        """Sleep on the event loop's own clock for what is left."""
-        import asyncio  # here: verbs that sleep not at all start sooner without it
+        """Sleep on the event loop's clock for the remaining time."""
+        import asyncio  # commands that never sleep start sooner without it
 
         while (left := at - self.now()) > 0:  # noqa: ASYNC110 - time is no event
             await asyncio.sleep(left / SECOND)
 
 
 def _steady() -> Instant:
-    """Return a time that nobody sets, which on Linux goes on while the machine sleeps (µs)."""
+    """Return a time that cannot be set, which on Linux includes the machine's sleep (µs)."""
     if sys.platform == "linux":
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000
     return time.monotonic_ns() // 1_000
 
 
 class ManualClock:
-    """A clock for tests: it stands still until `advance` or `move_to`."""
+    """A clock for tests, which stands still until `advance` or `move_to`."""
 
     def __init__(self, start: Instant = 1_700_000_000 * SECOND) -> None:
         self._wall = start
@@ -121,15 +133,17 @@ class ManualClock:
         return self._wall
 
     def now(self) -> Instant:
-        """Return the largest time that has passed."""
+        """Return the latest time reached."""
         return self._last
 
     def advance(self, by: Duration) -> Instant:
-        """Move forward by a duration; wake who slept until then; return the new time."""
+        """Move forward by a duration; wake sleepers that are due; return the new time."""
         return self.move_to(self._wall + by)
 
     def move_to(self, at: Instant) -> Instant:
-        """Set the wall time, also backwards (then `now` holds still until `restart`); wake who slept until then."""
+        """Set the wall time, also backwards (then `now` stands still until `restart`); wake
+        sleepers that are due.
+        """
         self._wall = at
         self._last = max(self._last, at - self._ahead)
         while self._sleepers and self._sleepers[0][0] <= self._last:
@@ -139,23 +153,25 @@ class ManualClock:
         return self._last
 
     def put_forward(self, by: Duration) -> None:
-        """Set the wall time forward though nothing has passed: `now` goes on without it until `restart`."""
+        """Set the wall time forward without time passing: `now` continues unaffected until
+        `restart`.
+        """
         self._wall += by
         self._ahead += by
 
     def restart(self, at_least: Instant = 0) -> Instant:
-        """Let time be what was last set, but no earlier than `at_least`."""
+        """Set `now` to the wall time, but not before `at_least`."""
         self._last, self._ahead = max(self._wall, at_least), 0
         return self._last
 
     def next_wake(self) -> Instant | None:
-        """Return the earliest instant somebody sleeps until, or None."""
+        """Return the earliest instant that a sleeper waits for, or None."""
         while self._sleepers and self._sleepers[0][2].done():
             heapq.heappop(self._sleepers)
         return self._sleepers[0][0] if self._sleepers else None
 
     def sleeping(self) -> int:
-        """Return how many sleep."""
+        """Return the number of sleepers."""
         return sum(not future.done() for _, _, future in self._sleepers)
 
     async def sleep_until(self, at: Instant) -> None:

@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class PrintableProblem(Protocol):
-        """What a language problem looks like from here: it can be printed and told as data."""
+        """A language problem as seen from here: it can be printed and returned as data."""
 
         def __str__(self) -> str: ...
 
         def as_dict(self) -> Mapping[str, object]:
-            """Return the fault with the keys of a JSON record."""
+            """Return the problem with the keys of a JSON record."""
             ...
 
 
@@ -59,21 +59,23 @@ class TidingsError(Exception):
 
 
 class UsageError(TidingsError):
-    """What was asked is not possible as it was said."""
+    """The request is not possible as stated."""
 
     exit_code = 2
 
 
 class SettingError(UsageError):
-    """A setting is unknown or has a value that it cannot have."""
+    """A setting is unknown or has an invalid value."""
 
 
 class AddressError(UsageError):
-    """The address is one that Tidings will not watch; the text says which part is at fault."""
+    """Tidings will not watch the address; the text says which part is at fault."""
 
 
 class SentinelError(UsageError):
-    """The text is no sentinel; `problems` holds each fault with its place, code, expectation and hint."""
+    """The text is not a valid sentinel; `problems` has each fault with its position, code,
+    expectation and hint.
+    """
 
     def __init__(self, problems: Sequence[PrintableProblem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
@@ -81,7 +83,7 @@ class SentinelError(UsageError):
 
 
 class ImportFileError(UsageError):
-    """A file of another program is not what it should be, or more than is read; nothing of it was taken in."""
+    """A file of another program is invalid, or exceeds the limits; nothing of it was imported."""
 
 
 class UnknownNameError(UsageError):
@@ -93,31 +95,35 @@ class StoreError(TidingsError):
 
 
 class StoreMissingError(StoreError):
-    """The directory has been used and its database is gone; nothing new is put in its place."""
+    """The directory was used before and its database is missing; no new one is created in its
+    place.
+    """
 
 
 class StoreDamagedError(StoreError):
-    """The database is not whole; nothing is served from it."""
+    """The database is damaged; nothing is served from it."""
 
 
 class StoreNewerError(StoreError):
-    """The database was written by a newer Tidings; it is left untouched."""
+    """The database was written by a newer Tidings; it is not touched."""
 
 
 class StoreStalledError(StoreError):
-    """The data directory cannot be used for now, for a reason of the machine: rights, memory, files, a disk in error; what was stored is there."""
+    """The data directory cannot be used for now, for a reason of the machine: permissions, memory,
+    files, a faulty disk; stored data is intact.
+    """
 
 
 class StoreBusyError(StoreStalledError):
-    """Somebody else held the database for longer than Tidings waits."""
+    """Another process held the database for longer than Tidings waits."""
 
 
 class StoreFullError(StoreStalledError):
-    """The disk takes nothing more; what was written before is there."""
+    """The disk is full; stored data is intact."""
 
 
 class StoreLostError(StoreStalledError):
-    """The server of the database does not answer, or refuses for now; nothing of what was under way is half written."""
+    """The database server does not answer, or refuses for now; nothing is half written."""
 
 
 class SingleWriterError(StoreError):
@@ -129,23 +135,25 @@ class PollerBusyError(StoreError):
 
 
 class StaleEpochError(StoreError):
-    """This process has lost the lease to poll and deliver; nothing of it was written."""
+    """This process has lost the lease to poll and deliver; it wrote nothing."""
 
 
 class SecretError(StoreError):
-    """A secret cannot be opened, or the file with its key cannot be used; everything else can."""
+    """A secret cannot be decrypted, or its key file cannot be used; everything else works."""
 
 
 class UnitError(StoreError):
-    """What was to be written contradicts what is stored; nothing of it was written."""
+    """A unit contradicts what is stored; nothing of it was written."""
 
 
 class BackupError(TidingsError):
-    """A file is no whole backup, or none can be made there; what was there before is as it was."""
+    """A file is not an intact backup, or no backup can be written there; existing files are
+    unchanged.
+    """
 
 
 class BlobError(TidingsError):
-    """A stored body cannot be given back as it was."""
+    """A stored body cannot be restored."""
 
 
 class BudgetError(TidingsError):
@@ -153,7 +161,7 @@ class BudgetError(TidingsError):
 
 
 class BusError(TidingsError):
-    """What carries work between machines cannot be reached now; a later call may succeed."""
+    """The message bus between machines cannot be reached now; a later call may succeed."""
 
 
 class ServiceError(TidingsError):
@@ -161,12 +169,12 @@ class ServiceError(TidingsError):
 
 
 class ClockSetBackError(TidingsError):
-    """The machine's clock was set back while this process polled; it starts again by what the clock says now."""
+    """The machine's clock was set back while this process polled; it restarts from the new time."""
 
 
 class ListenError(TidingsError):
-    """The address on which the service was to answer cannot be had."""
+    """The service's address cannot be bound."""
 
 
 class OutputError(TidingsError):
-    """Standard output does not take what a verb has to say: a full disk, for example."""
+    """Standard output cannot be written, e.g. because the disk is full."""

@@ -1,4 +1,4 @@
-"""A plural table: the names under which the rows of one contract are known."""
+"""A fixed table of implementations by name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """A fixed table from a name to a row; asking for a name that is not there names those that are.
+    """A fixed mapping from a name to a row; an unknown name raises an error that lists the known
+    ones.
 
-    `noun` is the word for a row in messages ("policy", "change type"), `refused` says of names that are known elsewhere why they are none here.
+    `noun` is the word for a row in messages ("policy", "change type"); `refused` gives, for names
+    known elsewhere, why they are not valid here.
     """
 
     def __init__(self, noun: str, rows: Mapping[str, T], *, refused: Mapping[str, str] | None = None) -> None:

@@ -1,7 +1,8 @@
-"""All settings: one frozen object, one table that prints its own documentation.
+"""All settings: one frozen object, one table that generates its documentation.
 
-Values come, later ones winning, from the defaults below, `tidings.toml` in the data directory (or `--config`), the environment
-(`TIDINGS_SECTION_KEY`) and flags. The environment is read here and nowhere else. An unknown key is an error.
+Values come, later ones winning, from the defaults below, `tidings.toml` in the data directory (or
+`--config`), the environment (`TIDINGS_SECTION_KEY`) and flags. The environment is read only here.
+An unknown key is an error.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from tidings.errors import SettingError
 from tidings.record import dataclass
 
 ALLOW_COMMANDS = "allow_commands"
-"""The key, of two sections, that lets Tidings run commands.
+"""The key, of two sections, that allows Tidings to run commands.
 
-A file that says it must be the operator's alone (R-16).
+Only the operator may have write access to a file that sets it (R-16).
 """
 RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
 
@@ -97,9 +98,11 @@ class FetchSettings:
 
 @dataclass(frozen=True, slots=True)
 class BudgetClass:
-    """A budget of its own for sentinels that name it (`Class NAME`): at most `polls` requests in any `period` (hour, day or week).
+    """A separate budget for sentinels that name it (`Class NAME`): at most `polls` requests in any
+    `period` (hour, day or week).
 
-    It is a token bucket that saves up a 24th of them, one at least; what a full one gives at once flows in so much slower.
+    A token bucket of a 24th of them, at least one; the inflow is reduced by what a full bucket
+    gives at once.
     """
 
     name: str
@@ -111,17 +114,17 @@ class BudgetClass:
 
     @property
     def pace(self) -> float:
-        """Return the requests a second that it allows in the long run, were it never full."""
+        """Return its long-term rate in requests per second, if it never overflows."""
         return self.polls / _PERIODS[self.period]
 
     @property
     def burst(self) -> float:
-        """Return how many requests may be saved up."""
+        """Return the bucket's capacity in requests."""
         return max(1.0, self.polls / 24)
 
     @property
     def rate_per_second(self) -> float:
-        """Return how many requests flow in."""
+        """Return the inflow in requests per second."""
         return (self.polls + 1 - self.burst) / _PERIODS[self.period]
 
 
@@ -130,7 +133,7 @@ _PERIODS = {"hour": 3_600.0, "day": 86_400.0, "week": 604_800.0}
 
 
 def _read_classes(items: Iterable[str]) -> dict[str, BudgetClass]:
-    """Return classes by name. Raises `ValueError` for one that cannot be read, or has a name that is taken."""
+    """Parse classes by name. Raises `ValueError` for an invalid one, or a repeated name."""
     classes: dict[str, BudgetClass] = {}
     for item in items:
         found = _CLASS.fullmatch(item)
@@ -404,7 +407,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One line of the table: full name, type, default, whether it is secret, what it does."""
+    """One row of the table: full name, type, default, whether it is secret, description."""
 
     name: str
     type: str
@@ -450,7 +453,9 @@ def spell_bounds(row: SettingRow) -> str:
 
 
 def markdown() -> str:
-    """Return the table as a page of the documentation; `script/docs` writes it to docs/reference/settings.md."""
+    """Return the table as a documentation page; `script/docs` writes it to
+    docs/reference/settings.md.
+    """
     lines = [_HEAD]
     for section in SECTIONS:
         lines += [f"## `[{section}]`", "", (_section_type(section).__doc__ or "").strip(), ""]
@@ -508,7 +513,7 @@ def _show_default(row: SettingRow) -> str:
 
 
 def default_data_directory(environment: Mapping[str, str] | None = None) -> Path:
-    """Return `TIDINGS_DATA`, else the user's own data folder."""
+    """Return `TIDINGS_DATA`, else the user's data folder."""
     environment = os.environ if environment is None else environment
     if given := environment.get("TIDINGS_DATA"):
         return Path(given)
@@ -518,14 +523,14 @@ def default_data_directory(environment: Mapping[str, str] | None = None) -> Path
 
 @dataclass(frozen=True, slots=True)
 class Supervised:
-    """What systemd gives a service: the socket to notify, and how long its watchdog waits."""
+    """systemd's environment of a service: the notification socket, and the watchdog interval."""
 
     address: str
     watchdog_seconds: float
 
 
 def read_supervisor(environment: Mapping[str, str] | None = None) -> Supervised:
-    """Return what a supervisor gave this process; a watchdog of another process is none."""
+    """Return the supervisor of this process; a watchdog of another process is ignored."""
     environment = os.environ if environment is None else environment
     own = environment.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
     waits = environment.get("WATCHDOG_USEC", "")
@@ -542,7 +547,8 @@ def load(
 ) -> Settings:
     """Return the settings of a data directory.
 
-    `flags` are `section.key` → text. Raises `SettingError` that names the source, the key and what is expected.
+    `flags` are `section.key` → text. Raises `SettingError` with the source, the key and the
+    expected value.
     """
     environment = os.environ if environment is None else environment
     data = data or default_data_directory(environment)
@@ -591,7 +597,7 @@ def _sources(
 
 
 def _read_secret(variable: str, raw: str, row: SettingRow, environment: Mapping[str, str]) -> str:
-    """Return the content of the file that a variable names, without the line end behind it."""
+    """Return the content of the file that a variable names, without the final line end."""
     if row.variable in environment:
         message = f"{variable} and {row.variable} are both set; unset one of them"
         raise SettingError(message)
@@ -645,7 +651,7 @@ def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str
 
 
 def _check_owner(path: Path, name: str) -> None:
-    """Raise `SettingError` if somebody else could write what lets Tidings run commands.
+    """Raise `SettingError` if another user could write the file that lets Tidings run commands.
 
     The file, or its folder.
     """
@@ -710,7 +716,7 @@ def _parse_list(row: SettingRow, raw: Any) -> tuple[str, ...]:
 
 
 def _parse_number(row: SettingRow, raw: Any) -> float:
-    """Return an int or a float as the row asks for; infinity and NaN are no numbers here."""
+    """Return an int or a float as the row requires; infinity and NaN are refused."""
     message = f"expected {'a whole number' if row.type == 'int' else 'a number'}{spell_bounds(row)}"
     if isinstance(raw, bool) or not isinstance(raw, int | float | str):
         raise ValueError(message)

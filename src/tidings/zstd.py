@@ -1,4 +1,6 @@
-"""Zstandard, from the standard library where it has it (3.14), else the same interface from `backports`."""
+"""Zstandard, from the standard library (3.14 or later), else the same interface from
+`backports`.
+"""
 
 from __future__ import annotations
 

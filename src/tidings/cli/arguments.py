@@ -1,4 +1,4 @@
-"""Kinds of argument that several verbs share."""
+"""Argument types shared by several commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 
 def duration(text: str) -> int:
-    """Read `30s`, `5 min`, `1.5 h` as µs, with the units of the language."""
+    """Parse `30s`, `5 min`, `1.5 h` as µs, with the units of the language."""
     match = _DURATION.fullmatch(text)
     if match is None:
         message = f"{text!r} is no duration; write a number and a unit, e.g. 30s, 5min, 2h"
@@ -28,7 +28,7 @@ def duration(text: str) -> int:
 
 
 def add_limit(parser: argparse.ArgumentParser, default: int, what: str = "the newest N") -> None:
-    """Give a verb the flag `--limit`; 0 shows all."""
+    """Add the flag `--limit` to a command; 0 shows all."""
     parser.add_argument(
         "--limit", type=_limit, default=default, metavar="N", help=f"{what} (default {default}; 0: all)"
     )
@@ -42,9 +42,9 @@ def _limit(text: str) -> int:
 
 
 def read_text(name: str) -> str:
-    """Return the text of a file, or of standard input for `-`; a byte order mark before it is no part of it.
+    """Return the text of a file, or of standard input for `-`, without a byte order mark.
 
-    Raises `UsageError` if it cannot be read or is no text in UTF-8.
+    Raises `UsageError` if it cannot be read or is not UTF-8.
     """
     shown = "standard input" if name == "-" else name
     try:

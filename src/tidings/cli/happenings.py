@@ -1,4 +1,6 @@
-"""Events of other origin on the command line: how `add`, `list` and `drop` speak of them (`show`: `show_event`)."""
+"""External events on the command line: output of `add`, `list` and `drop` (`show`:
+`show_event`).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def happening_of(connection: Connection, name: str) -> SourceRow | None:
 
 
 def write_happening(row: SourceRow, *, as_json: bool) -> None:
-    """Say that there is an event now, and how it comes to happen."""
+    """Print that an event was created, and how it is triggered."""
     if as_json:
         write_json(event_record(row))
         return
@@ -38,7 +40,7 @@ def write_happening(row: SourceRow, *, as_json: bool) -> None:
 
 
 def write_dropped(name: str, *, as_json: bool) -> None:
-    """Say that an event is no more."""
+    """Print that an event was dropped."""
     if as_json:
         write_json({"record": "event", "name": name, "dropped": True})
     else:
@@ -46,7 +48,7 @@ def write_dropped(name: str, *, as_json: bool) -> None:
 
 
 def write_happenings(rows: Sequence[SourceRow]) -> None:
-    """Print the events that there are as a table, nothing if there are none."""
+    """Print the existing events as a table, nothing if there are none."""
     if not rows:
         return
     write_line("")

@@ -1,4 +1,6 @@
-"""How the verbs print health: the same words in `list`, `show` and `check`; `doctor` prints them as its own lines."""
+"""Health on the command line: the same words in `list`, `show` and `check`; `doctor` prints its own
+lines.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,16 @@ MOST_NAMES = 3
 
 
 def read_health(database: Database, settings: Settings) -> Health:
-    """Return the health of all that is watched, as it is now."""
+    """Return the present health of everything watched."""
     now = SystemClock().wall()
     polled = sources.is_polled(settings, database, now=now)
     return database.read(sources.health_of, settings, now=now, is_polled=polled)
 
 
 def brief(found: Health) -> str:
-    """Return the health of one sentinel for a column: its worst trouble, and how many more there are; empty for none."""
+    """Return the health of one sentinel for a column: its worst trouble, and how many more; empty
+    for none.
+    """
     own = found.own
     if not own:
         return ""
@@ -35,7 +39,7 @@ def brief(found: Health) -> str:
 
 
 def write_troubles(found: Health) -> None:
-    """Print troubles, a line each with whose it is; of many the first, and how many more there are."""
+    """Print troubles, one per line with its sentinels; of many the first, and how many more."""
     for trouble in found.troubles[:MOST_LINES]:
         write_line(f"{_whose(trouble)}{trouble.line}")
     if rest := found.troubles[MOST_LINES:]:

@@ -1,7 +1,7 @@
-"""`tidings VERB …`: find the verb, import its module, run it, turn errors into exit codes.
+"""`tidings VERB …`: import the verb's module, run it, turn errors into exit codes.
 
-Exit codes: 0 ok, 1 the thing asked about is so (`--exit-code`), 2 the request is wrong, 3 the verb
-could not do its work.
+Exit codes: 0 ok, 1 the condition asked about holds (`--exit-code`), 2 the request is wrong, 3 the
+verb failed.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refusal(error: MemoryError | ImportError | OSError) -> str:
-    """Return what the machine lacks for a verb, "" if that is not why it failed.
+    """Return the machine's shortage or fault behind a failure, "" if there is none.
 
-    People can mend it, and need no traceback for that.
+    Users can fix it: no traceback.
     """
     if isinstance(error, MemoryError) or "failed to map segment" in str(error) or "annot allocate memory" in str(error):
         return "there is not enough memory for this; `ulimit -v` and `free -m` show what there is"
@@ -68,7 +68,7 @@ def _refusal(error: MemoryError | ImportError | OSError) -> str:
 
 
 def _readable(word: str) -> str:
-    """Return a word of the command line, read as UTF-8 where the locale could not read it.
+    """Return a word of the command line, decoded as UTF-8 where the locale could not decode it.
 
     Raises `UsageError` if it is not UTF-8 either.
     """
@@ -82,9 +82,9 @@ def _readable(word: str) -> str:
 
 
 def _open_closed() -> None:
-    """Let what a caller has closed (`>&-`) lead nowhere.
+    """Open standard streams that the caller has closed (`>&-`) as the null device.
 
-    Else the next file that is opened, the database, would be written to as that.
+    Else the next opened file, the database, would get their output.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 GAP = "  "
 COMMON = 20
-"""Columns of so many characters, such as times, are cut last."""
+"""Columns up to this width, such as times, are cut last."""
 NARROWEST = 8
-"""So many characters of a column are always shown."""
+"""Least width of a column, in characters."""
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Give a verb the flag `--json`."""
+    """Add the flag `--json` to a command."""
     parser.add_argument("--json", action="store_true", help="print JSON, one record on each line")
 
 
 def write_json(record: Mapping[str, Any]) -> None:
-    """Write one record and hand it on at once."""
+    """Write one record and flush."""
     try:
         _write(json_line(record))
     except UnicodeEncodeError:
@@ -42,7 +42,7 @@ def write_json(record: Mapping[str, Any]) -> None:
 
 
 def json_line(record: Mapping[str, Any]) -> str:
-    """Return a record as one line of JSON; whatever could steer a screen or turn the writing direction stands in it as an escape."""
+    """Return a record as one line of JSON; control and bidi characters are escaped."""
     text = json.dumps(record, ensure_ascii=False)
     if not text.isprintable():
         text = "".join(c if c.isprintable() or category(c) == "Zs" else json.dumps(c)[1:-1] for c in text)
@@ -50,7 +50,7 @@ def json_line(record: Mapping[str, Any]) -> str:
 
 
 def write_line(text: str = "") -> None:
-    """Write one line for people; what a page brought cannot command the terminal."""
+    """Write one line for users; page content cannot control the terminal."""
     line = paint(tame(text, keep="\t"), sys.stdout)
     try:
         _write(line + "\n")
@@ -60,20 +60,24 @@ def write_line(text: str = "") -> None:
 
 
 def write_beside(text: str) -> None:
-    """Write a line on standard error: a warning, an error, or what is waited for."""
+    """Write a line on standard error: a warning, an error, or progress."""
     progress.clear()
     sys.stderr.write(paint(tame(text, keep="\t"), sys.stderr) + "\n")
     sys.stderr.flush()
 
 
 def write_page(page: str) -> None:
-    """Write a page of HTML; where the output is not in UTF-8, which the page says it is, in characters that are the same there."""
+    """Write an HTML page, declared as UTF-8; on output in another encoding only in characters
+    common to both.
+    """
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     _write(page if utf8 else page.encode("ascii", "xmlcharrefreplace").decode("ascii"))
 
 
 def _write(text: str) -> None:
-    """Write and hand on at once. Raises `OutputError` if it is not taken, `BrokenPipeError` if nobody reads any more."""
+    """Write and flush. Raises `OutputError` if that fails, `BrokenPipeError` if the reader has
+    left.
+    """
     progress.clear()
     try:
         sys.stdout.write(text)
@@ -86,12 +90,14 @@ def _write(text: str) -> None:
 
 
 def write_nowhere() -> None:
-    """Let the rest of the output go nowhere, what is still held back included."""
+    """Redirect the rest of the output to the null device, including the buffer."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
-    """Write columns; the last one is not padded. In a terminal, or where COLUMNS says how wide it is, the widest are cut until they fit."""
+    """Print columns; the last one is not padded. In a terminal, or with COLUMNS set, the widest are
+    cut to fit.
+    """
     lines = [list(head), *([tame(cell, keep="\t") for cell in row] for row in rows)]
     room = shutil.get_terminal_size((0, 0)).columns
     widths = [max(map(places, column)) for column in zip(*lines, strict=True)]
@@ -104,7 +110,9 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
 
 
 def _within(widths: Sequence[int], room: int) -> list[int]:
-    """Return widths that fit together into so many places: the widest are cut alike, then the last, which is text, and only then all others."""
+    """Return widths that fit into `room`: the widest are cut alike, then the last, which is text,
+    and only then all others.
+    """
     *others, last = leveled = _level(widths, room, COMMON)
     if sum(leveled) > room:
         leveled = [*others, min(last, max(NARROWEST, room - sum(others)))]
@@ -112,18 +120,18 @@ def _within(widths: Sequence[int], room: int) -> list[int]:
 
 
 def _level(widths: Sequence[int], room: int, least: int) -> list[int]:
-    """Return widths of which the widest are as wide as all of them can be, but not less than `least`."""
+    """Return widths with the widest cut to a common width, at least `least`."""
     most = next((m for m in range(max(widths), least, -1) if sum(min(w, m) for w in widths) <= room), least)
     return [min(width, most) for width in widths]
 
 
 def short_time(text: str | None) -> str:
-    """Return an RFC 3339 time to the second, for people; a dash for none."""
+    """Return an RFC 3339 time to the second; a dash for none."""
     return "-" if text is None else text[:19].replace("T", " ")
 
 
 def write_warnings(warnings: Iterable[PrintableProblem], *, as_json: bool) -> None:
-    """Write what the language warns of: records among the others, else lines beside them."""
+    """Print the language's warnings: as records, or as lines on standard error."""
     for warning in warnings:
         if as_json:
             write_json({"record": "problem", "warning": True, **warning.as_dict()})
@@ -133,7 +141,7 @@ def write_warnings(warnings: Iterable[PrintableProblem], *, as_json: bool) -> No
 
 _CODES: Final = {"good": "32", "warning": "33", "bad": "31", "strong": "1", "faint": "2"}
 _STATE: Final = r"(?:^|(?<=  ))(?:{})(?= *$|  )"
-"""A word that stands alone, as the cell of a table or at the beginning of a line."""
+"""A word that stands alone: a table cell, or the beginning of a line."""
 _RULES: Final = {
     "good": (_STATE.format("ok|delivered|text"), r"\{\+.*?\+\}", r'(?<=" → )"[^"]*"'),
     "warning": (_STATE.format("warn|warning|waiting|disabled|withheld"), r"^warning:"),
@@ -150,7 +158,7 @@ _PATTERN: Final = re.compile("|".join(f"(?P<{style}>{'|'.join(found)})" for styl
 
 
 def paint(line: str, stream: TextIO) -> str:
-    """Return a line with its states, edits and addresses in colour, if the stream is a terminal.
+    """Return a line with coloured states, edits and addresses if the stream is a terminal.
 
     `NO_COLOR` and `TERM=dumb` switch colours off.
     """
@@ -164,7 +172,7 @@ def _has_colours(stream: TextIO) -> bool:
 
 
 class Progress:
-    """One line on standard error that says how far long work is.
+    """One line on standard error with the progress of long work.
 
     Each text replaces the one before; the line is cleared before anything else is written.
     """
@@ -173,7 +181,7 @@ class Progress:
         self._is_shown = False
 
     def __call__(self, text: str) -> None:
-        """Show how far it is; nothing where standard error is no terminal."""
+        """Show progress; does nothing unless standard error is a terminal."""
         if sys.stderr.isatty():
             room = shutil.get_terminal_size().columns - 1
             sys.stderr.write(f"\r\x1b[K{cut_text_to_places(tame(text), room)}")
@@ -181,7 +189,7 @@ class Progress:
             self._is_shown = True
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Clear the line."""
         if self._is_shown:
             self._is_shown = False
             sys.stderr.write("\r\x1b[K")
@@ -189,17 +197,17 @@ class Progress:
 
 
 progress: Final = Progress()
-"""Standard error is one, and so is its line."""
+"""One per process, like standard error."""
 
 
 class BesideProgress:
-    """A text stream that takes the line of progress away before something is written to it."""
+    """A text stream that clears the progress line before each write."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text where the line was."""
+        """Clear the line and write a text."""
         progress.clear()
         return self._stream.write(text)
 

@@ -1,4 +1,4 @@
-"""The table of verbs: parsers, `--help`, completion, man page and reference are made from it."""
+"""The table of verbs: source of parsers, `--help`, completion, man page and reference."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class Verb(Protocol):
-    """What each module of this package offers for each of its verbs."""
+    """The functions of each verb's module."""
 
     def configure(self, parser: argparse.ArgumentParser, verb: str) -> None:
         """Declare the arguments of a verb."""
         ...
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
-        """Do it and return the exit code."""
+        """Run it and return the exit code."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class VerbRow:
-    """A verb: its module, whose folder is the verb's group, and what it does."""
+    """A verb: its module, whose folder is the verb's group, and its description."""
 
     module: str
     help: str
@@ -114,7 +114,7 @@ MEANT: Final = {
     "config": "settings",
     "run": "check",
 }
-"""What people who know other programs try, and what does it here."""
+"""What users of other programs may type, and its equivalent here."""
 
 
 FLAGS: Final = {
@@ -140,14 +140,14 @@ FLAGS: Final = {
     "--webhook": "--notify URL",
     "--xpath": "--monitor 'all words in xpath \"…\"'",
 }
-"""Flags that people who know other programs try, and what to write here."""
+"""Flags that users of other programs may type, and their equivalents here."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that says what to write for a flag of other programs."""
+    """A parser that suggests equivalents for flags of other programs."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and what is wrong, and exit with 2."""
+        """Print the usage and the error, and exit with 2."""
         named = (word.partition("=")[0] for word in message.split())
         meant = next((FLAGS[word] for word in named if word in FLAGS), "")
         super().error(f"{message} (write {meant})" if meant else message)
@@ -163,7 +163,7 @@ def parser_of(verb: str) -> argparse.ArgumentParser:
 def module_of(verb: str) -> Verb:
     """Import a verb's module.
 
-    The garbage collector rests meanwhile: it would free almost nothing in a tenth of the time.
+    Garbage collection is off meanwhile: it would free almost nothing in a tenth of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,1 +1,3 @@
-"""The web door of a running service: feeds, the stream of changes, hooks that come in, and whether it is well."""
+"""The HTTP server of a running service: feeds, the stream of changes, incoming webhooks, health,
+screens and the API.
+"""

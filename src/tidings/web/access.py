@@ -1,8 +1,8 @@
-"""Who asks, and what they may: one `Asker` a request, by token, by session, by a proxy's word, or
-because nobody else can ask.
+"""Authentication and authorization: one `Asker` per request, from a token, a session, a trusted
+proxy's header, or the local machine.
 
-What an entrance needs stands in its row (R-13); which objects an asker sees is decided here for all
-of them, by the names of the path's parameters, so that no screen and no resource can forget it.
+The role an entrance needs is in its row (R-13). Which objects an asker may see is decided here, by
+the names of the path's parameters, so that no screen or resource can forget it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 Role = Literal["reader", "editor", "admin"]
 Who = Literal["anybody", "readers", "markers", "editors", "admins", "hook", "hub"]
-"""`readers`, `editors` and `admins` have at least that role; `markers` are editors, and readers with
-an account, whose marks in the inbox are their own; `hook` checks its own token by itself, `hub` the
-one in its address and what it signs; `anybody` is told nothing that matters.
+"""`readers`, `editors` and `admins` have at least that role; `markers` are editors, and readers
+with an account, whose inbox marks are their own; `hook` checks its own token, `hub` the token in
+its address and its signature; `anybody` gets nothing confidential.
 """
 RANKS: Final[Mapping[str, int]] = {"reader": 0, "editor": 1, "admin": 2}
 ROLES_OF_SCOPES: Final[Mapping[str, Role]] = {"read": "reader", "edit": "editor", "admin": "admin"}
@@ -46,11 +46,10 @@ _NEEDED: Final[Mapping[str, Role]] = {"readers": "reader", "markers": "editor", 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks: with which role, for which owner, whose `name` is empty for the installation
-    itself.
+    """The authenticated user: role and owner; `name` is empty for the installation itself.
 
-    `sees_all` says that the sentinels of all owners are shown; `is_named` that something said who
-    it is. `zone` is the time zone in which he reads times, if he has said one.
+    `sees_all`: sees the sentinels of all owners; `is_named`: was identified. `zone` is the user's
+    time zone, if set.
     """
 
     role: Role
@@ -62,35 +61,37 @@ class Asker:
 
     @property
     def viewer(self) -> int | None:
-        """Return the owner by whom lists are narrowed, None for who sees all."""
+        """Return the owner whose sentinels lists show, None for all."""
         return None if self.sees_all else self.owner_id
 
     def may(self, who: Who) -> bool:
-        """Say whether the role is enough for an entrance."""
+        """Return whether the role suffices for an entrance."""
         if who == "markers" and self.owner_id != OWNER:
             return True
         return who not in _NEEDED or RANKS[self.role] >= RANKS[_NEEDED[who]]
 
     def may_alter(self, owner_id: int) -> bool:
-        """Say whether the sentinels of an owner are the asker's to change: not those that are only
+        """Return whether the asker may change an owner's sentinels: not those that are only
         shared.
         """
         return self.sees_all or owner_id in {OWNER, self.owner_id}
 
 
 COMPATIBLE: Final = "/compatible/changedetection"
-"""Below it the header `x-api-key` shows a token: so clients of changedetection.io's API do."""
+"""Under this path the header `x-api-key` holds a token, as for clients of
+changedetection.io's API.
+"""
 LONGEST_NAME: Final = 64
 LOCAL: Final = Asker("admin", is_named=False)
-"""Whoever asks a service that only this machine can reach and that has neither a token nor an
+"""The asker of a service that only this machine can reach and that has neither a token nor an
 account.
 """
 
 
 async def asker_of(request: Request, inside: Inside) -> Asker:
-    """Return who asks.
+    """Authenticate a request.
 
-    Raises `ProblemError` for a token that is none, and where one is needed and none is shown.
+    Raises `ProblemError` for an invalid token, and for a missing one where one is needed.
     """
     serve, shown = inside.settings.serve, find_token(request.headers)
     if not shown and request.url.path.startswith(f"{COMPATIBLE}/"):
@@ -114,12 +115,14 @@ async def asker_of(request: Request, inside: Inside) -> Asker:
 
 
 def of_account(row: AccountRow) -> Asker:
-    """Return an account as who asks; admins see all."""
+    """Return an account as an asker; admins see all."""
     return Asker(row.role, row.id, row.name, sees_all=row.role == "admin", zone=row.zone)
 
 
 def _find_account(c: Connection, session: str, proxied: str, now: Instant) -> tuple[AccountRow | None, Instant, bool]:
-    """Return who has signed in, when that was noted last, and whether there are accounts."""
+    """Return the signed-in account, when its use was last recorded, and whether any account
+    exists.
+    """
     if not accounts.exist(c):
         return None, 0, False
     if proxied:
@@ -129,16 +132,15 @@ def _find_account(c: Connection, session: str, proxied: str, now: Instant) -> tu
 
 
 def cookie_name(serve: ServeSettings) -> str:
-    """Return the name of the cookie of a session; over https one that no other host can set."""
+    """Return the name of the session cookie; over https one that no other host can set."""
     return "__Host-tidings" if serve.public_url.lower().startswith("https:") else "tidings-session"
 
 
 def get_proxied_name(request: Request, inside: Inside) -> str:
-    """Return who a trusted proxy says has signed in, "" if none does.
+    """Return the user name that a trusted proxy has authenticated, "" if none.
 
-    Of anybody else the header counts for nothing, nor does it for the API, which no browser's login
-    is for.
-    Raises `ProblemError` for one that is given twice, is long, or is not a name.
+    The header is ignored from any other sender, and for the API, which has no browser login. Raises
+    `ProblemError` if it is repeated, too long or not a name.
     """
     serve = inside.settings.serve
     client = request.client.host if request.client is not None else ""
@@ -154,28 +156,28 @@ def get_proxied_name(request: Request, inside: Inside) -> str:
 
 
 def is_visit(request: Request) -> bool:
-    """Say whether somebody opens a screen in a browser."""
+    """Return whether a browser opens a screen."""
     accepts = request.headers.get("accept", "")
     return request.method == "GET" and "text/html" in accepts and not request.url.path.startswith("/api/")
 
 
 def sign_in_at(request: Request) -> str:
-    """Return the address of the form to sign in, which leads back to where one was."""
+    """Return the address of the sign-in form, which leads back to the present screen."""
     query = f"?{request.url.query}" if request.url.query else ""
     return f"/login?{urlencode({'next': request.url.path + query})}"
 
 
 def _check_own_page(request: Request) -> None:
-    """Raise `ProblemError` unless a change that a session makes comes from a page of this service,
-    as its browser says.
+    """Raise `ProblemError` unless a change by a session comes from a page of this service,
+    according to the browser.
     """
     if request.method in READING or "origin" in request.headers or "sec-fetch-site" in request.headers:
-        return  # the guard has held both to this service's own pages
+        return  # the guard checked both
     raise ProblemError(HTTPStatus.FORBIDDEN, "a form has to come from a page of this service; use a token for programs")
 
 
 async def _holder(shown: str, inside: Inside) -> Asker:
-    """Return whose a token is: one of the settings, or one that `tidings token` made."""
+    """Return the owner of a token from the settings or from `tidings token`."""
     serve = inside.settings.serve
     if serve.edit_token and _is_same(shown, serve.edit_token):
         return Asker("editor")
@@ -194,16 +196,14 @@ async def _holder(shown: str, inside: Inside) -> Asker:
 
 
 def _token(c: Connection, shown: str, now: Instant) -> tuple[TokenRow | None, AccountRow | None]:
-    """Return a token and the account that it is of, whose role it never exceeds."""
+    """Return a token and its account, whose role limits it."""
     row = tokens.recognise(c, shown, now)
     account = None if row is None or row.owner_id == OWNER else accounts.get(c, row.owner_id)
     return (None, None) if row is not None and row.owner_id != OWNER and account is None else (row, account)
 
 
 def check_role(asker: Asker, who: Who, inside: Inside) -> None:
-    """Raise `ProblemError` unless a role is enough; whoever could show something better is asked
-    for it.
-    """
+    """Raise `ProblemError` unless the role suffices; an asker who could authenticate is told so."""
     if asker.may(who):
         return
     serve = inside.settings.serve
@@ -233,17 +233,14 @@ def _is_same(shown: str, token: str) -> bool:
     return hmac.compare_digest(shown.encode(errors="surrogatepass"), token.encode(errors="surrogatepass"))
 
 
-# -- objects ---------------------------------------------------------------------------------------
-
-
 def check_objects(c: Connection, asker: Asker, named: Mapping[str, object], *, alters: bool) -> None:
-    """Raise `ProblemError` (404) for an object that the asker does not see, or (403) sees and may
+    """Raise `ProblemError`: 404 for an object that the asker may not see, 403 for one that it may
     not alter.
 
     Args:
-        asker: Who asks.
-        named: The parameters of the path; their names say what they are of.
-        alters: Whether it is asked to change something.
+        asker: The asker.
+        named: The path's parameters; their names are the kinds of objects.
+        alters: Whether the request is a change.
     """
     if asker.sees_all:
         return
@@ -268,12 +265,12 @@ def _of_change(c: Connection, change_id: str) -> list[int]:
 
 
 def watch_of(sentinel_id: int, page_id: int) -> UUID:
-    """Return the id of a page of a sentinel, as clients of changedetection.io's API name it."""
+    """Return the id of a sentinel's page in changedetection.io's API."""
     return UUID(int=sentinel_id << 80 | 0x8 << 76 | 0b10 << 62 | page_id)
 
 
 def page_of_watch(text: str) -> tuple[int, int]:
-    """Return the sentinel and the page that such an id names, (0, 0) if it is none."""
+    """Return the sentinel and page of such an id, (0, 0) if it is invalid."""
     try:
         number = UUID(text).int
     except ValueError:

@@ -1,4 +1,6 @@
-"""The HTTP server: uvicorn's, with deadlines for those who send or read too slowly (slowloris), and stopped by its owner."""
+"""The HTTP server: uvicorn with deadlines for slow senders and readers (slowloris), stopped by its
+owner.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +18,22 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 HEAD_SECONDS: Final = 10.0
-"""From a connection, or the first byte of a further request, to the end of its headers."""
+"""Deadline from a connection, or the first byte of a further request, to the end of its headers."""
 BODY_SECONDS: Final = 30.0
-"""From the end of the headers to the end of the body."""
+"""Deadline from the end of the headers to the end of the body."""
 STALL_SECONDS: Final = 30.0
-"""How long a reader may leave what is sent to it untouched."""
+"""How long a reader may not read what was sent."""
 IDLE_SECONDS: Final = 15
 MOST_CONNECTIONS: Final = 1_200
-"""A thousand who follow, and room for who asks (`bench/followers.py` says what that takes); fewer
-where the system lets a process open few files.
+"""A thousand stream followers and room for other requests (`bench/followers.py` measures it); fewer
+where the system limits open files.
 """
 OPEN_FILES: Final = 4_096
-"""Files that the process may open, if the system lets it ask for so many."""
+"""Number of open files to request from the system."""
 MOST_WAITING: Final = 32
-"""Connections of one address that have no whole request under way; of more the oldest is dropped, as it is of all once places run out."""
+"""Most connections of one address without a complete request; the oldest of more is dropped, as is
+the oldest of all once places run out.
+"""
 MOST_HEAD_BYTES: Final = 16_384
 GRACE_SECONDS: Final = 1
 
@@ -38,7 +42,7 @@ _NUMBERS = itertools.count(1)
 
 
 class ClientConnection(H11Protocol):
-    """A connection that is dropped when its other end does not get on."""
+    """A connection that is dropped when the client makes no progress."""
 
     _deadline: asyncio.TimerHandle | None = None
     _body: asyncio.TimerHandle | None = None
@@ -46,7 +50,7 @@ class ClientConnection(H11Protocol):
     _number = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for a request, not for ever."""
+        """Start the deadline for a request."""
         super().connection_made(transport)
         self._number = next(_NUMBERS)
         self._watch()
@@ -54,12 +58,16 @@ class ClientConnection(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether no whole request is under way: none has come yet, a part of one, or none after the last answer."""
+        """Return whether no complete request is being processed: none yet, a part of one, or none
+        after the last answer.
+        """
         answering: RequestResponseCycle | None = self.cycle
         return answering is None or answering.response_complete or answering.more_body
 
     def _make_room(self) -> None:
-        """Drop the oldest connection that only waits, where its address has too many of them or all places are taken."""
+        """Drop the oldest idle connection, of its address if that has too many, of all if all
+        places are taken.
+        """
         waiting = [c for c in self.connections if isinstance(c, ClientConnection) and c is not self and c.is_waiting]
         own = [c for c in waiting if self.client is not None and c.client is not None and c.client[0] == self.client[0]]
         if len(own) >= MOST_WAITING:
@@ -68,25 +76,25 @@ class ClientConnection(H11Protocol):
             min(waiting, key=lambda c: c._number).transport.abort()  # noqa: SLF001 - another of the same kind
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come; an unfinished head has until its deadline."""
+        """Receive data; incomplete headers have until their deadline."""
         super().data_received(data)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the deadlines."""
+        """Cancel the deadlines."""
         self._disarm("_deadline")
         self._disarm("_body")
         self._disarm("_stalled")
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Hear that the other end reads too slowly."""
+        """Start the deadline of a slow reader."""
         super().pause_writing()
         if self._stalled is None:
             self._stalled = self.loop.call_later(STALL_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Hear that it has read on."""
+        """Cancel the deadline of a slow reader."""
         self._disarm("_stalled")
         super().resume_writing()
 
@@ -110,35 +118,35 @@ class ClientConnection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """A server inside a process of ours: signals are its owner's, and nothing ticks while nobody asks."""
+    """A server within our process: signals are the owner's, and nothing ticks while idle."""
 
     def __init__(self, application: ASGIApp) -> None:
         super().__init__(_configuration(application))
         self._ending = asyncio.Event()
         self.listens = asyncio.Event()
-        """set once whoever connects is answered"""
+        """set once connections are answered"""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone."""
+        """Leave signals to the owner."""
         yield
 
     async def main_loop(self) -> None:
-        """Wait until it is over."""
+        """Wait for the end."""
         self.listens.set()
         await self._ending.wait()
 
     def end(self) -> None:
-        """Take nothing more, give what is under way a moment."""
+        """Accept nothing more; give requests in progress a moment."""
         self._ending.set()
 
 
 def places() -> int:
-    """Return how many connections there may be: half of the files that this process may open, since
-    the database, pages and workers need some, too, and at most `MOST_CONNECTIONS`.
+    """Return the most connections: half of the process's open files, since the database, pages and
+    workers need some too, and at most `MOST_CONNECTIONS`.
     """
     try:
-        import resource  # not everywhere
+        import resource  # not on every platform
     except ImportError:
         return min(MOST_CONNECTIONS, 256)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,6 +1,7 @@
-"""The door of a running service: bound before it is ready, opened when it is, closed before it goes.
+"""The HTTP server of a running service: bound before it is ready, opened when it is, closed before
+it stops.
 
-What answers requests is imported when it opens, so that nothing of it is in the way of the first polls.
+The request handlers are imported when it opens, so that they do not delay the first polls.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 
 class Door:
-    """Raises `SettingError` for an address that is open to strangers and has no token."""
+    """The server's life cycle. Raises `SettingError` for a public address without
+    authentication.
+    """
 
     def __init__(self, settings: Settings) -> None:
         check(settings.serve, has_accounts=lambda: has_accounts(settings))
@@ -42,13 +45,13 @@ class Door:
         self._serving: asyncio.Task[None] | None = None
 
     def bind(self) -> None:
-        """Take the address. Raises `ListenError` if it cannot be had."""
+        """Bind the address. Raises `ListenError` if that fails."""
         self._bound = listen(self._settings.serve)
         self.url = url_of(self._bound)
         self.port: int = self._bound.getsockname()[1]
 
     async def open(self, monitor: Monitor) -> None:
-        """Answer from now on: whoever connects once this returns is heard."""
+        """Answer requests from now on."""
         make_desk, server_of = await asyncio.to_thread(_import)
         self._desk = make_desk(self._settings, monitor.clock, self.changes)
         self._server = server_of(self.inside(monitor), self._desk)
@@ -61,7 +64,7 @@ class Door:
         monitor.ways_in.hubs.open()
 
     def inside(self, monitor: Monitor) -> Inside:
-        """Return what is behind the door."""
+        """Return the parts of the service that the handlers use."""
         ways_in = monitor.ways_in
         self.meter.read_price = lambda: monitor.planner.proposals.price or None
         return Inside(
@@ -79,11 +82,11 @@ class Door:
 
     @property
     def first_code(self) -> str:
-        """Return the code that makes the first account, once the door is open."""
+        """Return the code that creates the first account, once the server is open."""
         return "" if self._desk is None else self._desk.first_code
 
     def hear(self, unit: Unit) -> None:
-        """Hear of a unit that was committed: those who follow the stream are woken if something is on it."""
+        """Handle a committed unit: wake stream followers if it has records of the stream."""
         self.meter.hear(unit)
         if any(event.type == STREAMED for event in unit.events):
             self.arrivals.wake()
@@ -91,7 +94,7 @@ class Door:
             self.changes.wake()
 
     async def close(self) -> None:
-        """Answer no more; those who follow the stream are sent home."""
+        """Stop answering; end the streams."""
         self.arrivals.end()
         self.changes.end()
         if self._server is not None and self._serving is not None:
@@ -103,7 +106,7 @@ class Door:
 
 
 def has_accounts(settings: Settings) -> bool:
-    """Say whether somebody has an account."""
+    """Return whether any account exists."""
     try:
         database = open_database(settings, create=False)
     except StoreMissingError:

@@ -1,4 +1,6 @@
-"""The entrances of the door: every path, its method, and who may enter. One that does not say who is none (R-13)."""
+"""The routes of the server: every path, its method, and who may use it. One without that does not
+exist (R-13).
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ Answer = Callable[["Request", "Inside"], Awaitable["Response"]]
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """A path, how it is asked for, who may, and what answers; `is_of_all`: only for those who see
-    the sentinels of all owners; `refuse` answers those who are known and may not.
+    """A path, its method, who may use it, and its handler; `is_of_all`: only for those who see the
+    sentinels of all owners; `refuse` answers authenticated askers without the right.
     """
 
     path: str
@@ -51,7 +53,7 @@ class Entrance:
 
 
 def entrances() -> tuple[Entrance, ...]:
-    """Return all entrances there are, each with what it keeps from one request to the next."""
+    """Return all routes, each with its state across requests."""
     counted, signalled, told, batches = hooks.pace(), signals.pace(), websub.pace(), stream.Batches()
 
     pulse, figures = health.Pulse(), metrics.Metrics()
@@ -81,7 +83,7 @@ def entrances() -> tuple[Entrance, ...]:
 
 
 def screens(desk: Desk) -> tuple[Entrance, ...]:
-    """Return the entrances for people: the screens, and the sheets and scripts that they are made with."""
+    """Return the routes for users: the screens with their stylesheets and scripts."""
 
     def at(answer: Callable[[Request, Desk], Awaitable[Response]]) -> Answer:
         async def answer_request(request: Request, inside: Inside) -> Response:
@@ -105,7 +107,7 @@ def screens(desk: Desk) -> tuple[Entrance, ...]:
 
 
 def resources(desk: Desk) -> tuple[Entrance, ...]:
-    """Return the entrances for programs that read and write what the screens do."""
+    """Return the API routes, which read and write what the screens do."""
 
     def at(one: Operation) -> Answer:
         async def answer_request(request: Request, inside: Inside) -> Response:
@@ -119,7 +121,7 @@ def resources(desk: Desk) -> tuple[Entrance, ...]:
 
 
 def application(inside: Inside, desk: Desk | None = None) -> ASGIApp:
-    """Return what answers requests to a running service; without a desk there are no screens."""
+    """Return the ASGI application of a running service; without a desk it has no screens."""
     every = (*entrances(), *(() if desk is None else (*resources(desk), *screens(desk))))
     inner = Starlette(
         routes=_routes(every, inside),
@@ -140,7 +142,7 @@ _HANDLERS: Final[Mapping[type[Exception], ExceptionHandler]] = {
 
 
 def _routes(every: Iterable[Entrance], inside: Inside) -> list[Route]:
-    """Return a route for each path, which knows all its methods."""
+    """Return one route per path, for all its methods."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for one in every:
         by_path.setdefault(one.path, {})[one.method] = _admitting(one, inside)
@@ -177,9 +179,7 @@ def _admitting(entrance: Entrance, inside: Inside) -> Endpoint:
 
 
 async def _check(request: Request, entrance: Entrance, inside: Inside, asker: Asker) -> None:
-    """Raise `ProblemError` unless the role is enough and the objects of the path are the asker's to
-    see.
-    """
+    """Raise `ProblemError` unless the role suffices and the asker may see the path's objects."""
     check_role(asker, entrance.who, inside)
     if entrance.is_of_all and not asker.sees_all:
         message = "this shows the sentinels of all users, and you see your own"

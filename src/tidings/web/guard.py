@@ -1,7 +1,8 @@
-"""Who is let in: the door's manners, kept before any route is polled (R-12, H-087; DNS rebinding).
+"""Request guard, before any route is matched (R-12, H-087; DNS rebinding).
 
-A page in somebody's browser must not reach what listens on loopback. A name that an attacker lets point here is refused by the Host
-header, a page of another site by what browsers say of it (`Origin`, `Sec-Fetch-Site`); no answer allows another origin to read it.
+A page in a user's browser must not reach what listens on loopback. A name that an attacker points
+here is refused by its Host header, a page of another site by the browser's `Origin` and
+`Sec-Fetch-Site`; no answer allows another origin to read it.
 """
 
 from __future__ import annotations
@@ -38,14 +39,16 @@ REALM: Final = {"www-authenticate": 'Basic realm="tidings", charset="UTF-8"'}
 
 @dataclass(frozen=True, slots=True)
 class RequestGuard:
-    """Stands before an application. `names` are the host names under which it may be asked, besides localhost and addresses."""
+    """Wraps an application. `names` are its accepted host names, besides localhost and
+    addresses.
+    """
 
     application: ASGIApp
     clock: Clock
     names: frozenset[str] = frozenset()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer why not; every answer carries the headers that keep it harmless."""
+        """Pass a request on, or refuse it; every answer gets the security headers."""
         if scope["type"] != "http":
             return
 
@@ -80,7 +83,9 @@ class RequestGuard:
             raise ProblemError(HTTPStatus.FORBIDDEN, message)
 
     def is_own(self, host: str) -> bool:
-        """Say whether a Host header names this service: by an address, which nobody can let point elsewhere, or by a name it has."""
+        """Return whether a Host header names this service: by an address, which nobody can
+        redirect, or by one of its names.
+        """
         name, port = _split(host.strip().lower())
         if port and not port.isdecimal():
             return False
@@ -100,9 +105,9 @@ def _split(host: str) -> tuple[str, str]:
 
 
 def find_token(headers: Headers) -> str:
-    """Return the token that a request shows: as a bearer, or as the password of a login; empty if it shows none.
+    """Return the token of a request: a bearer token, or the password of a login; empty if none.
 
-    It is looked for in this header alone: in an address it would stand in logs and histories (H-095).
+    Only this header is read: in a URL a token would end up in logs and histories (H-095).
     """
     scheme, _, value = headers.get("authorization", "").strip().partition(" ")
     value = value.strip()

@@ -1,4 +1,4 @@
-"""What the door reaches of the service behind it."""
+"""The interface between the HTTP server and the service."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NumberedEvent(Protocol):
-    """An event that was taken: its number, and whether it is new."""
+    """An accepted event: its number, and whether it is new."""
 
     @property
     def seq(self) -> int:
@@ -28,117 +28,119 @@ class NumberedEvent(Protocol):
 
     @property
     def is_new(self) -> bool:
-        """Return False if it had been taken with that key before."""
+        """Return False if its key was accepted before."""
         ...
 
 
 class Hooks(Protocol):
-    """Takes events that come from outside; `service.outside` does."""
+    """Accepts external events; implemented by `service.outside`."""
 
     async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
-        """Return if whoever brings a webhook `proves` that it has its token."""
+        """Return if the sender of a webhook `proves` that it has its token."""
         ...
 
     async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> NumberedEvent:
-        """Take an event; it is durable then."""
+        """Accept an event; durable on return."""
         ...
 
 
 class Told(Protocol):
-    """A signal that was taken: of how many pages it spoke, and whether it is new."""
+    """An accepted signal: how many pages it names, and whether it is new."""
 
     @property
     def pages(self) -> int:
-        """Return of how many watched pages it spoke."""
+        """Return how many watched pages it names."""
         ...
 
     @property
     def is_new(self) -> bool:
-        """Return False if it had been taken with that key before."""
+        """Return False if its key was accepted before."""
         ...
 
 
 class TakesSignals(Protocol):
-    """Takes hints that pages may have changed; `service.signals` does."""
+    """Accepts hints that pages may have changed; implemented by `service.signals`."""
 
     def find(self, urls: Collection[str]) -> Mapping[str, Collection[int]]:
         """Return the watched pages with each of these addresses."""
         ...
 
     def is_watched(self, page_id: int) -> bool:
-        """Say whether a page is watched."""
+        """Return whether a page is watched."""
         ...
 
     def is_weighed(self, page_id: int) -> bool:
-        """Say whether a hint about a page has any effect."""
+        """Return whether a hint about a page has an effect."""
         ...
 
     async def take(self, page_ids: Collection[int], *, kind: str, at: Instant | None = None, key: str = "") -> Told:
-        """Take a hint about watched pages; it is durable then.
+        """Accept a hint about watched pages; durable on return.
 
         Args:
             page_ids: The pages.
-            kind: Which kind of hint.
-            at: The instant that it speaks of (µs); None for now.
+            kind: The kind of hint.
+            at: The instant of the change (µs); None for now.
             key: Its idempotency key, empty for none.
         """
         ...
 
 
 class Hubs(Protocol):
-    """Hears hubs that were asked to tell; `service.websub` does."""
+    """Handles callbacks of hubs; implemented by `service.websub`."""
 
     def knows(self, token: str) -> bool:
-        """Say whether a callback is one of ours that still wants to hear."""
+        """Return whether a callback token belongs to an active subscription."""
         ...
 
     async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
-        """Return the challenge if a hub rightly asks whether we asked it, None if we did not."""
+        """Return the challenge if the hub verifies a request of ours, else None."""
         ...
 
     async def deliver(self, token: str, body: bytes, signature: str) -> bool:
-        """Take what a hub tells, if it is signed as it must be; it is durable then."""
+        """Record a hub's notification if its signature is valid; durable on return."""
         ...
 
 
 class Arrivals:
-    """Wakes those who follow the stream. Nothing is handed over by it: what there is, everybody reads in the database."""
+    """Wakes stream followers. It passes no data: each follower reads the database."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Event] = set()
         self.is_over = False
-        """whether the service ends: nobody waits any more"""
+        """whether the service ends, so that nobody waits any more"""
         self.count = 0
-        """how often something has come"""
+        """number of arrivals"""
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def join(self) -> asyncio.Event:
-        """Return what is set at each arrival, until `leave`."""
+        """Return an event that is set at each arrival, until `leave`."""
         waiting = asyncio.Event()
         self._waiting.add(waiting)
         return waiting
 
     def leave(self, waiting: asyncio.Event) -> None:
-        """Forget one who has gone."""
+        """Remove a waiter."""
         self._waiting.discard(waiting)
 
     def wake(self) -> None:
-        """Say that something is there."""
+        """Wake all waiters."""
         self.count += 1
         for waiting in self._waiting:
             waiting.set()
 
     def end(self) -> None:
-        """Say that nothing more comes."""
+        """Wake all waiters for the last time."""
         self.is_over = True
         self.wake()
 
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The running service, as far as the door needs it. `epoch` and `holder` are those of its lease."""
+    """The running service, as far as the server needs it. `epoch` and `holder` are those of its
+    lease.
+    """
 
     settings: Settings
     store: Store

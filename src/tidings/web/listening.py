@@ -1,4 +1,4 @@
-"""Where the door is: the address it answers at, and whether strangers can reach that (R-13)."""
+"""The address of the server, and whether others can reach it (R-13)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tidings.settings import ServeSettings
 
 LEAST_TOKEN: Final = 24
-"""Characters of a token, of which nobody guesses so many."""
+"""Shortest token, in characters, that cannot be guessed."""
 _REASONS: Final = {
     errno.EADDRINUSE: "is taken, perhaps by another `tidings serve`; --port N names another, --port 0 takes any that is free",
     errno.EACCES: "is only given to root; --port N names another, 1024 or more",
@@ -23,9 +23,9 @@ _REASONS: Final = {
 
 
 def check(serve: ServeSettings, *, has_accounts: Callable[[], bool] = lambda: False) -> None:
-    """Raise `SettingError` for a door that anybody could walk through.
+    """Raise `SettingError` for a public server without authentication.
 
-    One that others can reach needs a long token, or that people sign in.
+    One that others can reach needs a long token, or accounts.
     """
     for one in serve.proxies:
         try:
@@ -51,7 +51,7 @@ def check(serve: ServeSettings, *, has_accounts: Callable[[], bool] = lambda: Fa
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine can reach an address; of names, only localhost is known to be so."""
+    """Return whether only this machine can reach an address; of names, only localhost counts."""
     if host.lower() == "localhost":
         return True
     try:
@@ -61,7 +61,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listen(serve: ServeSettings) -> socket.socket:
-    """Return the socket that is bound to the address; it listens later. Raises `ListenError` that says what to do."""
+    """Return a socket bound to the address, not listening yet. Raises `ListenError` with advice."""
     where = f"{serve.host}:{serve.port}"
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -83,11 +83,13 @@ def listen(serve: ServeSettings) -> socket.socket:
 
 
 def url_of(bound: socket.socket) -> str:
-    """Return the address at which a bound socket can be asked."""
+    """Return the URL of a bound socket."""
     return url(*bound.getsockname()[:2])
 
 
 def url(host: str, port: int) -> str:
-    """Return the address of a host, which may be an IPv6 address with or without brackets, and a port."""
+    """Return the URL of a host, which may be an IPv6 address with or without brackets, and
+    a port.
+    """
     bare = host.strip("[]")
     return f"http://[{bare}]:{port}" if ":" in bare else f"http://{bare}:{port}"

@@ -1,4 +1,4 @@
-"""How often something may be done: a token bucket for each name, so that a sender that has gone wild does no harm."""
+"""Rate limits: a token bucket per name, against runaway senders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidings.clock import HOUR, MINUTE, SECOND, Duration, Instant
 
 
 class Pace:
-    """Lets `burst` pass at once, then `per_second`; of at most `most` names it remembers who was here."""
+    """Allows `burst` at once, then `per_second`; remembers at most `most` names."""
 
     def __init__(self, *, per_second: float, burst: int, most: int = 1_000) -> None:
         self._per_second = per_second
@@ -17,7 +17,7 @@ class Pace:
         self._levels: dict[str, tuple[float, Instant]] = {}
 
     def wait(self, name: str, now: Instant) -> Duration:
-        """Take a place and return 0, or return how long it is until there is one (µs)."""
+        """Take a token and return 0, or return the time until there is one (µs)."""
         level, at = self._levels.pop(name, (float(self._burst), now))
         level = min(self._burst, level + max(0, now - at) / SECOND * self._per_second)
         is_free = level >= 1
@@ -29,13 +29,13 @@ class Pace:
 
 PER_NAME: Final = 5
 PER_ADDRESS: Final = 20
-"""Wrong passwords for one name, and from one address, before it is slowed to so many a minute."""
+"""Wrong passwords for one name, and from one address, before attempts are limited to this number
+per minute.
+"""
 
 
 class Tries:
-    """How often passwords were tried, by name and address together, by address, and by name in an
-    hour.
-    """
+    """Limits password attempts, by name and address together, by address, and by name per hour."""
 
     def __init__(self) -> None:
         minute, hour = MINUTE / SECOND, HOUR / SECOND
@@ -44,9 +44,9 @@ class Tries:
         self._name = Pace(per_second=PER_ADDRESS * 5 / hour, burst=PER_ADDRESS * 5)
 
     def wait(self, name: str, address: str, now: Instant) -> Duration:
-        """Take a place and return 0, or return how long it is until there is one (µs).
+        """Take a token and return 0, or return the time until there is one (µs).
 
-        One who tries from one address does not keep the right one out who comes from another.
+        Attempts from one address do not lock out the owner at another.
         """
         key = name.lower()[:64]
         return self._pair.wait(f"{address} {key}", now) or self._address.wait(address, now) or self._name.wait(key, now)

@@ -1,4 +1,4 @@
-"""What a hook brings: a bounded body, read as JSON or as a form into the params of an event."""
+"""The parameters of a webhook: a bounded body, parsed as JSON or as a form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ FORM: Final = "application/x-www-form-urlencoded"
 
 
 async def body_of(request: Request, *, seconds: float = BODY_SECONDS, most: int = MOST_BYTES) -> bytes:
-    """Return the body of a request; raises `ProblemError` if it is too large, comes too slowly or breaks off."""
+    """Return the body of a request. Raises `ProblemError` if it is too large, too slow or
+    incomplete.
+    """
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:19]) > most:
         raise _too_large(most)
@@ -44,7 +46,9 @@ async def body_of(request: Request, *, seconds: float = BODY_SECONDS, most: int 
 
 
 def read(body: bytes, content_type: str) -> dict[str, Any]:
-    """Return the params in a body: those of a JSON object or of a form, none if it is empty. Raises `ProblemError` that says why not."""
+    """Return the params in a body: those of a JSON object or of a form, none if it is empty. Raises
+    `ProblemError` with the reason.
+    """
     media = content_type.partition(";")[0].strip().lower()
     if not body.strip():
         return {}

@@ -1,6 +1,4 @@
-"""What goes wrong at the door, told as every other problem is: a JSON record that says what helps,
-as RFC 9457 has it.
-"""
+"""HTTP errors as problem records in JSON (RFC 9457), like all other problems, with advice."""
 
 from __future__ import annotations
 
@@ -23,9 +21,9 @@ PROBLEM: Final = "application/problem+json"
 
 
 class ProblemError(Exception):
-    """A request that is not done; `status` is the answer's, `hint` what the asker can do.
+    """A refused request; `status` is that of the answer, `hint` the advice.
 
-    `problems` are what is wrong with a text, each with its place.
+    `problems` are the errors in a text, each with its position.
     """
 
     def __init__(
@@ -45,7 +43,7 @@ class ProblemError(Exception):
 
 
 def answer(error: ProblemError, *, where: str) -> Response:
-    """Return a problem as the answer to a request for the path `where`."""
+    """Return a problem as the response for the path `where`."""
     details = {
         "type": "about:blank",
         "title": error.status.phrase,
@@ -60,14 +58,14 @@ def answer(error: ProblemError, *, where: str) -> Response:
 
 
 async def on_problem(request: Request, error: Exception) -> Response:
-    """Answer with a problem that was raised on the way."""
-    assert isinstance(error, ProblemError)  # noqa: S101 - it is registered for no other
+    """Respond with a raised problem."""
+    assert isinstance(error, ProblemError)  # noqa: S101 - only registered for it
     return answer(error, where=request.url.path)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
-    """Answer for what is not there, and for a verb that it does not know."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for no other
+    """Respond to an unknown path or method."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - only registered for it
     status = HTTPStatus(error.status_code)
     hint = (
         "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME,"
@@ -80,7 +78,7 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 
 
 async def on_fault(request: Request, error: Exception) -> Response:
-    """Answer for a fault of ours; the log has it whole, a stranger learns nothing of it."""
+    """Respond to an internal error, which is only logged."""
     del error
     problem = ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the service, described in its log")
     return answer(problem, where=request.url.path)

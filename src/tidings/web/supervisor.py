@@ -1,4 +1,4 @@
-"""What systemd is told (sd_notify(3)): that the service is ready, that it is alive, that it ends.
+"""Notify systemd (sd_notify(3)) that the service is ready, alive, and stopping.
 
 Without a supervisor, which names its socket in the environment, nothing is sent.
 """
@@ -15,18 +15,18 @@ from tidings.record import dataclass
 from tidings.settings import Supervised, read_supervisor
 
 SHARE: Final = 3
-"""The watchdog hears of the service so many times within its patience."""
+"""Watchdog notifications per watchdog interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Supervisor:
-    """The socket of a supervisor, and how long its watchdog waits (s, 0: there is none)."""
+    """The socket of a supervisor, and its watchdog interval (s, 0: none)."""
 
     address: str
     patience: float
 
     def notify(self, state: str) -> None:
-        """Send a state, such as `READY=1`; a supervisor that takes nothing harms nothing."""
+        """Send a state, such as `READY=1`; errors are ignored."""
         if not self.address:
             return
         name = f"\0{self.address[1:]}" if self.address.startswith("@") else self.address
@@ -36,7 +36,9 @@ class Supervisor:
 
     @contextlib.asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
-        """Say that the service is ready, then that it lives, and at the end that it stops."""
+        """Notify that the service is ready, then regularly that it lives, and at the end that it
+        stops.
+        """
 
         async def beat() -> None:
             while self.patience:
@@ -53,6 +55,6 @@ class Supervisor:
 
 
 def find_supervisor(found: Supervised | None = None) -> Supervisor:
-    """Return the supervisor that the environment names."""
+    """Return the supervisor named in the environment."""
     found = read_supervisor() if found is None else found
     return Supervisor(found.address, found.watchdog_seconds)

@@ -1,1 +1,3 @@
-"""The verbs that change what is watched, and by whom it is read: sentinels, their lives, secrets. One module a verb or a family of verbs."""
+"""Commands that change what is watched, and who may read it: sentinels, their lives, secrets. One
+module per command or family.
+"""

@@ -89,7 +89,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Register what was given; an address, with or without `--url`, is checked as well."""
+    """Register the given statements; an address, with or without `--url`, is checked as well."""
     if arguments.url is None and (arguments.file or "").startswith(("http://", "https://")):
         arguments.url, arguments.file = arguments.file, None
     if [arguments.url, arguments.file, arguments.command].count(None) != 2:
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     try:
         if arguments.url is None:
             return _add_text(database, read_text(arguments.file), arguments, settings)
-        from tidings.cli.change import first_check  # the poller and its libraries are for those who check
+        from tidings.cli.change import first_check  # loads the poller, only needed to check
 
         return asyncio.run(first_check.add_url(database, arguments, settings))
     finally:
@@ -112,9 +112,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _command(text: str) -> str:
-    """Return the address of a command, whose words are told apart as a shell does.
+    """Return the address of a command, split into words as in a shell.
 
-    Raises `UsageError` for none.
+    Raises `UsageError` for an empty one.
     """
     try:
         return asking.url_of(shlex.split(text))
@@ -124,7 +124,7 @@ def _command(text: str) -> str:
 
 
 def _of_url(arguments: argparse.Namespace) -> list[str]:
-    """Return the flags given that only `--url` takes."""
+    """Return the given flags that require `--url`."""
     names = (
         "only_added",
         "select",
@@ -168,7 +168,7 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
         else:
             write_line(f"{row.name} {DONE[command.verb]}")
     if done.made and not arguments.no_check:
-        from tidings.cli.change import first_check  # the poller and its libraries are for those who check
+        from tidings.cli.change import first_check  # loads the poller, only needed to check
 
         asyncio.run(first_check.check_new(database, done.made, settings, as_json=arguments.json))
     for gone in done.events_dropped:

@@ -1,4 +1,6 @@
-"""`tidings alter NAME CLAUSE…`: other clauses for a sentinel, in the words of the language; - reads them from standard input."""
+"""`tidings alter NAME CLAUSE…`: replace clauses of a sentinel, in the language; - reads them from
+standard input.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Alter one sentinel; nothing is told for the switch itself."""
+    """Alter one sentinel; the switch itself is not reported."""
     clauses = read_text("-") if arguments.clauses == ["-"] else " ".join(arguments.clauses)
     database = open_database(settings, create=False)
     try:
@@ -50,14 +52,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _as_given(problem: Any, name: str) -> Problem:
-    """Return a problem with its place in the clauses as they were given: `Alter NAME` before them is ours."""
+    """Return a problem with its position in the given clauses, without our `Alter NAME` before
+    them.
+    """
     ours = len(f"Alter {name} ") if problem.line == 1 else 0
     given: Problem = replace(problem, column=max(1, problem.column - ours))
     return given
 
 
 def write_altered(done: Registered, *, as_json: bool) -> None:
-    """Say which sentinels say something else now, and which said it already."""
+    """Print which sentinels were altered, and which were unchanged."""
     for row in (*done.altered, *done.unaltered):
         if as_json:
             write_json(sentinel_record(row))

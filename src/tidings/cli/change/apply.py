@@ -1,4 +1,4 @@
-"""`tidings apply DIR|FILE [--prune] [--dry-run]`: declarative, git as the truth."""
+"""`tidings apply DIR|FILE [--prune] [--dry-run]`: declarative, with git as the source of truth."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _say(database: Database, done: Applied, settings: Settings, arguments: argparse.Namespace) -> int:
-    """Print what was done, then check the pages of what is new; return the exit code."""
+    """Print what was done, then check the pages of new sentinels; return the exit code."""
     write_warnings(done.warnings, as_json=arguments.json)
     would = "would be " if arguments.dry_run else ""
     for step in done.steps:
@@ -92,7 +92,7 @@ def _say(database: Database, done: Applied, settings: Settings, arguments: argpa
                 write_line(f"    {line}")
     made = [step.name for step in done.steps if step.record == "sentinel" and step.action in {"created", "replaced"}]
     if made and not (arguments.dry_run or arguments.no_check):
-        from tidings.cli.change import first_check  # the poller and its libraries are for those who check
+        from tidings.cli.change import first_check  # loads the poller, only needed to check
 
         rows = [database.read(sentinels.find, name) for name in made]
         asyncio.run(first_check.check_new(database, rows, settings, as_json=arguments.json))
@@ -108,7 +108,7 @@ def _apply(connection: Connection, files: dict[str, str], settings: Settings, ar
 
 
 def _files(path: Path) -> dict[str, str]:
-    """Return the texts by the names under which faults are told."""
+    """Return the files' texts by the names used in errors."""
     found = sorted(p for p in path.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file()) if path.is_dir() else [path]
     if not found:
         message = f"there is no {_SPELLED} file in {path}"

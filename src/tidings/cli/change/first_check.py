@@ -1,4 +1,4 @@
-"""`tidings add --url`: register a page, check it once, and answer with what is watched."""
+"""`tidings add --url`: register a page, check it once, and print what is watched."""
 
 from __future__ import annotations
 
@@ -49,16 +49,18 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 OF_NAMES = frozenset({"E04", "E21"})
-"""What can be wrong with a name."""
+"""Codes of problems with a name."""
 MOST_CHECKED = 20
-"""So many new pages are checked at once; the first checks of more are the service's."""
+"""Most new pages checked at once; further first checks are left to the service."""
 PATIENCE_SECONDS = 30.0
-"""So long a first answer is waited for; what for is said after two seconds where somebody sees it."""
+"""Longest wait for a first answer; after two seconds the reason is shown on a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """A problem of the language in what a flag says: nobody has seen the text that it stands for, and its lines."""
+    """A problem of the language in a flag, shown with the flag: the user has not seen the text
+    built from it.
+    """
 
     flag: str
     problem: Problem
@@ -73,19 +75,19 @@ class Flagged:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What `add --url` stands for: the text of a sentinel, and the flag that said each of its lines."""
+    """The sentinel's text for `add --url`, and the flag behind each of its lines."""
 
     text: str
     flags: tuple[str, ...]
 
     def find_flag(self, problem: Any) -> Flagged:
-        """Return a problem with the flag that said it."""
+        """Return a problem with its flag."""
         flag = self.flags[min(problem.line, len(self.flags)) - 1]
         return Flagged("--name" if flag == "--url" and problem.code in OF_NAMES else flag, problem)
 
 
 def _make_statement(arguments: argparse.Namespace, *, url: str, name: str, monitor: str, login: str) -> _Asked:
-    """Return the statement that the flags make."""
+    """Return the statement for the flags."""
     clauses: list[tuple[str, str]] = []
     if arguments.select is not None:
         clauses.append(("--select", f"Select css {quote(arguments.select)}"))
@@ -137,15 +139,15 @@ _SECRET = re.compile(r'secret\s+"?([A-Za-z_][\w.\-]{0,99})"?')
 
 
 def _only_added(monitor: str) -> str:
-    """Return a Monitor clause that asks for what is added only; as it is where it cannot be read."""
+    """Return a Monitor clause restricted to additions; unchanged if it cannot be parsed."""
     (read,) = parse_file("", f"Create Sentinel x Using https://example.org/ Monitor {monitor}").statements or (None,)
     return expressions.to_text(keep_inserted(read.monitor)) if isinstance(read, Sentinel) else monitor
 
 
 def _login(database: Database, arguments: argparse.Namespace, settings: Settings, host: str) -> tuple[str, Secret]:
-    """Return the name and the text of the secret that logs in `--user`.
+    """Return the name and text of the secret for `--user`.
 
-    The password is asked for, or that of `--password`.
+    The password is prompted for, or taken from `--password`.
     """
     if arguments.user is None:
         if arguments.password is not None:
@@ -235,7 +237,7 @@ async def _read_page(database: Database, row: SentinelRow, settings: Settings) -
 async def _rehearse(
     database: Database, row: SentinelRow, arguments: argparse.Namespace, settings: Settings, deadline: int
 ) -> list[Rehearsed]:
-    """Send a test message to each `--notify`, while the page is checked."""
+    """Send a test message to each `--notify` while the page is checked."""
     if arguments.no_test or not arguments.notify:
         return []
     clock = SystemClock()
@@ -258,7 +260,8 @@ async def _rehearse(
 
 
 async def check_new(database: Database, made: Sequence[SentinelRow], settings: Settings, *, as_json: bool) -> None:
-    """Check the pages of sentinels that were just made, all at once, and print what each sees; of many pages the service makes the first checks.
+    """Check the pages of new sentinels concurrently, and print what each sees; many pages are left
+    to the service.
 
     Args:
         database: Where they are stored.
@@ -310,13 +313,15 @@ def _write_seen(name: str, label: str, seen: SeenNow, warnings: Sequence[str], *
 
 
 async def _check_first(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
-    """Check a new page once; return what went wrong, if anything did."""
+    """Check a new page once; return the problem, if any."""
     named = {page_id: {row.id} for page_id in database.read(add_answer.page_ids, row.id)}
     return await _look(database, named, row.name, settings, deadline=deadline)
 
 
 async def _look(database: Database, named: dict[int, set[int]], name: str, settings: Settings, *, deadline: int) -> str:
-    """Check pages once, ourselves or through the process that polls; return what went wrong, if anything did."""
+    """Check pages once, in this process or through the polling process; return the problem,
+    if any.
+    """
     clock = SystemClock()
     begun = clock.now()
     said = ""
@@ -333,7 +338,7 @@ async def _look(database: Database, named: dict[int, set[int]], name: str, setti
             try:
                 found = await checking.check(monitor, named, limit=limit, first=first, alone=True, say=say)
             finally:
-                monitor.hurry = True  # whoever presses Ctrl-C does not wait for the page either
+                monitor.hurry = True  # Ctrl-C does not wait for the page either
     except PollerBusyError:
         try:
             found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()), say=say)

@@ -1,4 +1,6 @@
-"""`tidings enable|disable|drop|confirm NAME…`, `rename NAME NEW-NAME`: steps in a sentinel's life that you take yourself."""
+"""`tidings enable|disable|drop|confirm NAME…`, `rename NAME NEW-NAME`: lifecycle steps by
+the user.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do it for all names or for none."""
+    """Apply the step to all names or to none."""
     database = open_database(settings, create=False)
     try:
         if arguments.verb == "rename":
@@ -85,8 +87,8 @@ def _rename(database: Database, arguments: argparse.Namespace) -> int:
 def _all(
     connection: Connection, verb: str, names: list[str], is_fresh: bool
 ) -> tuple[list[str], list[SentinelRow], set[int]]:
-    """Do it; a name that is no sentinel's may be that of an event, which can be dropped: return which were, the sentinels, and those of them
-    with which there was nothing to do.
+    """Apply the step. A name may also be an event's, which can be dropped. Return the events, the
+    sentinels, and the ids of those that needed no step.
     """
     now = SystemClock().now()
     wanted = dict.fromkeys(names)

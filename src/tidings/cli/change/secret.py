@@ -1,4 +1,4 @@
-"""`tidings secret set|list|drop|rotate`: tokens, passwords and cookies, which are written nowhere else."""
+"""`tidings secret set|list|drop|rotate`: tokens, passwords and cookies, stored nowhere else."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do one of the four."""
+    """Run one of the four."""
     _check(arguments)
     if arguments.action == "set":
         secrets.check_name(arguments.name)
@@ -77,7 +77,9 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _value(arguments: argparse.Namespace) -> Secret:
-    """Return the value: of a file of cookies, a prompt that shows nothing, or standard input, whose last line end is none of it."""
+    """Return the value: from a file of cookies, a hidden prompt, or standard input without its last
+    line end.
+    """
     if arguments.cookies is not None:
         return Secret(read_text(arguments.cookies))
     if not arguments.source and sys.stdin.isatty():

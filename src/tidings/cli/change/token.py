@@ -1,4 +1,6 @@
-"""`tidings token add NAME|list|revoke NAME`: what programs show to the API of the running service."""
+"""`tidings token add NAME|list|revoke NAME`: tokens of programs for the API of the running
+service.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do one of the three."""
+    """Run one of the three."""
     if (arguments.action != "list") != (arguments.name is not None):
         needs = "takes no name" if arguments.action == "list" else "needs the NAME of a token"
         raise UsageError(f"tidings token {arguments.action} {needs}")

@@ -1,4 +1,6 @@
-"""`tidings test FILE|-`: read statements, look at their pages once, show what would be watched; stores nothing."""
+"""`tidings test FILE|-`: parse statements, fetch their pages once, print what would be watched;
+stores nothing.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = 8
-"""So many changes of an option are named."""
+"""Most changes of an option that are listed."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 @contextlib.contextmanager
 def _database(settings: Settings) -> Iterator[Database]:
-    """Give the database; where none was made yet, an empty one that is gone afterwards: what is only tried stores nothing."""
+    """Yield the database, or a temporary empty one if there is none: a trial stores nothing."""
     with contextlib.ExitStack() as stack:
         try:
             database = open_database(settings, create=False)
@@ -70,7 +72,9 @@ def _database(settings: Settings) -> Iterator[Database]:
 
 
 def _describe_changes(told: Hindsight) -> str:
-    """Return the changes that an option would have told: how many, and between which versions, the newest if there are many."""
+    """Return a summary of the changes an option would have reported: how many, and between which
+    versions, the newest if many.
+    """
     news = [r for r in told.reports if not r.quiet]
     pairs = [
         f"{r.from_version.partition('.')[2]}→{r.to_version.partition('.')[2]}{' (partial)' if r.partial else ''}"

@@ -1,4 +1,4 @@
-"""`tidings user add|list|role|password|remove|export`: who may sign in to the running service."""
+"""`tidings user add|list|role|password|remove|export`: accounts of the running service."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do one of them; passwords come from a prompt or standard input, never from an argument."""
+    """Run one of them; passwords come from a prompt or standard input, never from an argument."""
     action = arguments.action
     if (action != "list") != (arguments.name is not None) or (action in _WITH_VALUE) != (arguments.value is not None):
         needs = {"list": "takes no name"}.get(action, f"takes NAME {_WITH_VALUE.get(action, '')}".rstrip())

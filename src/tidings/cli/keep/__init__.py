@@ -1,3 +1,1 @@
-"""Verbs that keep all there is, and move it: backups, and what comes from other programs or goes
-to them.
-"""
+"""Commands for all data at once: backups, and imports from other programs."""

@@ -1,4 +1,4 @@
-"""`tidings backup FILE|DIR`, `restore FILE`, `verify FILE`: all that is kept, in one file."""
+"""`tidings backup FILE|DIR`, `restore FILE`, `verify FILE`: all data in one file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do one of the three."""
+    """Run one of the three."""
     if arguments.verb == "backup":
         made = _back_up(arguments, settings)
         _print_made(made, as_json=arguments.json)
@@ -112,9 +112,7 @@ def _back_up(arguments: argparse.Namespace, settings: Settings) -> Made:
 
 
 def _ask() -> Secret:
-    """Return the passphrase: of a prompt that shows nothing, or the first line of standard
-    input.
-    """
+    """Return the passphrase, from a hidden prompt or the first line of standard input."""
     if sys.stdin.isatty():
         return Secret(getpass.getpass("passphrase: "))
     return Secret(sys.stdin.readline().removesuffix("\n").removesuffix("\r"))

@@ -1,4 +1,4 @@
-"""`tidings import FILE|DIR`: what another program watches, as sentinels; --dry-run shows them."""
+"""`tidings import FILE|DIR`: import another program's jobs as sentinels; --dry-run shows them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Import, or say what would be."""
+    """Import, or print what would be imported."""
     found = take_in(
         settings,
         arguments.source,

@@ -1,1 +1,1 @@
-"""The command line described from its own parsers: completion, man page, reference page."""
+"""Completion, man page and reference page, generated from the command line's parsers."""

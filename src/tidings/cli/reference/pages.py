@@ -25,7 +25,7 @@ NAMES = frozenset({"NAME", "NAME | replay ID…"})
 class Argument:
     """A flag with all its spellings, or a positional argument, which has none.
 
-    `shown` is what stands for its value, empty if it takes none.
+    `shown` is the placeholder of its value, empty if it takes none.
     """
 
     flags: tuple[str, ...]
@@ -47,7 +47,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class VerbEntry:
-    """A verb: what it does, how it is called, its own arguments."""
+    """A verb: its description, usage and own arguments."""
 
     name: str
     group: str
@@ -62,7 +62,7 @@ class VerbEntry:
 
     @property
     def positional(self) -> tuple[Argument, ...]:
-        """Return its arguments without a flag, in their order."""
+        """Return its positional arguments in order."""
         return tuple(argument for argument in self.arguments if not argument.flags)
 
 
@@ -73,7 +73,7 @@ def commands() -> tuple[VerbEntry, ...]:
 
 
 def common_flags() -> tuple[Argument, ...]:
-    """Return the flags that every verb takes."""
+    """Return the flags of every verb."""
     return _arguments(common())
 
 
@@ -113,7 +113,7 @@ def _usage(argument: Argument) -> str:
 
 REFERENCE: Final = "docs/reference/commands.md"
 MAN: Final = "docs/tidings.1"
-"""Where each is written, from the root of the repository."""
+"""Their paths, from the root of the repository."""
 _INTRODUCTION: Final = """Tidings watches web pages, feeds and APIs that can only be polled.
 It notifies people of the changes that they asked for."""
 _EXITS: Final = {
@@ -189,7 +189,7 @@ def _spell(argument: Argument) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a text as a sentence; a flag or a word of a command keeps its first letter."""
+    """Return a text as a sentence; one that begins with a flag or command stays lower-case."""
     if not text:
         return "The sentinel."
     begun = text if re.match(r"[\w-]*[:(]|--", text) else text[0].upper() + text[1:]

@@ -17,7 +17,7 @@ _NAMES: Final = "tidings completion names 2>/dev/null"
 
 
 def bash() -> str:
-    """Return the script for bash; it needs no package of completions."""
+    """Return the script for bash; it needs no completion package."""
     common = " ".join(flag for argument in common_flags() for flag in argument.flags)
     with_value = "|".join(flag for argument in common_flags() for flag in argument.flags if argument.shown)
     of_verbs = "".join(f"        {command.name}) {_bash_verb(command)} ;;\n" for command in commands())
@@ -67,7 +67,7 @@ def _bash_value(argument: Argument) -> str:
 
 
 def zsh() -> str:
-    """Return the script for zsh: the file `_tidings` in a folder of `fpath`, or read by `eval`."""
+    """Return the script for zsh: for the file `_tidings` in a folder of `fpath`, or for `eval`."""
     verbs = "\n".join(f"        {_quote(f'{command.name}:{command.help}')}" for command in commands())
     shared = " ".join(_zsh_argument(argument) for argument in common_flags())
     of_verbs = "".join(
@@ -144,7 +144,7 @@ def _fish_values(argument: Argument) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text without what `_arguments` gives a meaning."""
+    """Return a text without characters that are special in `_arguments`."""
     return "".join(" " if c in "[]:\\" else c for c in text)
 
 

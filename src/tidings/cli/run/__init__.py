@@ -1,1 +1,3 @@
-"""The verbs that work: one check, the service, the demo, the laboratory and retention. One module a verb."""
+"""Commands that run work: one check, the service, the demo, the laboratory and retention. One
+module per command.
+"""

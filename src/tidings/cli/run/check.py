@@ -66,9 +66,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         report = _Report(database, as_json=arguments.json, is_quiet=named is None)
         found = asyncio.run(_check(settings, named, limit, waits=arguments.wait, report=report, say=say))
         if found is None:
-            wanted = (
-                named or {}
-            )  # beside a running service nothing stays due: without names there is nothing to ask for
+            wanted = named or {}  # a running service leaves nothing due: without names there is nothing to ask for
             found = asyncio.run(
                 checking.ask(
                     database,
@@ -95,7 +93,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 class _Waiting:
-    """Says on standard error what is waited for: on a terminal in the line of progress, elsewhere once until it is another."""
+    """Prints on standard error what is waited for: in the progress line of a terminal, elsewhere
+    once per reason.
+    """
 
     def __init__(self) -> None:
         self._said = ""
@@ -114,9 +114,10 @@ def _count(checked: int, of: int) -> None:
 
 
 class _Report:
-    """Prints polls and changes as they are committed; what could not be said by then, at the end.
+    """Prints polls and changes as they are committed, and the rest at the end.
 
-    A new version without a change waits for the end: a change of several pages may still come of it.
+    A new version without a change waits for the end: a change of several pages may still include
+    it.
     """
 
     def __init__(self, database: Database, *, as_json: bool, is_quiet: bool) -> None:
@@ -128,7 +129,7 @@ class _Report:
         self._refusal: BrokenPipeError | OutputError | None = None
 
     def hear(self, unit: Unit) -> None:
-        """Print what one committed unit brought; if the output fails, `rest` raises that."""
+        """Print the results of a committed unit; an output error is raised by `rest`."""
         ids = [row.id for row in unit.changes if not row.quiet]
         found = [change for i in ids if (change := self._database.read(changes.get, i)) is not None]
         poll = None if unit.poll is None else self._database.read(polls.get, unit.poll.poll_id)
@@ -139,7 +140,7 @@ class _Report:
                 self._refusal = error
 
     def rest(self, found: Checked) -> None:
-        """Print what was not printed yet. Raises what the output refused."""
+        """Print what was not printed yet. Raises the output error, if any."""
         if self._refusal is not None:
             raise self._refusal
         self._say(found.polls, found.changes)
@@ -180,9 +181,9 @@ async def _check(
     report: _Report,
     say: _Waiting | None,
 ) -> Checked | None:
-    """Return what this process found, None if another one is the poller.
+    """Return the result of this process, None if another one is the poller.
 
-    It starts again if the machine's clock is set back meanwhile.
+    Restarts if the machine's clock is set back meanwhile.
     """
     found = checking.Checked()
     try:
@@ -218,7 +219,7 @@ def _pages_of(connection: Connection, names: list[str]) -> dict[int, set[int]]:
 
 
 def _print(connection: Connection, found: Checked, health: Health, *, as_json: bool) -> None:
-    """Print what polls and changes do not say: troubles, what was held, and the count."""
+    """Print what polls and changes do not show: troubles, paused hosts, and the count."""
     urls = {page_id: pages.identity(connection, page_id).given for page_id in found.held}
     for notice in found.troubles:
         if as_json:

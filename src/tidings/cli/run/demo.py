@@ -1,4 +1,4 @@
-"""`tidings demo`: a living town on loopback, the service that watches it, and what it tells."""
+"""`tidings demo`: simulated sites on loopback, the service that watches them, and its reports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Play until Ctrl-C; then say what can be done next. The user's own data directory is not touched."""
+    """Run until Ctrl-C, then print what to do next. The user's data directory is not touched."""
     del settings
     home = arguments.data or default_home()
     width = min(WIDEST, max(NARROWEST, shutil.get_terminal_size().columns))
@@ -76,7 +76,7 @@ def _farewell(home: Path) -> None:
 
 
 def _own_name() -> str:
-    """Return how this command is called here: by its name, or from a clone by `script/run`."""
+    """Return the name of this command here: its own, or `script/run` in a clone."""
     if shutil.which("tidings"):
         return "tidings"
     script = Path(sys.argv[0]).parent.parent.parent / "script" / "run"

@@ -1,4 +1,6 @@
-"""`tidings gc`: let go of the versions that nobody needs any more; a running service does so by itself, a few pages at a time."""
+"""`tidings gc`: delete versions that are no longer needed; a running service does so by itself, a
+few pages at a time.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Collect, or say what would go: with --dry-run, or because a running service has to do it."""
+    """Collect, or print what would be deleted: with --dry-run, or when a running service has to do
+    it.
+    """
     if not arguments.dry_run:
         try:
             _print(asyncio.run(_everything(settings)), is_done=True, as_json=arguments.json)

@@ -1,4 +1,6 @@
-"""`lab`: the policy in use beside those of `lab.policies`, on made-up pages. Nobody imports the laboratory: it is found as an entry point."""
+"""`lab`: compare the policy in use with those of `lab.policies`, on simulated pages. The laboratory
+is an entry point that no module imports.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - each verb of a module may have its own
-    """Declare the size of the world."""
+    """Declare the arguments: the size of the simulation."""
     parser.add_argument("--pages", type=int, default=60, help="how many pages there are (default 60)")
     parser.add_argument("--days", type=int, default=10, help="how many days are played (default 10)")
     parser.add_argument("--seed", type=int, default=0, help="start value of the random numbers (default 0)")
@@ -22,7 +24,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print a line a policy: freshness, value, delays, and what it spent."""
+    """Print a line per policy: freshness, value, delays, and cost."""
     if min(arguments.pages, arguments.days) < 1:
         message = "a world has at least one page and one day"
         raise UsageError(message)

@@ -1,6 +1,6 @@
-"""The log of a running service on standard error: lines for people, or a JSON record a line.
+"""The log of a running service on standard error: lines for users, or one JSON record per line.
 
-What is secret is a `Secret`, which prints `***` in both.
+Secrets are of type `Secret`, which prints `***` in both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class JsonFormatter(logging.Formatter):
     """Writes a record with `at`, `level`, `logger`, `message`, and `exception` if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return one line of JSON, without its end."""
+        """Return one line of JSON, without the line end."""
         found = {
             "at": rfc3339(round(record.created * SECOND)),
             "level": record.levelname.lower(),
@@ -36,7 +36,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def set_up(form: str) -> None:
-    """Log on standard error. Raises `SettingError` for a form that is none."""
+    """Log on standard error. Raises `SettingError` for an unknown form."""
     if form not in FORMATS:
         raise SettingError(f"serve.log_format cannot be {form!r}: expected {' or '.join(FORMATS)}")
     handler = logging.StreamHandler(sys.stderr)
@@ -46,10 +46,10 @@ def set_up(form: str) -> None:
 
 
 def announce(text: str) -> None:
-    """Write a line that begins with the name of the program, or a record."""
+    """Write a line that begins with the program's name, or a record."""
     if any(isinstance(handler.formatter, JsonFormatter) for handler in logging.getLogger().handlers):
         _log.info("%s", text)
         return
-    with contextlib.suppress(OSError):  # whoever reads may have left; the service has more to do than to be read
+    with contextlib.suppress(OSError):  # the reader may have left; the service goes on
         sys.stderr.write(f"tidings: {text}\n")
         sys.stderr.flush()

@@ -1,8 +1,9 @@
-"""The note that a check leaves for the next one: until when nothing is due unless somebody writes to the database.
+"""A check's note for the next one: until when nothing is due unless the database is written to.
 
-A check by cron mostly finds nothing to do. To know that, it need not load the language, the schedule and the network: it reads the note. The note
-holds while the database file is bit for bit the one that the check before left, the settings are the same, and the clock stands between the
-note's two instants. It is only a shortcut: whoever removes the file loses nothing.
+A check by cron mostly finds nothing to do. With the note it need not load the language, the
+schedule and the network to know. The note is valid while the database file is unchanged bit for
+bit, the settings are the same, and the clock is between the note's two instants. It is only a
+shortcut and can be deleted without loss.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 FILE: Final = "nothing-due.json"
 LONGEST: Final = 15 * 60 * 1_000_000
-"""µs for which a note holds at most."""
+"""Longest validity of a note, in µs."""
 DATABASE: Final = "tidings.db"
 """`storage.db.sqlite.FILE`, which is not imported: it loads the database library."""
 
 
 def nothing_is_due(settings: Settings, now: int) -> bool:
-    """Return whether the note of the check before says that nothing is due at `now` (µs since 1970)."""
+    """Return whether the last check's note says that nothing is due at `now` (µs since 1970)."""
     try:
         note = json.loads((settings.data / FILE).read_bytes())
         return bool(note["at"] <= now < note["until"] and note["of"] == _state(settings))
@@ -36,9 +37,10 @@ def nothing_is_due(settings: Settings, now: int) -> bool:
 
 
 def note(settings: Settings, *, at: int, until: int | None) -> None:
-    """Leave the note after the database was closed: at `at` nothing is due before `until` (None: ever).
+    """Write the note after the database was closed: as of `at` nothing is due before `until` (None:
+    ever).
 
-    Nothing is left where another process has the database open, or where the disk does not take it.
+    Not written while another process has the database open, or if the disk is full.
     """
     until = at + LONGEST if until is None else min(until, at + LONGEST)
     state = _state(settings)
@@ -52,13 +54,15 @@ def note(settings: Settings, *, at: int, until: int | None) -> None:
 
 
 def forget(settings: Settings) -> None:
-    """Remove the note: something may be due."""
+    """Delete the note: something may be due."""
     with contextlib.suppress(OSError):
         (settings.data / FILE).unlink(missing_ok=True)
 
 
 def _state(settings: Settings) -> list[Any] | None:
-    """Return what a note holds for: this Tidings, its settings and the database as it is; None while somebody has that open, or there is none."""
+    """Return what a note depends on: the version of Tidings, its settings and the database file;
+    None while another process has it open, or there is none.
+    """
     if settings.store.url or _is_there(settings.data / f"{DATABASE}-wal"):
         return None
     try:

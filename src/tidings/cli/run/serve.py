@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
 
 PATIENCE_SECONDS = 15.0
-"""A service that starts while `check` or `add --url` takes its look waits for it."""
+"""How long a starting service waits for a running `check` or `add --url`."""
 MOST_PORT = 65_535
 PAUSE_WHEN_REFUSED_SECONDS = 1.0
-"""until it is tried again to write to a database that is held by others, or has no room"""
+"""pause before a new attempt to write to a database that is locked or full"""
 ROLES = ("all", "poller")
 STEP_PAUSE_SECONDS = 0.002
-"""A step takes what came in meanwhile; without a pause a busy service would make a step for each answer."""
+"""Pause between steps: without it a busy service would make a step for each answer."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _set_address(settings: Settings, arguments: argparse.Namespace) -> Settings:
-    """Return the settings with the address that was asked for."""
+    """Return the settings with the given address."""
     if arguments.port is not None and not 0 <= arguments.port <= MOST_PORT:
         message = f"--port {arguments.port} is no port; there are 0 (any that is free) to {MOST_PORT:,}"
         raise UsageError(message)
@@ -72,7 +72,7 @@ def _set_address(settings: Settings, arguments: argparse.Namespace) -> Settings:
 
 
 def _make_stop() -> asyncio.Event:
-    """Return what is set once the process is to stop."""
+    """Return an event that is set once the process is to stop."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_complain)
@@ -82,7 +82,7 @@ def _make_stop() -> asyncio.Event:
 
 
 async def _fetch(settings: Settings) -> int:
-    """Fetch pages for a service elsewhere until stopped."""
+    """Fetch pages for a remote service until stopped."""
     if not settings.bus.url:
         raise UsageError("a poller needs bus.url and bus.secret, the same as its service (docs/howto/many-machines.md)")
     stop = _make_stop()
@@ -115,7 +115,9 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, stop: asyncio.Event) -> int:
-    """Serve until stopped. Raises `ClockSetBackError`: all that is in memory goes by what the clock said before."""
+    """Serve until stopped. Raises `ClockSetBackError`, since everything in memory depends on the
+    former clock.
+    """
     begun = time.perf_counter()
     console = sys.stderr if arguments.json else sys.stdout
     async with contextlib.AsyncExitStack() as stack:
@@ -152,7 +154,7 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
 
 
 def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what no task answers for: want of memory in a line, for no traceback would help."""
+    """Log an error outside any task; lack of memory in one line, where no traceback would help."""
     if isinstance(context.get("exception"), MemoryError):
         logging.getLogger("tidings.service").error("no memory is left: %s", context.get("message", ""))
     else:
@@ -160,7 +162,9 @@ def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, Monitor]) -> Monitor | None:
-    """Return what has started, or None if it was to stop first: it may wait for a database, or for another poller to end."""
+    """Return the started monitor, or None if stopped first: starting may wait for a database or
+    another poller.
+    """
     task, stopped = asyncio.create_task(starting), asyncio.create_task(stop.wait())
     await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -173,7 +177,9 @@ async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, Monitor]) -
 
 @contextlib.asynccontextmanager
 async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> AsyncIterator[None]:
-    """Open the door beside the first checks, and close it before the service goes; one that cannot be opened ends the service."""
+    """Open the HTTP server beside the first checks, and close it before the service stops; a
+    failure to open ends the service.
+    """
 
     async def open_() -> None:
         try:
@@ -196,7 +202,7 @@ async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> Async
 
 
 async def _loop(monitor: Monitor, stopped: asyncio.Task[bool], *, most: int) -> None:
-    """Step until stopped; rest for `most` µs at a time."""
+    """Run steps until stopped; rest for at most `most` µs at a time."""
     told = ""
     while not stopped.done():
         try:
@@ -214,17 +220,19 @@ async def _loop(monitor: Monitor, stopped: asyncio.Task[bool], *, most: int) -> 
 
 
 class Printer:
-    """Prints what was found, as it is found. An output that is closed or full is told once and harms nothing else."""
+    """Prints findings as they are made. A closed or full output is reported once and disturbs
+    nothing else.
+    """
 
     def __init__(self, monitor: Monitor, *, as_json: bool, verbose: bool) -> None:
         self._monitor = monitor
         self._as_json = as_json
         self._verbose = verbose
         self.is_unheard = False
-        """whether standard output took nothing the last time"""
+        """whether the last write to standard output failed"""
 
     def __call__(self, unit: Unit) -> None:
-        """Print what one committed unit brought."""
+        """Print the results of a committed unit."""
         try:
             self._print(unit)
         except (BrokenPipeError, OutputError) as error:

@@ -1,4 +1,6 @@
-"""`tidings simulate`: other budgets, policies and urgencies on what really happened, or a trace."""
+"""`tidings simulate`: try other budgets, policies and urgencies on recorded changes, or on
+a trace.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
 
 FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Of the budget: what is tried where nothing else is asked for."""
+"""Factors of the budget tried by default."""
 BAR: Final = 24
 
 
@@ -67,7 +69,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print a line for what really happened and one for each way to try."""
+    """Print a line for what really happened and one for each variant."""
     urgencies: dict[str, Urgency] = {text: _urgency(text) for text in arguments.urgency}
     history = _history(arguments, settings)
     if not history.pages:
@@ -111,7 +113,7 @@ def _history(arguments: argparse.Namespace, settings: Settings) -> PageHistory:
 
 
 def _urgency(text: str) -> Urgency:
-    """Read an urgency in the words of the language. Raises `SentinelError` if it is none."""
+    """Parse an urgency of the language. Raises `SentinelError` if it is invalid."""
     found = [
         one
         for one in language.parse(
@@ -141,7 +143,7 @@ def _write(said: str, about: dict[str, object], found: Outcome, arguments: argpa
 
 
 def _progress(number: int, many: int) -> Progress:
-    """Return what draws a bar as the line of progress."""
+    """Return a callback that draws a bar in the progress line."""
 
     def draw(share: float) -> None:
         done = (number + share) / many

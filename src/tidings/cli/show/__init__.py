@@ -1,1 +1,3 @@
-"""The verbs that only show: sentinels, versions, deliveries, plans, settings and health. One module a verb or a family of verbs. Nothing here fetches."""
+"""Commands that only show: sentinels, versions, deliveries, plans, settings and health. One module
+per command or family. Nothing here fetches.
+"""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 SHOWN_ID = 12
-"""So many characters of an id are shown; they are enough to name it."""
+"""Characters of an id that are shown, enough to identify it."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """List deliveries, or put some back in the queue."""
+    """List deliveries, or queue some again."""
     word, *ids = arguments.words or [arguments.sentinel]
     if is_replay := word == "replay" and bool(arguments.words):
         if not ids:
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _replay(connection: Connection, ids: list[str]) -> list[DeliveryRow]:
-    """Put all of them back, or none."""
+    """Queue all of them again, or none."""
     now = SystemClock().now()
     return [deliveries.replay(connection, i, now) for i in ids]
 

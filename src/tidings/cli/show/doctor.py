@@ -1,4 +1,6 @@
-"""`tidings doctor`: is all well? One line a thing, ok, warn or fail, with the command that mends it."""
+"""`tidings doctor`: check the installation. One line per finding, ok, warn or fail, with the
+command that fixes it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Examine and print; what cannot be opened is a line like any other."""
+    """Examine and print; a database that cannot be opened is a finding too."""
     database, refusal = doctor.attempt(settings)
     try:
         found: Counter[str] = Counter()
@@ -67,6 +69,6 @@ def _print(finding: Finding, *, as_json: bool) -> None:
 
 
 def _restore(settings: Settings, database: Database) -> doctor.Restore:
-    from tidings.service.run.from_settings import open_archive  # it brings the whole service, and only --deep needs it
+    from tidings.service.run.from_settings import open_archive  # it loads the whole service, only for --deep
 
     return open_archive(settings, dialect=database.dialect).restore

@@ -1,4 +1,6 @@
-"""`tidings explain NAME`: how often its pages change, how late that is seen, what paces bring."""
+"""`tidings explain NAME`: how often its pages change, how late changes are seen, what other paces
+bring.
+"""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
 
 
 def _none(connection: Connection, arguments: argparse.Namespace) -> str:
-    """Say why the list is empty and what to do."""
+    """Return why the list is empty, with advice."""
     if arguments.tag is not None:
         return f'no sentinel has the tag "{arguments.tag}"; `tidings list` shows all'
     if not arguments.all and sentinels.listing(connection, ended=True):
@@ -103,7 +103,7 @@ def _none(connection: Connection, arguments: argparse.Namespace) -> str:
 
 
 def list_pages(connection: Connection, *, sentinel_id: int | None = None) -> dict[int, list[dict[str, Any]]]:
-    """Return the pages of each sentinel, or of one, and how they do."""
+    """Return the pages of each sentinel, or of one, with their state."""
     subs = subscriptions.listing(connection, sentinel_id=sentinel_id)
     found = pages.listing(connection) if sentinel_id is None else [pages.get(connection, sub.page_id) for sub in subs]
     known = {state.page_id: (identity, state) for identity, state in found}
@@ -138,17 +138,19 @@ def list_pages(connection: Connection, *, sentinel_id: int | None = None) -> dic
 
 
 def _well(watched: list[Brief]) -> str:
-    """Return what is said of a sentinel without trouble: `new` until one of its pages has been checked well."""
+    """Return the state of a sentinel without trouble: `new` until one of its pages was checked
+    successfully.
+    """
     return "ok" if any(page.polls and page.is_well for page in watched) else "new"
 
 
 def _find_last_change(page: Brief) -> Instant:
-    """Return when a page changed last, 0 if it has not: its first version is no change."""
+    """Return when a page last changed, 0 if never: its first version is not a change."""
     return (page.changed_at or 0) if page.versions > 1 else 0
 
 
 def write_standstill(settings: Settings, *, as_json: bool) -> None:
-    """Print what keeps looks from being stored, if anything does."""
+    """Print what prevents polls from being stored, if anything."""
     if not (said := standstill(settings.data)):
         return
     if as_json:

@@ -1,4 +1,6 @@
-"""`tidings mask NAME`: what is left out as noise on the pages of a sentinel, where and why; --off and --on switch a mask."""
+"""`tidings mask NAME`: the noise masks of a sentinel's pages, where and why; --off and --on switch
+a mask.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Switch masks, if asked to, and print them all."""
+    """Switch masks if requested, and print them all."""
     database = open_database(settings, create=False)
     try:
         if arguments.off or arguments.on:
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def lines_of(page: PageMasks, name: str = "NAME") -> Iterator[str]:
-    """Yield what is said of a page's masks, a line or two each, and which ones `name` may ask for."""
+    """Yield a line or two per mask of a page, and the names that `name` can switch."""
     if places := len([thing for thing in page.things if thing.id not in page.kept]):
         yield f"{spell_count(places, 'place')} left out as noise"
     for thing in page.things:

@@ -1,4 +1,6 @@
-"""`tidings changes`, `tidings history NAME` and `tidings diff NAME [OLD [NEW]]`: what there was and what it became."""
+"""`tidings changes`, `tidings history NAME` and `tidings diff NAME [OLD [NEW]]`: past changes and
+versions.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 MASKED_SHOWN = 3
-"""So many stretches that were left out of a change are named."""
+"""Most masked texts of a change that are listed."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -79,7 +81,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print what was asked for."""
+    """Print the requested output."""
     database = open_database(settings, create=False)
     try:
         match arguments.verb:
@@ -95,9 +97,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 return _diff(database, arguments, settings)
     finally:
         database.close()
-
-
-# -- changes -----------------------------------------------------------------------------------------------------------------------
 
 
 def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
@@ -120,17 +119,14 @@ def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
 
 
 def _describe_masked(row: ChangeRow) -> str:
-    """Return what was left out of a change, the first of it if it is much."""
+    """Return what was masked in a change, the first of it if it is much."""
     masked = row.found.masked
     shown = "; ".join(f'"{one.old}" → "{one.new}" ({one.mask})' for one in masked[:MASKED_SHOWN])
     return f"{shown}; and {len(masked) - MASKED_SHOWN} more" if len(masked) > MASKED_SHOWN else shown
 
 
-# -- history -----------------------------------------------------------------------------------------------------------------------
-
-
 def _values(connection: Connection, arguments: argparse.Namespace) -> int:
-    """Print when a watched value became which."""
+    """Print the history of a watched value."""
     row = by_name.find_past(connection, arguments.name)
     pages_of = None if arguments.page is None else set(_pages_of(connection, arguments))
     kept = values.listing(connection, row.id, limit=arguments.limit)
@@ -229,7 +225,7 @@ def _picture(database: Database, arguments: argparse.Namespace, settings: Settin
         message = "--screenshot VERSION and --output FILE go together"
         raise UsageError(message)
     version = database.read(_find_version, arguments)
-    from tidings.service.run.from_settings import open_archive  # it brings the whole service, and only pictures need it
+    from tidings.service.run.from_settings import open_archive  # it loads the whole service, only for pictures
 
     archive = open_archive(settings, dialect=database.dialect)
     content = archive.restore(version.screenshot, lambda sha256: database.read(versions.blob, sha256))
@@ -243,7 +239,7 @@ def _picture(database: Database, arguments: argparse.Namespace, settings: Settin
 
 
 def _find_version(connection: Connection, arguments: argparse.Namespace) -> Version:
-    """Return the version whose picture is asked for."""
+    """Return the version whose picture is requested."""
     row, page_id = _one_page(connection, arguments, (arguments.screenshot,))
     version = versions.get(connection, page_id, _number(arguments.screenshot, page_id))
     if version is None:
@@ -269,9 +265,6 @@ def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int
         message = f"{row.name} does not watch {arguments.page}"
         raise UsageError(message)
     return chosen
-
-
-# -- diff --------------------------------------------------------------------------------------------------------------------------
 
 
 def _diff(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
@@ -312,8 +305,10 @@ async def _compare(
     *,
     merges: bool,
 ) -> Record:
-    """Return the record of a pair, compared now if there is none yet, with what stands around its edits if that is to be shown."""
-    from tidings.service.on_demand.compare import Comparisons  # it brings the whole service
+    """Return the record of a pair, compared now if it is not stored, with the context of its edits
+    if requested.
+    """
+    from tidings.service.on_demand.compare import Comparisons  # it loads the whole service
 
     row, page_id, old, new = pair
 
@@ -331,7 +326,7 @@ async def _compare(
 
 
 def _describe_version(version: Version) -> str:
-    """Return when a version was fetched, and how many frames are part of it."""
+    """Return when a version was fetched, and how many frames it has."""
     frames = f", {version.frames} frame{'' if version.frames == 1 else 's'}" if version.frames else ""
     return f"{short_time(rfc3339(version.fetched_at))} UTC{frames}"
 
@@ -362,7 +357,9 @@ def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[Sentin
 def _one_page(
     connection: Connection, arguments: argparse.Namespace, given: Sequence[str | None]
 ) -> tuple[SentinelRow, int]:
-    """Return the sentinel and the one page that is meant: its only one, that of `--page`, or that of the version ids given."""
+    """Return the sentinel and the selected page: its only one, that of `--page`, or that of the
+    version ids.
+    """
     row = by_name.find_past(connection, arguments.name)
     held = _pages_of(connection, arguments)
     if len(held) > 1:
@@ -375,7 +372,7 @@ def _one_page(
 
 
 def _number(text: str, page_id: int) -> int:
-    """Return the number that a version id (`PAGE.NUMBER`) or a number means."""
+    """Return the number in a version id (`PAGE.NUMBER`) or a plain number."""
     page, dot, number = text.rpartition(".")
     if not number.isdigit() or (dot and page != str(page_id)):
         message = f"{text} is no version of this page; give its number, or its id as `tidings history` prints it"

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print what comes."""
+    """Print the next checks."""
     now = SystemClock().now()
     database = open_database(settings, create=False)
     try:
@@ -108,7 +108,7 @@ def find_appraisal(connection: Connection, settings: Settings, now: Instant) -> 
 
 
 def _open(connection: Connection, settings: Settings) -> tuple[Planner, Needs]:
-    """Return a planner that was told all pages that are watched, and the needs that it hears of."""
+    """Return a planner with all watched pages, and its needs."""
     from tidings.service.run.from_settings import open_planner
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import load_pages

@@ -1,5 +1,5 @@
-"""`tidings queries`: what was searched for on this machine, which pages that makes worth a check;
-import another log, erase this one.
+"""`tidings queries`: the searches on this machine and the pages worth a check because of them;
+import another log, delete this one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do one of them."""
+    """Run one of them."""
     if (arguments.action == "import") != (arguments.file is not None):
         needs = "needs a FILE" if arguments.action == "import" else "takes no file"
         raise UsageError(f"tidings queries {arguments.action} {needs}")
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _pages(settings: Settings, *, limit: int, as_json: bool) -> None:
-    """Print which pages' refreshes improve most what is found."""
+    """Print the pages whose refreshes improve search results most."""
     with contextlib.closing(SearchIndex(settings.data)) as index:
         found = list(rates(index, at=SystemClock().now()))[:limit]
     with contextlib.closing(open_database(settings, create=False)) as database:

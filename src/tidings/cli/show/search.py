@@ -1,4 +1,4 @@
-"""`tidings search QUERY`: full text of all that is stored, now or on a day in the past."""
+"""`tidings search QUERY`: full-text search of all stored versions, now or on a past day."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print what is found; 1 if nothing is."""
+    """Print the results; return 1 if there are none."""
     if not arguments.query and not arguments.rebuild:
         raise UsageError("say what to search for: tidings search WORDS")
     return asyncio.run(_run(arguments, settings))
@@ -88,7 +88,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _note(answer: SearchAnswer, settings: Settings) -> None:
-    """Count the search; what cannot be counted is found all the same."""
+    """Log the search; errors are ignored."""
     try:
         with contextlib.closing(SearchLog(settings.data)) as log:
             log.note_search(str(answer.query), owner_id=OWNER, at=SystemClock().now())
@@ -134,7 +134,5 @@ def _print(answer: SearchAnswer, *, at: str | None) -> None:
 
 
 def _spell(stretches: Sequence[Stretch]) -> str:
-    """Return stretches as one text; what was searched for stands in square brackets where it cannot
-    be bold.
-    """
+    """Return a snippet as one text; matches are in square brackets where bold is not possible."""
     return "".join(f"[{piece}]" if is_hit else piece for piece, is_hit in stretches)

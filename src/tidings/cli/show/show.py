@@ -1,4 +1,4 @@
-"""`tidings show NAME`: one sentinel: what it says, where it stands, what comes next and why, how its pages do."""
+"""`tidings show NAME`: one sentinel: its text, state, next polls with reasons, and its pages."""
 
 from __future__ import annotations
 
@@ -128,7 +128,9 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
 
 
 def _lines(page: dict[str, Any], learned: Iterable[str], masks: Iterable[str]) -> Iterator[str]:
-    """Yield what is said of a page beside its troubles: its versions, what was `learned` and what its `masks` leave out."""
+    """Yield the lines of a page beside its troubles: its versions, what was `learned` and its
+    `masks`.
+    """
     yield f"{spell_count(page['versions'], 'version')} in {spell_count(page['polls'], 'check')}; {_when(page)}"
     if page["kind"]:
         yield f"checked again {short_time(page['retry_at'])} UTC"
@@ -140,7 +142,7 @@ def _lines(page: dict[str, Any], learned: Iterable[str], masks: Iterable[str]) -
 
 
 def _when(page: dict[str, Any]) -> str:
-    """Return when a page was checked last, and when its text changed, as far as is known."""
+    """Return when a page was last checked, and when its text last changed, as far as known."""
     if page["checked_at"] is None:
         return "not checked well yet" if page["polls"] else "not checked yet"
     checked = f"checked {short_time(page['checked_at'])}"
@@ -151,11 +153,13 @@ def _when(page: dict[str, Any]) -> str:
 
 
 LATEST = 5
-"""So many of the last events are shown."""
+"""Number of latest events shown."""
 
 
 def show_happening(connection: Connection, row: SourceRow, settings: Settings, *, as_json: bool) -> None:
-    """Print one event: what it says, the webhook's address and token, who waits for it, its last times."""
+    """Print one event: its text, the webhook's address and token, the sentinels that wait for it,
+    its last occurrences.
+    """
     waiting = outside_events.names(connection)[row.name]
     found = [e for e in events.listing(connection, types=[sources.HAPPENED]) if e.data["event"] == row.name][-LATEST:]
     address, token = _way_in(connection, row, settings)
@@ -180,7 +184,7 @@ def show_happening(connection: Connection, row: SourceRow, settings: Settings, *
 
 
 def _way_in(connection: Connection, row: SourceRow, settings: Settings) -> tuple[str, str]:
-    """Return where a webhook is told and its token, empty texts if it is none."""
+    """Return the address and token of a webhook, empty texts for other events."""
     if row.origin != "webhook":
         return "", ""
     try:

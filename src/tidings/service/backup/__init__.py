@@ -1,7 +1,6 @@
-"""Backups: one file that holds all that is kept, made while the service runs, and put back whole
+"""Backups: one file with all stored data, written while the service runs, and restored completely
 or not at all.
 
-`package` is the file and what it may contain, `locked` the part under a passphrase. `backup`
-writes one, `verify` reads one and says whether it can be restored, `restore` puts one in the place
-of a data directory.
+`package` is the file format, `locked` the part under a passphrase. `backup` writes one, `verify`
+checks whether one can be restored, `restore` replaces a data directory by one.
 """

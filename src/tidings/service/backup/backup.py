@@ -1,5 +1,5 @@
-"""Make a backup while the service runs: one state of the database, then the files that this state
-names (`BlobFiles.hold`).
+"""Write a backup while the service runs: one state of the database, then the files that it names
+(`BlobFiles.hold`).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from tidings.storage.observed import versions
 
 STEM: Final = "tidings-backup-"
 _WORK: Final = f".{STEM}"
-"""What the folders begin with in which backups are written."""
+"""Prefix of the temporary folders of backups."""
 _OURS: Final = re.compile(r"tidings-backup-(\d{4}-\d\d-\d\d-\d{6})(?:-(\d+))?\.tar")
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A backup that was made: where, what it says of itself, how many bytes it has, and older ones
-    that were deleted for it.
+    """A finished backup: its path, manifest and size in bytes, and the older ones that were
+    deleted.
     """
 
     path: Path
@@ -58,20 +58,20 @@ def back_up(
     keep: int = 0,
     overwrite: bool = False,
 ) -> Made:
-    """Write a backup; a file of that name is there whole or not at all, whenever this is cut off.
+    """Write a backup. The file appears complete or not at all, even if interrupted.
 
-    Raises `BackupError` where the target cannot be written or is there already, `StoreError` for
-    what is no database of SQLite.
+    Raises `BackupError` where the target cannot be written or exists, `StoreError` for a database
+    other than SQLite.
 
     Args:
         settings: The settings in use.
         target: A file, or a directory, in which the file is named after the time.
         at: Wall time (µs).
-        passphrase: With it the key of secrets and the settings file are in the backup, encrypted;
-            None leaves them out.
+        passphrase: With it the key of secrets and the settings file are included, encrypted; None
+            leaves them out.
         keep: In a directory, how many of the newest backups stay; older ones are deleted once the
             new one is there. 0: all.
-        overwrite: Whether a file that is there is replaced.
+        overwrite: Whether an existing file is replaced.
     """
     is_folder = target.is_dir()
     if keep and not is_folder:
@@ -128,16 +128,16 @@ def _write(
 
 
 def at_rest(data: Path) -> Settings:
-    """Return settings of a directory in which nothing runs."""
+    """Return settings for a directory in which nothing runs."""
     return Settings(data=data, store=StoreSettings(url=""))
 
 
 @contextlib.contextmanager
 def _work(path: Path) -> Iterator[Path]:
-    """Give a folder beside the file, on the same disk.
+    """Yield a temporary folder beside the file, on the same disk.
 
-    Folders are removed that interrupted backups left there, of whatever file: in a directory each
-    backup has a name of its own.
+    Removes folders of interrupted backups there, of any file: in a directory each backup has its
+    own name.
     """
     for left in path.parent.glob(f"{_WORK}*"):
         _remove_unless_held(left)
@@ -150,7 +150,7 @@ def _work(path: Path) -> Iterator[Path]:
 
 
 def _make_held(parent: Path) -> tuple[Path, int]:
-    """Make a folder that is locked; another backup may remove it before it is."""
+    """Create a locked folder; another backup may remove it before it is locked."""
     while True:
         work = Path(tempfile.mkdtemp(prefix=_WORK, dir=parent))
         with contextlib.suppress(FileNotFoundError):
@@ -164,7 +164,7 @@ def _make_held(parent: Path) -> tuple[Path, int]:
 def _remove_unless_held(folder: Path) -> None:
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:  # it is a file or a link, somebody else's, or gone
+    except OSError:  # a file or link, another process's, or gone
         return
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
-"""The part of a backup under a passphrase: the key that opens secrets, and the settings file,
-which may hold passwords.
+"""The part of a backup under a passphrase: the key that decrypts secrets, and the settings file,
+which may contain passwords.
 
-A passphrase becomes a key by scrypt (RFC 7914), whose salt stands in front; the content is
+The key is derived from the passphrase by scrypt (RFC 7914), with the salt in front; the content is
 encrypted and authenticated by AES-256-GCM.
 """
 
@@ -22,13 +22,11 @@ _MAGIC: Final = b"tidings-locked-1\n"
 _SALT: Final = 16
 _NONCE: Final = 12
 _COST: Final = 2**15
-"""32 MiB of memory and about a tenth of a second for each guess."""
+"""32 MiB of memory and about a tenth of a second per guess."""
 
 
 def lock(data: Path, passphrase: Secret) -> bytes:
-    """Return the files of a data directory that are secret, encrypted; a file that is not there is
-    left out.
-    """
+    """Return the secret files of a data directory, encrypted; missing files are skipped."""
     if len(passphrase.reveal()) < LEAST_CHARACTERS:
         raise BackupError(f"the passphrase is shorter than {LEAST_CHARACTERS} characters")
     held = {name: base64.b64encode((data / name).read_bytes()).decode() for name in FILES if (data / name).is_file()}
@@ -40,8 +38,8 @@ def lock(data: Path, passphrase: Secret) -> bytes:
 
 
 def unlock(content: bytes, passphrase: Secret) -> dict[str, bytes]:
-    """Return the files by name; raises `BackupError` if the passphrase is another one or the
-    content was altered.
+    """Return the files by name. Raises `BackupError` if the passphrase is wrong or the content was
+    altered.
     """
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

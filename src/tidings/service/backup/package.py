@@ -1,14 +1,14 @@
-"""The file of a backup: an uncompressed tar whose members are known by name, with a list of their
+"""The file format of a backup: an uncompressed tar with known member names and a list of their
 hashes at its end.
 
     tidings.db         one state of the database; texts and small bodies in it are compressed
     blobs/ab/cd/…      the files that this state names
-    secrets.locked     only if asked for: the key of secrets and the settings, encrypted
+    secrets.locked     only if requested: the key of secrets and the settings, encrypted
     manifest.json      last: which installation, when, and of each member its size and hash
 
-A file may come from anybody. So a member is taken only if it is a plain file with a name of this
-table, is there once, and is what the manifest says. Nothing is unpacked that could grow, and no
-name in it becomes a path that was not checked (H-096 to H-099).
+A file may come from anybody. So a member is accepted only if it is a plain file named as above,
+occurs once, and matches the manifest. Nothing that could grow is unpacked, and no name becomes an
+unchecked path (H-096 to H-099).
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class PackageMember:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup says of itself: the Tidings and the schema that wrote it, the installation,
-    the instant, and its members.
+    """A backup's description: the version of Tidings and of the schema, the installation, the
+    instant, and its members.
     """
 
     tidings: str
@@ -60,21 +60,21 @@ class Manifest:
 
     @property
     def size(self) -> int:
-        """Return the bytes of all members."""
+        """Return the total size of all members in bytes."""
         return sum(member.size for member in self.members.values())
 
     @property
     def files(self) -> int:
-        """Return how many files of bodies it holds."""
+        """Return the number of body files."""
         return sum(name.startswith(BLOBS) for name in self.members)
 
     @property
     def has_secrets(self) -> bool:
-        """Return whether it holds what is under a passphrase."""
+        """Return whether it has a part under a passphrase."""
         return LOCKED in self.members
 
     def to_json(self) -> bytes:
-        """Return it as it stands in the file."""
+        """Return its JSON form."""
         record = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -88,23 +88,23 @@ class Manifest:
 
 
 class PackageWriter:
-    """Writes the members of a new backup, one after the other."""
+    """Writes the members of a new backup in sequence."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._tar = tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - closed by `end`
         self.members: dict[str, PackageMember] = {}
 
     def add(self, name: str, source: BinaryIO) -> None:
-        """Add an open file as it is now."""
+        """Add an open file."""
         size = os.fstat(source.fileno()).st_size
         self._add(name, source, size)
 
     def add_bytes(self, name: str, content: bytes) -> None:
-        """Add what is in memory."""
+        """Add bytes from memory."""
         self._add(name, io.BytesIO(content), len(content))
 
     def end(self, manifest: Manifest) -> None:
-        """Write the list and close the tar; the file below stays open."""
+        """Write the manifest and close the tar; the underlying file stays open."""
         content = manifest.to_json()
         self._tar.addfile(_header(MANIFEST, len(content)), io.BytesIO(content))
         self._tar.close()
@@ -116,14 +116,14 @@ class PackageWriter:
 
 
 class _Hashing(io.RawIOBase):
-    """A source that hashes what is read of it."""
+    """A source that hashes what is read from it."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
         self.sha256 = hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
-        """Read so many bytes."""
+        """Read up to `size` bytes."""
         content = self._source.read(size)
         self.sha256.update(content)
         return content
@@ -136,8 +136,8 @@ def _header(name: str, size: int) -> tarfile.TarInfo:
 
 
 class Package:
-    """A backup that is read. Raises `BackupError` for whatever no backup of ours is; `close` it in
-    the end.
+    """An open backup. Raises `BackupError` for anything that is not one of ours; `close` it when
+    done.
     """
 
     def __init__(self, path: Path) -> None:
@@ -163,9 +163,7 @@ class Package:
         self._tar.close()
 
     def copy(self, name: str, target: BinaryIO | None) -> None:
-        """Copy a member, or only read it; raises `BackupError` unless it is what the manifest
-        says.
-        """
+        """Copy a member, or only read it. Raises `BackupError` unless it matches the manifest."""
         sha256 = hashlib.sha256()
         for chunk in self._chunks(name):
             sha256.update(chunk)
@@ -189,7 +187,7 @@ class Package:
             raise self._make_broken_error(f"{name} cannot be read: {error}") from error
 
     def _headers(self) -> Iterator[tarfile.TarInfo]:
-        """Yield the headers, each judged before the next one is read."""
+        """Yield the headers, each checked before the next one is read."""
         seen: set[str] = set()
         try:
             for header in self._tar:

@@ -1,5 +1,5 @@
-"""Restore a backup: everything is prepared and judged beside what is there, then takes its place
-by one decision (`storage.db.restored`).
+"""Restore a backup: prepare and check everything beside the present data, then replace that
+atomically (`storage.db.restored`).
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ PAUSED: Final = "put back from a backup, and reaches this machine or its network
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was restored: what the backup says of itself, how many living sentinels, which were
-    paused, and the folder with what was before.
+    """The result of a restore: the backup's manifest, the number of living sentinels, the paused
+    ones, and the folder with the former data.
     """
 
     manifest: Manifest
@@ -54,7 +54,7 @@ class Restored:
     paused: tuple[str, ...]
     sources_paused: tuple[str, ...]
     tokens: tuple[str, ...]
-    """API tokens that are valid again, also those revoked since the backup."""
+    """API tokens that are valid again, including those revoked since the backup."""
     has_secrets: bool
     aside: Path | None
 
@@ -68,20 +68,19 @@ def restore(
     replace: bool = False,
     trust: bool = False,
 ) -> Restored:
-    """Put a backup into the data directory, whole or not at all; ids of messages and changes begin
-    anew (an epoch drawn by chance).
+    """Restore a backup into the data directory, completely or not at all; ids of messages and
+    changes get a new random epoch.
 
-    Raises `BackupError` for a file that is no whole backup, and for a directory in use unless
-    `replace`; `PollerBusyError` while it is polled for.
+    Raises `BackupError` for a file that is not an intact backup, and for a directory in use unless
+    `replace`; `PollerBusyError` while a process polls it.
 
     Args:
-        settings: The settings in use; of PostgreSQL the server's own programs restore.
+        settings: The settings in use; PostgreSQL is restored with its own programs.
         path: The backup.
         at: When (µs).
-        ask: Asks for the passphrase, only if there is something to open; None leaves the secrets
-            out.
-        replace: Whether a directory that has data is taken; what it has is put aside, not deleted.
-        trust: Whether sentinels of commands, files and private addresses go on at once; else they
+        ask: Asks for the passphrase, only if needed; None leaves the secrets out.
+        replace: Whether a directory with data is replaced; its data is moved aside, not deleted.
+        trust: Whether sentinels of commands, files and private addresses resume at once; else they
             are paused.
     """
     if settings.store.url:
@@ -131,7 +130,7 @@ def _put_in_place(
 
 
 def _unpack(package: Package, where: Path, ask: Callable[[], Secret] | None) -> bool:
-    """Copy the members, each as the manifest says; return whether secrets came with it."""
+    """Copy the members, each checked against the manifest; return whether secrets came with it."""
     (where / "blobs").mkdir(mode=0o700)
     secret = {}
     if LOCKED in package.manifest.members and ask is not None:
@@ -150,12 +149,12 @@ def _unpack(package: Package, where: Path, ask: Callable[[], Secret] | None) -> 
 
 
 def _begin_anew(connection: Connection, *, at: Instant, trust: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Let ids begin anew, and pause what reaches the machine; return the names of the sentinels
-    and of the sources of events.
+    """Start new ids, and pause what accesses the machine; return the names of the sentinels and of
+    the sources of events.
     """
     instance.raise_epoch(connection, chance.randbelow(2**31) + 1)
     instance.set_place(connection, "")
-    sessions.clear(connection)  # whoever signed out since the backup is not signed in again
+    sessions.clear(connection)  # sessions ended since the backup must stay ended
     events.append(connection, [Event(type=RESTORED, at=at, data={"reason": "it was restored from a backup"})])
     if trust:
         return (), ()
@@ -171,8 +170,8 @@ def _begin_anew(connection: Connection, *, at: Instant, trust: bool) -> tuple[tu
 
 
 def _reaches_inside(sentinel: Sentinel) -> bool:
-    """Return whether a sentinel runs a command, reads a file, or asks an address that is not
-    public, as far as it is written out.
+    """Return whether a sentinel runs a command, reads a file, or has a literal address that is not
+    public.
     """
     return any(
         asking.is_command(page.url) or files.is_file(page.url) or _is_private(urlsplit(page.url).hostname or "")

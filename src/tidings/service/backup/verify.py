@@ -1,5 +1,5 @@
-"""Verify a backup: that every byte is what was written, that its database is whole, and that
-nothing which it names is missing.
+"""Verify a backup: every byte is as written, its database is intact, and nothing that it names is
+missing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a backup holds: its manifest, how many living sentinels and bodies, and whether each
-    body was given back.
+    """The content of a backup: its manifest, the numbers of living sentinels and bodies, and
+    whether each body was restored.
     """
 
     manifest: Manifest
@@ -37,8 +37,8 @@ class Verified:
 
 
 def verify(path: Path, *, deep: bool = False) -> Verified:
-    """Raise `BackupError` unless a file could be restored; with `deep` every body is given back
-    and verified by its hash, which needs room.
+    """Raise `BackupError` unless a file can be restored; with `deep` every body is restored and
+    verified by its hash, which needs disk space.
     """
     with contextlib.closing(Package(path)) as package, tempfile.TemporaryDirectory(prefix="tidings-verify-") as folder:
         where = Path(folder)
@@ -57,10 +57,10 @@ def verify(path: Path, *, deep: bool = False) -> Verified:
 
 @contextlib.contextmanager
 def open_backup(package: Package, where: Path) -> Iterator[Database]:
-    """Open the database that was taken out of a backup, judged: no code in it, sound, and no file
-    missing that it names.
+    """Open the database extracted from a backup after checks: no code in it, intact, and no named
+    file missing.
 
-    Raises `BackupError`; an older schema is brought to the newest.
+    Raises `BackupError`; an older schema is migrated to the newest.
     """
     check_is_plain(where / DATABASE)
     mark_used(where)
@@ -80,7 +80,7 @@ def open_backup(package: Package, where: Path) -> Iterator[Database]:
 
 
 def new_file(path: Path) -> BinaryIO:
-    """Open a file that is not there yet, with the folders above it."""
+    """Create and open a new file, with its parent folders."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path.open("xb")
 

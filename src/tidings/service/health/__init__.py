@@ -1,4 +1,3 @@
-"""What keeps a watch from seeing changes or from reporting them, and in which words: one table of
-sources for all verbs. Doctor adds what concerns the machine and the schedule. Nothing here is
-stored or notified.
+"""What keeps a watch from seeing or reporting changes, in the same words for all commands: one
+table of sources. Doctor adds the machine and the schedule. Nothing here is stored or notified.
 """

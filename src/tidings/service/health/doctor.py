@@ -1,7 +1,7 @@
-"""Doctor: is all well? Each thing a line, with the command that mends it.
+"""Doctor: check the installation, one line per finding, with the command that fixes it.
 
-`examine` never raises for what it finds: a database that is missing, damaged or newer is itself a finding, and one that can be opened
-but not read everywhere is read as far as it goes.
+`examine` never raises for what it finds: a missing, damaged or newer database is itself a finding,
+and one that is partly unreadable is read as far as possible.
 """
 
 from __future__ import annotations
@@ -43,15 +43,17 @@ from tidings.storage.secrets.vault import Vault
 from tidings.storage.write import invariants
 
 Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
-"""`Archive.restore`: the body of a hash, verified, given how to look up rows."""
+"""`Archive.restore`: the verified body of a hash, given a function that looks up rows."""
 
 UNREADABLE = (TidingsError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, OSError)
-"""What reading a damaged database raises: our own errors, or rows that hold what no row can."""
+"""What reading a damaged database raises: our own errors, or those of invalid rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """The versions that are used: Python, SQLite and its mode, libxml2, the libraries with a floor (`machine.list_installed`)."""
+    """The versions in use: Python, SQLite and its mode, libxml2, the libraries with a floor
+    (`machine.list_installed`).
+    """
 
     python: Version
     sqlite: Version
@@ -61,7 +63,7 @@ class Installed:
 
 
 def get_installed() -> Installed:
-    """Return what this process runs on."""
+    """Return the versions of this process."""
     version, single_writer = sqlite_in_use()
     return Installed(
         python=tuple(sys.version_info[:3]),
@@ -74,7 +76,7 @@ def get_installed() -> Installed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ward:
-    """What the checks of an open database look at."""
+    """The input of the checks of an open database."""
 
     settings: Settings
     database: Database
@@ -84,7 +86,7 @@ class _Ward:
 
 
 def attempt(settings: Settings) -> tuple[Database | None, Exception | None]:
-    """Open the database of a data directory, if it can be opened; else return why it cannot. Nothing is made."""
+    """Open the database of a data directory, or return the error. Creates nothing."""
     try:
         return open_database(settings, create=False), None
     except UNREADABLE as error:
@@ -101,10 +103,10 @@ def examine(
     restore: Restore | None = None,
     usage: Callable[[Path], Usage] = shutil.disk_usage,
 ) -> Iterator[Finding]:
-    """Yield what is well and what is not, from the ground up.
+    """Yield all findings, good and bad, from the machine up.
 
-    `database` and `refusal` are what `attempt` gave. With `restore` every body is given back and verified by its hash, else it is only
-    seen to be there. `now` is wall time in µs.
+    `database` and `refusal` are the result of `attempt`. With `restore` every body is restored and
+    verified by its hash, else only its presence is checked. `now` is wall time in µs.
     """
     yield machine.python(installed.python)
     yield from machine.libraries(installed.libraries, libxml2=installed.libxml2)
@@ -130,7 +132,7 @@ def examine(
 
 
 def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
-    """Return whether a process polls: on one machine the lock says so, with PostgreSQL the lease does."""
+    """Return whether a process polls: by the lock on one machine, by the lease with PostgreSQL."""
     if database.dialect == "sqlite":
         return holder is not None
     try:
@@ -141,7 +143,7 @@ def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
 
 
 def explain_refusal(settings: Settings, refusal: Exception | None) -> Finding:
-    """Return why the database cannot be opened, and what mends that."""
+    """Return why the database cannot be opened, and how to fix that."""
     data = settings.data
     if isinstance(refusal, StoreMissingError) and _is_unused(data):
         return warn("database", f"there is none in {data} yet", "tidings add --url URL")
@@ -161,14 +163,14 @@ def explain_refusal(settings: Settings, refusal: Exception | None) -> Finding:
 
 
 def _spell(error: Exception | None) -> str:
-    """Return what an error says; one that is none of ours says what it is too."""
+    """Return an error's message; for a foreign error, with its type."""
     if isinstance(error, TidingsError | OSError):
         return str(error)
     return f"its content makes no sense ({type(error).__name__}: {error})"
 
 
 def put_back(settings: Settings) -> str:
-    """Return how a backup is put back in place of the database."""
+    """Return how to restore a backup in place of the database."""
     if settings.store.url:
         return "put back the server's own backup: pg_restore --clean --dbname=…"
     path = quote(settings.data / "tidings.db")
@@ -176,7 +178,7 @@ def put_back(settings: Settings) -> str:
 
 
 def _is_unused(data: Path) -> bool:
-    """Return whether nothing but a configuration has ever been put into the directory."""
+    """Return whether the directory holds nothing but a configuration."""
     try:
         return all(path.name == "tidings.toml" for path in data.iterdir())
     except FileNotFoundError:
@@ -192,9 +194,6 @@ def _guard(what: str, check: Callable[[_Ward], Iterator[Finding]], ward: _Ward) 
         yield warn(what, str(error), "tidings doctor  # again")
     except UNREADABLE as error:
         yield fail(what, f"cannot be read: {_spell(error)}", put_back(ward.settings))
-
-
-# -- the database itself -----------------------------------------------------------------------------------------------------------
 
 
 def _whole(ward: _Ward) -> Iterator[Finding]:
@@ -238,7 +237,9 @@ def _put_back_blob(ward: _Ward, blob: Blob) -> str:
 
 
 def _without_file(ward: _Ward, kept: Mapping[str, Blob]) -> list[Blob]:
-    """Return the blobs whose file is gone; a poller may have replaced rows and files meanwhile, so rows are read again."""
+    """Return the blobs without their file; rows are read again, since a poller may have replaced
+    rows and files meanwhile.
+    """
     if all(_has_file(ward, blob) for blob in kept.values()):
         return []
     again, _ = ward.database.read(_list_bodies)
@@ -252,7 +253,7 @@ def _has_file(ward: _Ward, blob: Blob) -> bool:
 
 
 def _not_restored(ward: _Ward, kept: Mapping[str, Blob], restore: Restore) -> list[Finding]:
-    """Restore every body, each right after the one that it leans on, so that each is decoded once."""
+    """Restore every body, each right after its delta base, so that each is decoded once."""
     found = []
     for sha256 in _by_chain(kept):
         try:
@@ -269,13 +270,13 @@ def _restore(ward: _Ward, sha256: str, restore: Restore) -> None:
     try:
         restore(sha256, lookup)
     except TidingsError:
-        # The poller may just have written it anew, or let it go.
+        # The poller may just have rewritten or deleted it.
         if lookup(sha256) is not None:
             restore(sha256, lookup)
 
 
 def _by_chain(kept: Mapping[str, Blob]) -> Iterator[str]:
-    """Yield whole bodies, each followed by those that lean on it, then whatever leans on nothing that is there."""
+    """Yield whole bodies, each followed by the deltas on it, then those whose base is missing."""
     leaning: dict[str, list[str]] = {}
     for blob in kept.values():
         leaning.setdefault(blob.base, []).append(blob.sha256)
@@ -309,11 +310,10 @@ def _invariants(ward: _Ward) -> Iterator[Finding]:
         yield ok("invariants", "all hold")
 
 
-# -- how the watching goes ---------------------------------------------------------------------------------------------------------
-
-
 def _source(ward: _Ward, name: str) -> Iterator[Finding]:
-    """Yield what one of the sources of `health` says; each is read by itself, so that one that cannot be read stops no other."""
+    """Yield the findings of one source of `health`; sources are read separately, so that one
+    unreadable source stops no other.
+    """
     yield from ward.database.read(
         lambda c: list(sources.findings(c, name, ward.settings, now=ward.now, is_polled=ward.polling))
     )
@@ -336,4 +336,4 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "hubs": lambda ward: _health(ward, websub.findings),
     **{name: partial(_source, name=name) for name in sources.SOURCES if name not in {"lease", "secrets"}},
 }
-"""Every check of an open database, in the order in which it is told."""
+"""Every check of an open database, in the order of the output."""

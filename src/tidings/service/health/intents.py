@@ -1,4 +1,6 @@
-"""What sentinels ask for, as far as their health depends on it. It brings the grammar: verbs that list import it only where it is needed."""
+"""What sentinels ask for, as far as their health depends on it. Importing this loads the grammar,
+so commands import it only where needed.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def meaning_of(owner: SentinelRow) -> Sentinel | None:
-    """Return what a sentinel says, None where its text cannot be read."""
+    """Parse a sentinel's text, None if it cannot be read."""
     try:
         return meaning(owner.text)
     except StoreDamagedError:
@@ -28,7 +30,7 @@ def meaning_of(owner: SentinelRow) -> Sentinel | None:
 
 
 def is_only_shown(sentinel: Sentinel, label: str) -> bool:
-    """Return whether a page is checked again only when Then says so."""
+    """Return whether a page is polled again only when Then says so."""
     return bool(sentinel.then) and label in joint_of(sentinel).shown
 
 
@@ -43,12 +45,14 @@ def notifying(owners: Iterable[SentinelRow], kind: str, address: str) -> tuple[s
 
 
 def describe_healed(owner: SentinelRow, sub: SubscriptionRow) -> list[tuple[str, str]]:
-    """Return the selectors that find nothing any more, each with what is watched instead, in words of the language."""
+    """Return the selectors that no longer find anything, each with its replacement, in words of the
+    language.
+    """
     sentinel = meaning_of(owner)
     parts = [] if sentinel is None else list_healed(sub.remembered, sentinel)
     return [(part["selector"], part["stand_in"]) for part in parts]
 
 
 def waiting(connection: Connection) -> Mapping[str, list[str]]:
-    """Return the names of the sentinels that wait for each event of other origin."""
+    """Return the names of the sentinels that wait for each external event."""
     return outside_events.names(connection)

@@ -1,7 +1,8 @@
-"""Troubles of the whole watch: a wrong clock, a data directory that took nothing, a database that
-was away, a search index that lags; and of what masks left out.
+"""Interruptions of the whole service: a wrong clock, a data directory that could not be written, an
+unreachable database, a search index that lags; and sentinels silenced by masks.
 
-Sources of `service/health/sources.py`. What is over is a trouble for a day, and noted for a week.
+Sources of `service/health/sources.py`. A past interruption is a trouble for a day, and a note for a
+week.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from tidings.service.health.trouble import Severity
 
 RECENT: Final[Duration] = 7 * DAY
-"""So long is said what is over."""
+"""How long a past interruption is shown."""
 LATE: Final[Duration] = 15 * MINUTE
-"""So long a version may wait while nothing is written to the search index."""
+"""How long a version may wait while nothing is written to the search index."""
 SET_CLOCK: Final = "date -u; timedatectl set-ntp true"
 
 
@@ -49,7 +50,7 @@ def clock(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def stalls(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield that nothing could be stored for a while."""
+    """Yield that nothing could be stored for some time."""
     now = reading.now
     if found := events.since(reading.c, STALLED, now - RECENT + 1):
         last = found[-1]
@@ -59,8 +60,8 @@ def stalls(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def find_search_lag(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield that a running service does not bring the search index up to date."""
-    from tidings.storage.search.index import peek  # few verbs need the index
+    """Yield that a running service does not update the search index."""
+    from tidings.storage.search.index import peek  # few commands need the index
 
     if not reading.is_polled or not reading.settings.search.index:
         return
@@ -72,7 +73,7 @@ def find_search_lag(reading: HealthReading) -> Iterator[Trouble]:
     except StoreError as error:
         yield Trouble(brief="search", words=str(error), mend=mend)
         return
-    if found is None:  # a service makes it before it polls, whoever only checks does not
+    if found is None:  # a service creates it before it polls, a lone check does not
         return
     progress, written_at = found
     first = indexed.first_behind(reading.c, *progress)
@@ -85,7 +86,7 @@ def find_search_lag(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def outages(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield that the database was away, as far as the running service has seen it."""
+    """Yield outages of the database, as the running service has seen them."""
     now = reading.now
     if found := events.since(reading.c, OUTAGE, now - RECENT + 1):
         last = found[-1]
@@ -100,7 +101,9 @@ def _over(brief: str, words: str, mend: str, at: Instant, now: Instant) -> Troub
 
 
 def list_silenced(reading: HealthReading) -> Iterator[Trouble]:
-    """Note the sentinels of which all that they would have told lately was left out as noise, while one of these masks is on."""
+    """Note the sentinels whose latest changes were all left out as noise, while one of these masks
+    is on.
+    """
     newest = {
         (event.sentinel_id, event.page_id): event
         for event in events.since(reading.c, SILENCED, reading.now - RECENT + 1)

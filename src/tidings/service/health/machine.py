@@ -29,7 +29,7 @@ Version = tuple[int, ...]
 
 PYTHON_FLOOR: Final[Version] = (3, 11)
 LIBXML2_FLOOR: Final[Version] = (2, 14)
-"""From here on libxml2 bounds entities by itself."""
+"""The first version in which libxml2 limits entities by itself."""
 LIBRARY_FLOORS: Final[Mapping[str, Version]] = {
     "aiohttp": (3, 14),
     "brotli": (1, 2),
@@ -37,7 +37,7 @@ LIBRARY_FLOORS: Final[Mapping[str, Version]] = {
     "selectolax": (1, 0, 2),
 }
 BORROWED_FLOORS: Final[Mapping[str, Version]] = {"urllib3": (2, 6, 3)}
-"""Libraries that only others bring along: no fault if they are not there."""
+"""Indirect dependencies: no fault if they are missing."""
 
 LEAST_FREE_BYTES: Final = 100 * 10**6
 LOW_FREE_BYTES: Final = 2**30
@@ -47,7 +47,7 @@ SAFE_SQLITE: Final = "SQLite 3.51.3 or later (or 3.50.7, 3.44.6 of their lines)"
 
 
 class Usage(Protocol):
-    """Bytes of a file system, as `shutil.disk_usage` gives them."""
+    """Bytes of a file system, as `shutil.disk_usage` returns them."""
 
     @property
     def total(self) -> int:
@@ -56,19 +56,19 @@ class Usage(Protocol):
 
     @property
     def free(self) -> int:
-        """Return what may still be written."""
+        """Return the free bytes."""
         ...
 
 
 def python(version: Version) -> Finding:
-    """Return whether this Python is one that Tidings runs on."""
+    """Return whether this Python version is supported."""
     if version < PYTHON_FLOOR:
         return fail("python", f"{spell(version)} is older than {spell(PYTHON_FLOOR)}", "PYTHON=python3.13 script/setup")
     return ok("python", spell(version))
 
 
 def list_installed(names: Iterator[str] | tuple[str, ...] = (*LIBRARY_FLOORS, *BORROWED_FLOORS)) -> dict[str, Version]:
-    """Return the versions of the libraries that are installed, out of those that have a floor."""
+    """Return the installed versions of the libraries with a floor."""
     found: dict[str, Version] = {}
     for name in names:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -77,7 +77,9 @@ def list_installed(names: Iterator[str] | tuple[str, ...] = (*LIBRARY_FLOORS, *B
 
 
 def libraries(found: Mapping[str, Version], *, libxml2: Version) -> Iterator[Finding]:
-    """Yield a line for each library that is missing or below its floor, or one that says that none is."""
+    """Yield a finding for each library that is missing or below its floor, or one that all are
+    fine.
+    """
     faults = []
     for name, floor in {**LIBRARY_FLOORS, **BORROWED_FLOORS}.items():
         mend = f'python -m pip install "{name}>={spell(floor)}"'
@@ -101,7 +103,9 @@ def libraries(found: Mapping[str, Version], *, libxml2: Version) -> Iterator[Fin
 
 
 def sqlite(version: Version, *, single_writer: bool) -> Finding:
-    """Return in which mode this SQLite is used: older ones can corrupt a WAL under two writers (contracts §2)."""
+    """Return the mode in which this SQLite is used: older ones can corrupt a WAL under two writers
+    (contracts §2).
+    """
     if single_writer:
         detail = f"{spell(version)} is safe with one writing process only: while one polls, verbs that write are refused; {SAFE_SQLITE} has no such limit"
         return warn(
@@ -113,7 +117,7 @@ def sqlite(version: Version, *, single_writer: bool) -> Finding:
 
 
 def space(data: Path, usage: Callable[[Path], Usage]) -> Finding:
-    """Return how much room the data directory has left."""
+    """Return the free space of the data directory."""
     place = next(folder for folder in (data, *data.absolute().parents) if folder.exists())
     try:
         left = usage(place)
@@ -132,7 +136,7 @@ def space(data: Path, usage: Callable[[Path], Usage]) -> Finding:
 
 
 def lock_holder(data: Path) -> tuple[int | None, Finding]:
-    """Return the process that has the poller's lock (None: nobody) and what is to be said of it."""
+    """Return the process that holds the poller's lock (None: none) and the finding about it."""
     path = data / "lock"
     try:
         holder = PollerLock(data).holder()
@@ -155,7 +159,7 @@ def lock_holder(data: Path) -> tuple[int | None, Finding]:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether there is a process of that number."""
+    """Return whether a process with that id exists."""
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -166,7 +170,7 @@ def is_alive(pid: int) -> bool:
 
 
 def read_version(text: str) -> Version:
-    """Return the numbers that a version begins with: 3.1.6rc1 is (3, 1, 6)."""
+    """Return the leading numbers of a version: 3.1.6rc1 is (3, 1, 6)."""
     match = re.match(r"\d+(?:\.\d+)*", text)
     return tuple(int(part) for part in match[0].split(".")) if match else ()
 
@@ -177,7 +181,7 @@ def spell(version: Version) -> str:
 
 
 def quote(path: Path) -> str:
-    """Return a path as a shell takes it."""
+    """Return a path quoted for a shell."""
     return shlex.quote(str(path))
 
 
@@ -186,7 +190,7 @@ NO_SANDBOX = "as root it runs without its sandbox"
 
 
 def findings(c: Connection, *, settings: Settings) -> Iterator[Finding]:
-    """Yield whether the browser and the extra are there; a fault only if a page needs them."""
+    """Yield whether the browser and the extra are installed; a fault only if a page needs them."""
     rendered = sum(1 for identity, _ in pages.population(c) if identity.render)
     missing = chromium.lack(settings.fetch)
     needs = f"{spell_count(rendered, 'page')} {'is' if rendered == 1 else 'are'} rendered"

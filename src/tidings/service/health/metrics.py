@@ -1,7 +1,7 @@
-"""Figures of a running service, in the text format of Prometheus (version 0.0.4).
+"""Metrics of a running service, in the text format of Prometheus (version 0.0.4).
 
 Counters count what this process has committed since it started; a restart begins at 0, as scrapers
-expect. Gauges are read when somebody asks. No label holds a URL, a name or anything else of a user.
+expect. Gauges are read on request. No label has a URL, a name or other user data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""Upper bounds of the durations that are counted together, in seconds."""
+"""Upper bounds of the duration buckets, in seconds."""
 Labels = tuple[tuple[str, str], ...]
 
 
@@ -46,7 +46,7 @@ class Meter:
     durations: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
 
     def hear(self, unit: Unit) -> None:
-        """Count what one committed unit brought."""
+        """Count the results of a committed unit."""
         if (poll := unit.poll) is not None:
             self.polls[poll.outcome] += 1
             if poll.charged_at is not None:
@@ -61,7 +61,7 @@ class Meter:
             self.failed += result.status != "delivered"
 
     def write(self, gauges: Gauges) -> str:
-        """Return all figures as the text that a scraper reads."""
+        """Return all metrics as text for a scraper."""
         reached = _accumulate(self.durations)
         bounds = [*(f"{bound:g}" for bound in BUCKETS), "+Inf"]
         price = self.read_price()
@@ -116,7 +116,7 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
-    """What is so now: watched and overdue pages, messages that wait, tokens by class."""
+    """Present values: watched and overdue pages, waiting messages, tokens by class."""
 
     watching: figures.Now
     overdue: int
@@ -131,7 +131,7 @@ class Gauges:
 
 
 def read_gauges(c: Connection, settings: Settings, *, now: Instant) -> Gauges:
-    """Return what is so at an instant (µs, wall time)."""
+    """Return the gauges at an instant (µs, wall time)."""
     reading = HealthReading(c=c, settings=settings, now=now, is_polled=True)
     known = charge.budgets(c)
     return Gauges(
@@ -150,7 +150,7 @@ def _accumulate(counts: Iterable[int]) -> list[int]:
 
 
 def _family(name: str, kind: str, text: str, samples: Iterable[tuple[str, Labels, float]]) -> Iterator[str]:
-    """Yield the lines of one metric: what it is, and its samples (suffix, labels, value)."""
+    """Yield the lines of one metric: its type and help, and its samples (suffix, labels, value)."""
     yield f"# HELP {name} {text}\n# TYPE {name} {kind}\n"
     for suffix, labels, value in samples:
         shown = ",".join(f'{label}="{_escape(text)}"' for label, text in labels)

@@ -1,4 +1,6 @@
-"""Troubles of what is told: dead letters, receivers that refuse, events that cannot happen, outcomes that were not stored. Sources of `service/health/sources.py`."""
+"""Troubles of notifications: dead letters, failing receivers, impossible events, results that could
+not be stored. Sources of `service/health/sources.py`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ MANY: Final = 100
 
 
 def list_undelivered(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield whose news could not be delivered, or waits although it is due (F-28)."""
+    """Yield the sentinels whose messages could not be delivered, or are late (F-28)."""
     dead = deliveries.listing(reading.c, dead=True, limit=MANY + 1)
     for name, rows in _by_sentinel(dead).items():
         newest = rows[0]
@@ -63,11 +65,13 @@ def _by_sentinel(rows: list[DeliveryRow]) -> dict[str, list[DeliveryRow]]:
 
 
 def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the receivers that were switched off or only fail, with the sentinels that notify them."""
+    """Yield the receivers that were switched off or only fail, with the sentinels that
+    notify them.
+    """
     failing = [row for row in endpoints.listing(reading.c) if not row.enabled or row.failing_since is not None]
     if not failing:
         return
-    from tidings.service.health.intents import notifying  # it brings the grammar
+    from tidings.service.health.intents import notifying  # it loads the grammar
 
     for row in failing:
         since = f" since {spell_since(row.failing_since, reading.now)}" if row.failing_since is not None else ""
@@ -83,7 +87,9 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def spell_endpoint(row: EndpointRow) -> str:
-    """Return a name that can be pasted into a report: addresses of channels hold tokens, so only their secret's name is shown, or a web host."""
+    """Return a name that is safe in a report: addresses of channels hold tokens, so only their
+    secret's name or a web host is shown.
+    """
     if secret_of(row.address) is not None:
         return f"{row.kind} {mask_address(row.kind, row.address)}"
     parts = urlsplit(row.address)
@@ -92,11 +98,13 @@ def spell_endpoint(row: EndpointRow) -> str:
 
 
 def impossible_events(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the events that cannot happen, since their file or command cannot be read, with the sentinels that name them."""
+    """Yield the events that cannot happen, since their file or command cannot be read, with the
+    sentinels that name them.
+    """
     failing = [row for row in sources.listing(reading.c) if row.problem]
     if not failing:
         return
-    from tidings.service.health.intents import waiting  # it brings the grammar
+    from tidings.service.health.intents import waiting  # it loads the grammar
 
     names = waiting(reading.c)
     for row in failing:
@@ -109,7 +117,7 @@ def impossible_events(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def list_lost_classes(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the sentinels that name a budget class which is not set up (any more)."""
+    """Yield the sentinels that name a budget class that is not configured (any more)."""
     named = reading.settings.budget.map_names()
     for owner in sentinels.saying(reading.c, "Class "):
         if (name := class_of(owner.text)) not in {WHOLE, *named}:

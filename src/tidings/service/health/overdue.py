@@ -1,4 +1,6 @@
-"""Which pages have not been checked although they should have been (I-10): two intervals and the floor later is overdue."""
+"""Pages that should have been checked already (I-10): overdue after two intervals plus the
+floor.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ PATIENCE_INTERVALS: Final = 2
 
 
 def overdue(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the pages that are overdue, the longest overdue first, each with why if that is known."""
+    """Yield the overdue pages, the longest overdue first, each with the reason if known."""
     late = sorted(_overdue(reading), key=lambda found: found[0])
     known = charge.budgets(reading.c) if late else {}
     spent = [name for name, bucket in known.items() if bucket.refill(reading.now).level < 1]
@@ -45,7 +47,7 @@ def overdue(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def on_time(reading: HealthReading) -> str:
-    """Return what is said while no page is overdue."""
+    """Return the text for no overdue page."""
     count = pages.count(reading.c)
     if not count:
         return "no page is watched now"
@@ -61,7 +63,7 @@ def on_time(reading: HealthReading) -> str:
 
 
 def _overdue(reading: HealthReading) -> Iterator[tuple[Instant, int]]:
-    """Yield since when, and which page, for each page that is overdue."""
+    """Yield (since when, page) for each overdue page."""
     before = reading.now - round(reading.settings.fetch.page_floor_seconds * SECOND)
     late = pages.late(reading.c, before=before, now=reading.now)
     if not late:
@@ -88,7 +90,9 @@ def _overdue(reading: HealthReading) -> Iterator[tuple[Instant, int]]:
 def _late_since(
     reading: HealthReading, sub: SubscriptionRow, state: PageState, *, held: Instant, pace: Duration
 ) -> Instant | None:
-    """Return since when a check for this subscription has been due, None if that is not long ago; a back-off counts as a check."""
+    """Return since when a poll for this subscription has been due, None if not for long; a back-off
+    counts as a poll.
+    """
     owner, now = reading.owners[sub.sentinel_id], reading.now
     floor = round(reading.settings.fetch.page_floor_seconds * SECOND)
     began = owner.created_at if owner.started_at is None else owner.started_at
@@ -105,7 +109,9 @@ def _late_since(
 
 
 def _pace(learned: Mapping[str, object], settings: Settings) -> Duration:
-    """Return how long a page that is fetched on change may wait: what the policy remembers of it, the pace at least."""
+    """Return how long a page fetched on change may wait: by the policy's memory of it, at least the
+    pace.
+    """
     period = learned.get("period")
     seconds = (
         max(float(period), settings.schedule.pace_seconds)
@@ -116,16 +122,18 @@ def _pace(learned: Mapping[str, object], settings: Settings) -> Duration:
 
 
 def _is_only_shown(sub: SubscriptionRow, sentinel: Sentinel | None) -> bool:
-    """Return whether a page that has been checked is checked again only when Then says so."""
+    """Return whether a page that has been polled is polled again only when Then says so."""
     if sentinel is None or not sub.taken or not sentinel.then:
         return False
-    from tidings.service.health.intents import is_only_shown  # it brings the grammar
+    from tidings.service.health.intents import is_only_shown  # it loads the grammar
 
     return is_only_shown(sentinel, sub.label)
 
 
 def _interval(sentinel: Sentinel | None, *, pace: Duration, floor: Duration) -> Duration | None:
-    """Return the time from one check to the next that a sentinel may count on, None if on none; the pace, where its text cannot be read."""
+    """Return the poll interval a sentinel may rely on, None if there is none; the pace if its text
+    cannot be read.
+    """
     fetch: Fetch = FetchOnChange() if sentinel is None else sentinel.fetch
     if sentinel is not None and sentinel.during and not isinstance(fetch, FetchOnDemand):
         return 7 * DAY

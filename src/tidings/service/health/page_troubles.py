@@ -1,4 +1,6 @@
-"""Troubles of pages and their hosts: pages in error, pages that cannot be compared, parts that are missing. Sources of `service/health/sources.py`."""
+"""Troubles of pages and their hosts: pages in error, pages that cannot be compared, missing parts.
+Sources of `service/health/sources.py`.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,11 @@ KIND_MENDS: Final[Mapping[str, str]] = {
     "robots": "tidings settings fetch  # fetch.robots, or `Robots ignored because`, if the site is yours",
     "size": "tidings settings fetch  # fetch.max_body_bytes",
 }
-"""What mends an error of that kind; `tidings check NAME` checks again for all others."""
+"""How to fix an error of that kind; for all others `tidings check NAME` checks again."""
 
 
 def failing(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the watched pages that are in error, with their kind and since when; those that failed just now are noted."""
+    """Yield the watched pages in error, with kind and begin; recent first failures are notes."""
     for identity, state in reading.ailing:
         if state.health == "ok":
             continue
@@ -52,12 +54,12 @@ def failing(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def none_fails(reading: HealthReading) -> str:
-    """Return what is said while no page is in error."""
+    """Return the text for no page in error."""
     return f"{spell_count(pages.count(reading.c), 'page')} watched, none in error"
 
 
 def list_moved(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the pages that have moved for good."""
+    """Yield the pages that have moved permanently."""
     for identity, state in reading.ailing:
         if state.moved_sights >= MOVED_SIGHTS:
             words = f"{identity.given} has moved for good to {state.moved_to}; it is watched there by way of its old address"
@@ -66,7 +68,9 @@ def list_moved(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def incomparable(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the pages whose newest version cannot be compared: nothing can be told of them while they are so."""
+    """Yield the pages whose newest version cannot be compared, so that no change can be
+    reported.
+    """
     for identity, state in reading.ailing:
         if state.problem:
             words = f"{identity.given}: what it shows now cannot be compared, so no change is reported: {state.problem}"
@@ -96,7 +100,9 @@ def partial(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def missing_parts(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the parts that sentinels want and that their page does not have: nothing can be told of them."""
+    """Yield the selected parts that are missing from their page, so that no change can be
+    reported.
+    """
     for sub in reading.remarkable:
         names = sub.missing.names if sub.missing is not None and sub.missing.revision == sub.revision else ()
         owner = reading.owners[sub.sentinel_id].name
@@ -111,7 +117,7 @@ def missing_parts(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def list_unconfirmed(reading: HealthReading) -> Iterator[Trouble]:
-    """Note the changes that wait for a second check, so that noise is not told before it is known as that."""
+    """Note the changes that wait for a second check, which tells noise from news."""
     for sub in reading.remarkable:
         if sub.missing is None or not sub.missing.is_unconfirmed or sub.missing.revision != sub.revision:
             continue
@@ -126,11 +132,11 @@ def list_unconfirmed(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def list_healed_selectors(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the selectors that find nothing any more, and what is watched instead."""
+    """Yield the selectors that no longer find anything, and their replacements."""
     remembering = [sub for sub in reading.remarkable if '"targets"' in sub.remembered]
     if not remembering:
         return
-    from tidings.service.health.intents import describe_healed  # it brings the grammar, and most have no such selector
+    from tidings.service.health.intents import describe_healed  # it loads the grammar, and few have such a selector
 
     for sub in remembering:
         owner = reading.owners[sub.sentinel_id]
@@ -145,7 +151,9 @@ def list_healed_selectors(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def restless(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the watched pages that look different each time: what they tell is likely no news (`estimation.saturation`)."""
+    """Yield the watched pages that differ at each poll: their changes are probably no news
+    (`estimation.saturation`).
+    """
     for identity, state in reading.ailing:
         if state.saturation.since is not None:
             names = reading.names(state.page_id)
@@ -159,7 +167,7 @@ def restless(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def failing_hosts(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the watched hosts that fail or that asked to be left alone for a while."""
+    """Yield the watched hosts that fail or that asked for a pause."""
     failing = {host.name: host for host in hosts.states(reading.c) if host.failures or _is_paused(host, reading)}
     watched: dict[str, dict[str, None]] = {}
     for identity, state in reading.population if failing else ():
@@ -188,15 +196,14 @@ def _spell_host(host: HostState, *, is_paused: bool) -> str:
 
 
 def no_host_fails(reading: HealthReading) -> str:
-    """Return what is said while no host fails."""
+    """Return the text for no failing host."""
     return f"{spell_count(len({identity.host for identity, _ in reading.population}), 'host')} watched, none fails"
 
 
-# -- comparisons -------------------------------------------------------------------------------------------------------------------
-
-
 def comparisons_owed(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield comparisons that are owed or were given up (contracts §1); one that later versions have overtaken is noted for a week."""
+    """Yield comparisons that are owed or were given up (contracts §1); one superseded by later
+    versions is a note for a week.
+    """
     owed, given_up = comparisons.pending(reading.c), comparisons.list_given_up(reading.c)
     if not owed and not given_up:
         return

@@ -1,4 +1,6 @@
-"""Whether what sentinels ask for can be kept at all, and how the budget classes stand: advice of `doctor`, no trouble of a page."""
+"""Whether what sentinels ask for is feasible, and the state of the budget classes: advice of
+`doctor`, no trouble of a page.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 
 
 def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
-    """Yield whether all polls at fixed intervals can be made in time: within the budget, and within what each host may be asked."""
+    """Yield whether all polls at fixed intervals can be made in time, within the budget and the
+    hosts' limits.
+    """
     asked = list(_list_promised(c, settings))
     if not asked:
         yield ok("intervals", "no page is checked at a fixed interval")
@@ -62,8 +66,10 @@ def _list_promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Dur
 def _admissions(
     asked: Sequence[tuple[str, Duration, float]], settings: Settings
 ) -> Iterator[tuple[str, str, Admission]]:
-    """Yield for the budget, and for each host that is spaced, what mends it and whether its polls fit (bid §7)."""
-    import numpy as np  # only for who has such pages: doctor starts quickly
+    """Yield for the budget, and for each host with a gap, the remedy and whether its polls fit (bid
+    §7).
+    """
+    import numpy as np  # only needed with such pages: doctor starts quickly
 
     from tidings.scheduling.timetable.intervals import admit
 
@@ -94,7 +100,7 @@ def _spell_load(admission: Admission) -> str:
 
 
 def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Finding]:
-    """Yield how the budget classes stand."""
+    """Yield the state of the budget classes."""
     for purse in purses(c, settings, now=now):
         if purse.name != WHOLE:
             yield ok("class", f"{purse.name}: {purse}")
@@ -103,6 +109,6 @@ def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Find
 
 
 def _load(sub: SubscriptionRow, owner: SentinelRow) -> Subscription | None:
-    """Return a subscription with what its sentinel says, None where its text cannot be read."""
+    """Return a subscription with its parsed sentinel, None if its text cannot be read."""
     sentinel = meaning_of(owner)
     return None if sentinel is None else Subscription(sub, WatchedSentinel(owner, sentinel, {}))

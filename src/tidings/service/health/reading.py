@@ -1,4 +1,4 @@
-"""What is stored of the watched pages and their sentinels, read once for whoever judges how the watching goes."""
+"""The stored state of the watched pages and their sentinels, read once for all health checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class HealthReading:
-    """One unmoving state of the database. `now` is wall time in µs, `is_polled` whether a process polls now."""
+    """One consistent state of the database. `now` is wall time in µs, `is_polled` whether a process
+    polls now.
+    """
 
     c: Connection
     settings: Settings
@@ -31,17 +33,17 @@ class HealthReading:
 
     @cached_property
     def population(self) -> list[tuple[PageIdentity, PageState]]:
-        """Return the pages that are watched."""
+        """Return the watched pages."""
         return pages.population(self.c)
 
     @cached_property
     def ailing(self) -> list[tuple[PageIdentity, PageState]]:
-        """Return the watched pages of which anything is to be said."""
+        """Return the watched pages with something to report."""
         return pages.ailing(self.c)
 
     @cached_property
     def identities(self) -> dict[int, PageIdentity]:
-        """Return what identifies each watched page."""
+        """Return the identity of each watched page."""
         return {state.page_id: identity for identity, state in self.population}
 
     @cached_property
@@ -56,7 +58,7 @@ class HealthReading:
 
     @cached_property
     def remarkable(self) -> list[SubscriptionRow]:
-        """Return the active subscriptions of these sentinels of which anything is to be said."""
+        """Return the active subscriptions of these sentinels with something to report."""
         found = subscriptions.remarkable(self.c)
         return [sub for sub in found if sub.sentinel_id in self.owners]
 
@@ -76,9 +78,11 @@ class HealthReading:
         return {}
 
     def timing(self, owner: SentinelRow) -> Sentinel | None:
-        """Return a sentinel that says of times what this one does; None where it says nothing of them, or its text cannot be read.
+        """Return a sentinel with the same timing as this one; None if its text has no timing or
+        cannot be read.
 
-        Sentinels that differ in no more than name and first page are read once: ten thousand of one kind take no longer than one.
+        Sentinels that differ only in name and first page are parsed once: ten thousand alike take
+        no longer than one.
         """
         clauses = owner.text.partition("\n")[2] or owner.text
         if _OF_TIMES.search(clauses) is None:
@@ -86,11 +90,11 @@ class HealthReading:
         if clauses not in self._meanings:
             from tidings.service.health.intents import (
                 meaning_of,
-            )  # it brings the grammar, and most sentinels leave times to the policy
+            )  # it loads the grammar, and most sentinels leave times to the policy
 
             self._meanings[clauses] = meaning_of(owner)
         return self._meanings[clauses]
 
 
 _OF_TIMES = re.compile(r"\b(Fetch|During|Then)\b")
-"""What a stored text holds that says when pages are checked."""
+"""Occurs in stored texts that say when pages are polled."""

@@ -1,6 +1,8 @@
-"""One truth about health: what counts as trouble, with its words. `list`, `show`, `check`, `doctor` and `/healthz` print what stands here.
+"""The one definition of health: what counts as trouble, and its words. `list`, `show`, `check`,
+`doctor` and `/healthz` print it.
 
-`SOURCES` is the one table. To add a kind of trouble, write a function of a `Reading` that yields `Trouble`s, and name it there.
+`SOURCES` is the one table. To add a kind of trouble, write a function of a `Reading` that yields
+`Trouble`s, and name it there.
 """
 
 from __future__ import annotations
@@ -28,20 +30,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where troubles of one kind are found, and what `doctor` says while there are none."""
+    """A function that finds troubles of one kind, and `doctor`'s text while there are none."""
 
     find: Callable[[HealthReading], Iterator[Trouble]]
     well: Callable[[HealthReading], str]
 
 
 def health_of(c: Connection, settings: Settings, *, now: Instant, is_polled: bool) -> Health:
-    """Return the health of all that is watched. `now` is wall time in µs, `is_polled` whether a process polls now."""
+    """Return the health of everything watched. `now` is wall time in µs, `is_polled` whether a
+    process polls now.
+    """
     reading = HealthReading(c=c, settings=settings, now=now, is_polled=is_polled)
     return Health.of_all([trouble for source in SOURCES.values() for trouble in source.find(reading)])
 
 
 def findings(c: Connection, name: str, settings: Settings, *, now: Instant, is_polled: bool) -> Iterator[Finding]:
-    """Yield what `doctor` says of one source: its troubles, or that there are none.
+    """Yield `doctor`'s findings of one source: its troubles, or that there are none.
 
     Args:
         name: The name of the source.
@@ -62,7 +66,7 @@ def _finding(name: str, trouble: Trouble) -> Finding:
 
 
 def is_polled(settings: Settings, database: Database, *, now: Instant) -> bool:
-    """Return whether a process polls: on one machine the lock says so, with PostgreSQL the lease does."""
+    """Return whether a process polls: by the lock on one machine, by the lease with PostgreSQL."""
     if database.dialect == "sqlite":
         return PollerLock(settings.data).holder() is not None
     lease = database.read(leases.current, leases.POLLER)
@@ -70,7 +74,9 @@ def is_polled(settings: Settings, database: Database, *, now: Instant) -> bool:
 
 
 def _find_stopped_poller(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the process that holds the lock but not a lease that runs: it was stopped, it hangs, or the machine slept."""
+    """Yield the process that holds the lock without a valid lease: it was stopped, it hangs, or the
+    machine slept.
+    """
     lease = leases.current(reading.c, leases.POLLER)
     if lease is None or not lease.holder or not reading.is_polled or lease.until >= reading.now:
         return
@@ -85,7 +91,9 @@ def _find_stopped_poller(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def _find_unopened_secrets(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield what keeps secrets from being opened: nothing that needs one is asked or sent meanwhile."""
+    """Yield why secrets cannot be decrypted; whatever needs one is neither fetched nor sent
+    meanwhile.
+    """
     for finding in secrets.findings(reading.c, Vault(reading.settings.data)):
         if finding.status != "ok":
             yield Trouble(
@@ -94,7 +102,7 @@ def _find_unopened_secrets(reading: HealthReading) -> Iterator[Trouble]:
 
 
 def _spell_lease(reading: HealthReading) -> str:
-    """Return whose the lease is."""
+    """Return the holder of the lease."""
     lease = leases.current(reading.c, leases.POLLER)
     if lease is None:
         return "nobody has polled yet"
@@ -104,7 +112,7 @@ def _spell_lease(reading: HealthReading) -> str:
 
 
 def _constant(text: str) -> Callable[[HealthReading], str]:
-    return lambda reading: text  # noqa: ARG005 - it says the same of all
+    return lambda reading: text  # noqa: ARG005 - the same for all
 
 
 def _spell_endpoints(reading: HealthReading) -> str:
@@ -141,4 +149,4 @@ SOURCES: Final[Mapping[str, Source]] = {
     "search index": Source(interruptions.find_search_lag, _constant("no stored version waits for it")),
     "problems": Source(news_troubles.list_unstored, _constant("none was recorded in the last 7 days")),
 }
-"""Every kind of trouble there is, in the order in which `doctor` tells them."""
+"""Every kind of trouble, in the order of `doctor`'s output."""

@@ -1,6 +1,7 @@
-"""Health: what keeps a watch from seeing changes or from telling them, in the words that every verb says it in.
+"""Health: what keeps a watch from seeing or reporting changes, in the same words for every command.
 
-`service/health/sources.py` decides what a trouble is; `list`, `show`, `check`, `doctor` and `/healthz` only print what it decided.
+`service/health/sources.py` decides what a trouble is; `list`, `show`, `check`, `doctor` and
+`/healthz` only print it.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ if TYPE_CHECKING:
     from tidings.service.show.records import Record
 
 Severity = Literal["note", "warn", "fail"]
-"""`note`: worth knowing, nothing is lost yet; `warn`: changes may be missed or not told; `fail`: they are."""
+"""`note`: worth knowing, nothing is lost yet; `warn`: changes may be missed or not reported;
+`fail`: they are.
+"""
 _RANKS: Final[Mapping[Severity, int]] = {"note": 0, "warn": 1, "fail": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """One thing that is not well. `words` say all of it, `brief` is one or two words for a column, `mend` the command that mends it.
+    """One problem. `words` describe it in full, `brief` in one or two words for a column, `mend` is
+    the command that fixes it.
 
-    `since` is when it began (None: not known), `sentinels` the names of the sentinels that
-    it concerns, `is_general` whether it concerns all there are.
+    `since` is when it began (None: unknown), `sentinels` the names of the sentinels concerned,
+    `is_general` whether it concerns all.
     """
 
     brief: str
@@ -40,11 +44,11 @@ class Trouble:
 
     @property
     def line(self) -> str:
-        """Return the words with what mends them."""
+        """Return the words followed by the fix."""
         return f"{self.words}  (mend: {self.mend})" if self.mend else self.words
 
     def record(self, *, sentinel: str = "") -> Record:
-        """Return the trouble as a record, as one of `sentinel` if that is given."""
+        """Return the trouble as a record, of `sentinel` if given."""
         details: dict[str, Any] = {
             "trouble": self.brief,
             "severity": self.severity,
@@ -57,18 +61,20 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Health:
-    """All troubles there are, the worst first."""
+    """All troubles, the worst first."""
 
     troubles: tuple[Trouble, ...] = ()
 
     @classmethod
     def of_all(cls, found: Collection[Trouble]) -> Health:
-        """Return the health that these troubles make."""
+        """Return the health with these troubles."""
         return cls(tuple(sorted(found, key=lambda trouble: -_RANKS[trouble.severity])))
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
-        """Return where the troubles of each sentinel stand; those that concern all have the name that no sentinel has."""
+        """Return the positions of each sentinel's troubles; general ones are under a name that no
+        sentinel has.
+        """
         found: dict[str, list[int]] = {"": []}
         for place, trouble in enumerate(self.troubles):
             for name in ("",) if trouble.is_general else dict.fromkeys(trouble.sentinels):
@@ -76,7 +82,7 @@ class Health:
         return found
 
     def of(self, name: str) -> Health:
-        """Return the health of one sentinel: its own troubles and those that concern all."""
+        """Return the health of one sentinel: its own troubles and the general ones."""
         places = sorted(self._places[""] + self._places.get(name, []))
         return Health(tuple(self.troubles[place] for place in places))
 
@@ -87,11 +93,11 @@ class Health:
 
     @property
     def own(self) -> tuple[Trouble, ...]:
-        """Return the troubles that belong to some sentinels, not to all."""
+        """Return the troubles of single sentinels, not the general ones."""
         return tuple(t for t in self.troubles if not t.is_general)
 
     @property
     def status(self) -> Severity | Literal["ok"]:
-        """Return the worst severity; `ok` where nothing is worse than a note."""
+        """Return the worst severity; `ok` if nothing is worse than a note."""
         worst: Severity = self.troubles[0].severity if self.troubles else "note"
         return "ok" if worst == "note" else worst

@@ -1,4 +1,4 @@
-"""The mailbox of a process on the bus: each message goes to the visit that it names."""
+"""The mailbox of a process on the bus, which routes each message to its visit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOST: Final = None
 
 
 class Mailbox:
-    """Sends messages about visits, and gives each visit those that are for it."""
+    """Sends messages of visits, and routes incoming ones to their visit."""
 
     def __init__(self, bus: Bus) -> None:
         self.bus = bus
@@ -31,8 +31,8 @@ class Mailbox:
         self._is_open = asyncio.Event()
 
     async def open(self, visit: str) -> asyncio.Queue[Any]:
-        """Return where a visit's messages come in, from now on. Raises `BusError` if the bus cannot
-        be reached.
+        """Return the queue of a visit's incoming messages, from now on. Raises `BusError` if the
+        bus cannot be reached.
         """
         if self._reading is None or self._reading.done():
             self._is_open.clear()
@@ -46,7 +46,7 @@ class Mailbox:
         return queue
 
     def end(self, visit: str) -> None:
-        """Drop what still comes for a visit."""
+        """Drop later messages for a visit."""
         self._visits.pop(visit, None)
 
     async def send(self, box: str, visit: str, message: object) -> None:

@@ -1,8 +1,8 @@
 """The service's side: a fetcher whose requests leave from other machines
 (`fetching.fetcher.Fetcher`).
 
-Each request still needs the permit, which is here: the poller asks before each one leaves, so that
-gaps, pauses and the budget hold for all pollers together. An outcome counts once, and only from the
+Each request still needs a permit from here: the poller asks before each one leaves, so that gaps,
+pauses and the budget hold for all pollers together. An outcome counts once, and only from the
 poller that took the check.
 """
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from tidings.model.observed.outcome import FetchRequest
 
 TAKE_SECONDS: Final = 30.0
-"""A check that no poller has taken for so long has failed."""
+"""A check that no poller takes within this time has failed."""
 SILENT_SECONDS: Final = 15.0
-"""So much longer than its request may take a poller can be silent before it counts as gone."""
+"""How long a poller may be silent beyond its request's timeout before it counts as gone."""
 MOST_REQUESTS: Final = 2_000
-"""Requests of one check; a poller that wants more is not ours, or at fault."""
+"""Most requests of one check; a poller that asks for more is forged or faulty."""
 OUTCOMES: Final = {"unchanged": Unchanged, "fetched": Fetched, "failed": Failed}
 
 

@@ -1,5 +1,5 @@
-"""The poller's side: takes checks from the bus, fetches, and answers. It has no database and keeps
-no secret once a check has ended.
+"""The poller's side: takes checks from the bus, fetches, and answers. It has no database, and no
+secret outlives a check.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ended."""
 PERMIT_SECONDS: Final = 600.0
 """The longest wait for a permit; a Crawl-delay may be long."""
 PAUSE_SECONDS: Final = 2.0
-"""between two tries to reach the bus"""
+"""pause between two attempts to reach the bus"""
 KINDS: Final = {Unchanged: "unchanged", Fetched: "fetched", Failed: "failed"}
 
 

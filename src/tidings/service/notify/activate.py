@@ -1,8 +1,8 @@
-"""Activate: the steps in a sentinel's life that time or another sentinel brings (sentinels §2).
+"""Activate: lifecycle steps of sentinels that time or another sentinel brings (sentinels §2).
 
-`created → waiting → enabled → ended`. All steps that are due by now are worked out at once, in the order in which they fell due: at one
-instant ends before starts, then in the order of creation. Each has the instant at which it fell due, not that at which it was
-found, so that a stop of the service moves no life.
+`created → waiting → enabled → ended`. All due steps are computed at once, in the order in which
+they fell due: at one instant ends before starts, then in order of creation. Each has the instant at
+which it fell due, not that at which it was found, so that downtime shifts no life.
 """
 
 from __future__ import annotations
@@ -32,19 +32,23 @@ _END, _START, _WAIT = range(3)
 
 
 class DueSteps(NamedTuple):
-    """The steps that are due, in order, and the next instant after them at which time alone brings one (None: there is none)."""
+    """The due steps, in order, and the next instant at which time alone brings one (None:
+    never).
+    """
 
     moves: tuple[SentinelMove, ...]
     next_at: Instant | None
 
 
 def course(lives: Iterable[Life], *, now: Instant) -> DueSteps:
-    """Return the steps that `lives`, all sentinels that there are and were, take until `now`. They are left as they will be then."""
+    """Return the steps that `lives`, all present and past sentinels, take until `now`. Updates
+    `lives` to their state then.
+    """
     return _Play(lives, now).run()
 
 
 class _Step(NamedTuple):
-    """A step that falls due; of those of one sentinel only the `number`th counts."""
+    """A step that falls due; of a sentinel's steps only the `number`th counts."""
 
     at: Instant
     order: int
@@ -54,7 +58,7 @@ class _Step(NamedTuple):
 
 
 class _Play:
-    """Plays the lives of sentinels forward, step by step."""
+    """Simulates the lives of sentinels step by step."""
 
     def __init__(self, lives: Iterable[Life], now: Instant) -> None:
         self._now = now
@@ -109,7 +113,7 @@ class _Play:
                 self._expect(other, step.at)
 
     def _expect(self, life: Life, at: Instant) -> None:
-        """Note the next step of a life, not before an instant."""
+        """Schedule the next step of a life, not before an instant."""
         found = self._next(life)
         self._numbers[life.row.id] += 1
         if found is not None:
@@ -138,7 +142,7 @@ class _Play:
 
 
 def too_late(found: Iterable[ChangeRow], subscriptions: dict[int, Subscription]) -> frozenset[str]:
-    """Return the ids of changes of sentinels that have made the one report they live for."""
+    """Return the ids of changes of sentinels that have already made their only report."""
     return frozenset(
         row.id
         for row in found
@@ -149,7 +153,9 @@ def too_late(found: Iterable[ChangeRow], subscriptions: dict[int, Subscription])
 def first_report(
     found: Iterable[ChangeRow], subscriptions: dict[int, Subscription], at: Instant
 ) -> tuple[SentinelMove, ...]:
-    """Return the ends of the sentinels that live `To first change` and have one now: it is told in the same unit."""
+    """Return the ends of the sentinels with `To first change` that have one now, to be written in
+    the same unit.
+    """
     owners = {
         row.sentinel_id: subscriptions[row.subscription_id].owner
         for row in found
@@ -162,17 +168,19 @@ def first_report(
 
 
 def ends_with_a_report(sentinel: Sentinel) -> bool:
-    """Say whether a sentinel lives `To first change`."""
+    """Return whether a sentinel has `To first change`."""
     return sentinel.end is not None and sentinel.end.base == "change"
 
 
 def end_with_report(sentinel_id: int, at: Instant) -> SentinelMove:
-    """Return the end of a sentinel whose first change is told."""
+    """Return the end of a sentinel whose first change is reported."""
     return SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")
 
 
 def unit_for(move: SentinelMove, held: WatchedSentinel, *, epoch: int) -> Unit:
-    """Return the unit that carries one step; an end that nobody asked for is told at once to all who are told anything."""
+    """Return the unit with one step. An end that no user asked for is reported at once to all
+    receivers of the sentinel.
+    """
     unit = Unit(at=move.at, epoch=epoch, sentinels=(move,))
     if move.reason not in {MISSED, NEVER_STARTED}:
         return unit

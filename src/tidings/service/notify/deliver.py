@@ -1,7 +1,8 @@
-"""Deliver: from events to deliveries, from deliveries to people, with retries that survive a restart (I-3, F-28).
+"""Deliver: from events to deliveries to receivers, with retries that survive a restart (I-3, F-28).
 
-Deliveries are written in the same unit as the change they tell of, with the bytes that every attempt sends. One attempt an endpoint at a
-time, in the order of numbers for each sentinel: while one is to be tried again, later ones wait. The id stays the same over retries.
+Deliveries are written in the same unit as the change they report, with the bytes of every attempt.
+One attempt per endpoint at a time, in order of numbers per sentinel: while one waits for its retry,
+later ones wait too. Retries have the same id.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
     from tidings.storage.watches.deliveries import DeliveryRow
 
 STREAMED = EventType.STREAM_RECORD
-"""A record is on the stream from here on; `data` says which delivery's and which line of it."""
+"""The event that puts a record on the stream; `data` has the delivery and the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How an attempt at a delivery went. `number` is which one it was; one made before its time is not counted (None)."""
+    """The result of one attempt at a delivery. `number` counts attempts; one made ahead of its time
+    is not counted (None).
+    """
 
     delivery: DeliveryRow
     answer: Sent | Refused
@@ -45,9 +48,11 @@ class Attempt:
 
 
 class Deliverer:
-    """Sends what is due. `following` returns what waits behind a delivery, `sentinels` those that are watched now.
+    """Sends due deliveries. `following` returns what waits behind a delivery, `sentinels` the
+    sentinels watched now.
 
-    `address_of` returns where an endpoint's stored address says to send to; it raises `SecretError` for a secret that does not open.
+    `address_of` returns the real address for an endpoint's stored one. It raises `SecretError` for
+    a secret that cannot be decrypted.
     """
 
     def __init__(
@@ -69,17 +74,18 @@ class Deliverer:
         self._rng = rng or random.Random()
         self._receivers = Receivers(sentinels)
         self.in_flight: set[int] = set()
-        """endpoints with an attempt under way"""
+        """endpoints with a running attempt"""
 
     def choose(self, due: Sequence[DeliveryRow]) -> list[DeliveryRow]:
-        """Return of the first due deliveries, one an endpoint, those whose endpoint has no attempt under way."""
+        """Return the first due delivery of each endpoint without a running attempt."""
         return [delivery for delivery in due if delivery.endpoint_id not in self.in_flight]
 
     async def attempt(self, delivery: DeliveryRow, *, epoch: int, now: Instant) -> Unit:
-        """Try once and return what came of it.
+        """Make one attempt and return its unit.
 
-        If a delivery failed so often that the fault may be in its message, the next one of its sentinel is tried too: where the receiver
-        judges that one, the first holds nobody any more.
+        If a delivery failed so often that its message may be at fault, the next one of its sentinel
+        is tried too: if the receiver accepts or rejects that one, the first no longer blocks
+        others.
         """
         tried = await self._try(delivery, now)
         unit = self._unit(tried, epoch=epoch)
@@ -121,7 +127,9 @@ class Deliverer:
         return Attempt(delivery, answer, number, now)
 
     def _unit(self, tried: Attempt, *, epoch: int) -> Unit:
-        """Return what an attempt writes: its result, what it says of the endpoint, and what people are notified of."""
+        """Return the unit of an attempt: its result, the endpoint's state, and the notices for
+        users.
+        """
         delivery, answer, now = tried.delivery, tried.answer, tried.at
         result = self._result(tried)
         is_dead = result.status == "dead"
@@ -165,7 +173,7 @@ class Deliverer:
         )
 
     def _note_done(self, delivery: DeliveryRow, now: Instant) -> tuple[Event, ...]:
-        """Return the event that lets news go on that waited for a message under way; few wait so."""
+        """Return the event that releases messages waiting for this one; few wait so."""
         if not self._awaits(delivery.sentinel_id, delivery.endpoint_id):
             return ()
         data = {"endpoint": delivery.endpoint_id, "last": delivery.last_seq}
@@ -179,7 +187,9 @@ def _dead_letter(delivery: DeliveryRow, result: DeliveryResult, now: Instant) ->
 
 
 def _stream(delivery: DeliveryRow, now: Instant) -> Iterator[Event]:
-    """Yield an event for each record that is laid out on the stream: its number is the place there, in the order of commits."""
+    """Yield an event for each record put on the stream: its number is the position there, in commit
+    order.
+    """
     if delivery.kind == "stream":
         for line in range(delivery.body.count(b"\n")):
             data = {"delivery": delivery.id, "line": line}

@@ -49,38 +49,41 @@ class Happening(Protocol):
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """Return what is said of it; one that is `quiet` is in the log only."""
+        """Return its data; a `quiet` event is in the log only."""
         ...
 
     @property
     def sentinel_id(self) -> int | None:
-        """Return whose it is, None for all that watch its page."""
+        """Return its sentinel, None for all that watch its page."""
         ...
 
 
 def is_notice(event: Happening, held: WatchedSentinel) -> bool:
-    """Say whether a sentinel on the page of an event tells it beside its changes; a state of the page that it monitors is a change."""
+    """Return whether a sentinel on the page of an event reports it beside its changes; a page state
+    that it monitors is a change instead.
+    """
     is_change = event.type in STATES and watches_state(held.sentinel.monitor)
     is_meant = event.type in NOTICES and event.sentinel_id in {None, held.row.id} and not event.data.get("quiet")
     return is_meant and not is_change
 
 
 def notices_of(held: WatchedSentinel) -> tuple[str, ...]:
-    """Return the types of notices that a sentinel's Notify clauses tell; an Errors clause takes the troubles of pages to itself."""
+    """Return the types of notices that a sentinel's Notify clauses report; an Errors clause takes
+    over the errors of pages.
+    """
     return tuple(kind for kind in NOTICES if kind not in TROUBLES) if held.sentinel.errors else NOTICES
 
 
 def drafts(
     page: WatchedPage, found: Sequence[ChangeRow], told: Sequence[Event], *, at: Instant
 ) -> tuple[DeliveryDraft, ...]:
-    """Return the deliveries of the clauses that tell each change by itself: one per endpoint and change; the rest waits for rules (`rates`).
-
-    `told` are the unit's events, among them one for each change.
+    """Return the deliveries of the clauses that report each change by itself: one per endpoint and
+    change; other clauses wait for rules (`rates`).
 
     Args:
         page: The page.
         found: The changes that were found.
-        told: The events of the unit, among them one for each change.
+        told: The events of the unit, including one for each change.
         at: When the messages are made (µs).
     """
     places = {event.change_id: place for place, event in enumerate(told) if event.change_id is not None}
@@ -94,7 +97,9 @@ def drafts(
 
 
 def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[DeliveryDraft]:
-    """Yield what is told beside changes: to each sentinel on the page, or to the one whose comparison it was."""
+    """Yield the notices beside changes: to each sentinel on the page, or to the one whose
+    comparison it was.
+    """
     owners = {sub.row.sentinel_id: sub.owner for sub in page.subscriptions.values()}
     for place, event in enumerate(told):
         if event.type not in NOTICES:
@@ -110,7 +115,7 @@ def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[
 def draft(
     target: NotifyTarget, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any
 ) -> DeliveryDraft:
-    """Return a message to one recipient, made at `at` and due then if `more` does not say otherwise."""
+    """Return a message to one recipient, made at `at` and due then unless `more` says otherwise."""
     return draft_for(target, held.row, records, at, presentation=held.sentinel.presentation, zone=held.zone, **more)
 
 
@@ -124,15 +129,15 @@ def draft_for(
     zone: tzinfo = UTC,
     **more: Any,
 ) -> DeliveryDraft:
-    """Return a message as `draft` does, of a sentinel whose text need not be known.
+    """Return a message like `draft`, for a sentinel whose text need not be readable.
 
     Args:
         target: The receiver.
         row: The sentinel.
-        records: What is said: change records and others.
+        records: Its content: change records and others.
         at: When the message is made (µs).
-        presentation: How it is shown.
-        zone: The zone of its times.
+        presentation: Its presentation.
+        zone: The time zone of its times.
     """
     news = News(
         sentinel=row.name,
@@ -163,14 +168,15 @@ def gather(
     upto: int,
     pauses: Sequence[tuple[Instant, Instant]] = (),
 ) -> list[tuple[int, Record]]:
-    """Return the (number, record) of all that a sentinel's Notify clauses have to tell of the events above `after`, up to `upto`.
+    """Return (number, record) of all that a sentinel's Notify clauses report of the events above
+    `after`, up to `upto`.
 
-    What happened to its pages in `pauses` (begin, end) is none of its business: others watched them.
+    Events of its pages during `pauses` (begin, end) are skipped: others watched them.
 
     Args:
         held: The sentinel.
         after: The number of the last event that was reported.
-        upto: The number of the last event that counts.
+        upto: The number of the last event to report.
         pauses: When it was disabled: begin and end (µs).
     """
     name = held.row.name
@@ -206,16 +212,14 @@ class Bulletins:
         concerned: Collection[int] | None = None,
         unread: Iterable[tuple[SentinelRow, Sequence[NotifyTarget]]] = (),
     ) -> Unit:
-        """Return what stores an event of the whole service (`records.BULLETINS`) and notifies each recipient of it.
-
-        `concerned` are the sentinels whose recipients are notified; None: of all. `unread` are those whose text makes no sense, with the recipients
-        that they had before.
+        """Return the unit that stores an event of the whole service (`records.BULLETINS`) and
+        notifies each recipient of it.
 
         Args:
             event: The event of the whole service.
             epoch: The poller's epoch.
             concerned: The sentinels whose receivers are notified; None for all.
-            unread: Sentinels whose text makes no sense, with the receivers that they had.
+            unread: Sentinels whose text cannot be read, with their earlier receivers.
         """
         drafts = list(self.drafts(event, concerned=concerned))
         notified = {draft.endpoint_id for draft in drafts}
@@ -231,7 +235,9 @@ class Bulletins:
     def drafts(
         self, event: Event, *, place: int = 0, concerned: Collection[int] | None = None
     ) -> Iterator[DeliveryDraft]:
-        """Yield a message to each recipient of enabled sentinels; the event is at `place` of the unit that it is written with."""
+        """Yield a message to each recipient of enabled sentinels; the event is at `place` in its
+        unit.
+        """
         record = bulletin_record(event)
         notified: set[int] = set()
         for held in self._watchlist.sentinels.values():

@@ -1,5 +1,5 @@
-"""When a Notify clause sends what has gathered, and how long it must not: intervals, times of day,
-quiet hours, caps (004 §3.7.2; sentinels §1.2, §2.4).
+"""When a Notify clause sends its gathered changes, and until when it must not: intervals, times of
+day, quiet hours, caps (004 §3.7.2; sentinels §1.2, §2.4).
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from tidings.model.watch.telling import Notify, Rate
 
 AT_ONCE: Final = frozenset({"immediate", "best_effort"})
-"""Rates that wait for nothing but the recipient."""
+"""Rates that wait only for the recipient."""
 
 
 def tick_after(rate: Rate, after: Instant, *, start: Instant, zone: tzinfo) -> Instant | None:
-    """Return the first instant after another at which a rate tells what has gathered; None if it has no clock.
+    """Return the first instant after `after` at which a rate sends what has gathered; None if it
+    has no clock.
 
-    An interval counts from the sentinel's start, whatever was found when. Whole days go by the wall of the zone: the same time of day,
-    over changes of clocks too. So do times of day; one that is left out comes right after, one that comes twice comes once.
+    An interval counts from the sentinel's start, whenever changes were found. Whole days and times
+    of day follow the zone's wall clock across DST changes; a skipped time comes right after, a
+    repeated one comes once.
     """
     if rate.mode == "at":
         return ClockTimes(start=start, clocks=rate.clocks, days=rate.days, zone=zone).next_tick(after)
@@ -42,7 +44,8 @@ def tick_after(rate: Rate, after: Instant, *, start: Instant, zone: tzinfo) -> I
 
 
 def free_at(clause: Notify, at: Instant, *, sent: Sequence[Instant], zone: tzinfo) -> Instant:
-    """Return the first instant from `at` on at which a clause may send: out of its quiet hours, and below its cap.
+    """Return the first instant from `at` on at which a clause may send: outside its quiet hours,
+    and below its cap.
 
     `sent` are the instants of its latest messages, the oldest first.
     """

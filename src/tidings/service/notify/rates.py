@@ -1,10 +1,10 @@
 """Rates: the Notify clauses that wait for something, by rules (004 §3.7.2; sentinels §3.5, §6.3).
 
-A clause that tells each change at once needs no rules: its message is written with the change
-(`news.drafts`). Every other one is a *line*: it remembers the last event that it told of (`after`)
-and whether it is due. Changes and clocks make it due; quiet hours, caps and messages under way hold
-it. When it is due and not held, what has gathered since `after` is read from the log and told in
-one message, nothing if nothing has.
+A clause that reports each change at once needs no rules: its message is written with the change
+(`news.drafts`). Every other one is a *line*: it stores the last event that it reported (`after`)
+and whether it is due. Changes and clocks make it due; quiet hours, caps and messages in flight hold
+it. When it is due and not held, the events since `after` are read from the log and sent in one
+message, if there are any.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 CHANGE: Final = EventType.CHANGE_FOUND
 DONE: Final = EventType.DELIVERY_DONE
-"""A message was taken or given up, whose recipient something waits for."""
+"""A message was accepted or given up, and something waits for its recipient."""
 NOISY: Final = EventType.SENTINEL_NOISY
 FAR: Final = 2**62
 """an instant after all others"""
@@ -53,7 +53,7 @@ FAR: Final = 2**62
 
 @dataclass(frozen=True, slots=True)
 class RateLine:
-    """A Notify clause that is told by rules; best effort has a line for each recipient."""
+    """A Notify clause with rules; best effort has a line for each recipient."""
 
     key: str
     clause: Notify
@@ -61,13 +61,15 @@ class RateLine:
 
     @property
     def is_at_once(self) -> bool:
-        """Return whether it waits for nothing but to be free."""
+        """Return whether it waits only until it is free."""
         return self.clause.rate.mode in quiet_hours.AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
 class Flapping:
-    """More than `changes` changes within `span` are noise (sentinels §3.5, flapping): they are gathered until so long is over. 0: nothing is."""
+    """More than `changes` changes within `span` are noise (sentinels §3.5, flapping): they are
+    gathered until that time is over. 0: never.
+    """
 
     changes: int = 0
     span: Duration = 0
@@ -77,7 +79,7 @@ _NOTHING_FLAPS: Final = Flapping()
 
 
 class NotifyBehaviour:
-    """The behaviour that tells. `awaits` says whose message under way it waits for."""
+    """The behaviour that notifies. `awaits` returns whose message in flight it waits for."""
 
     name = "telling"
     hears: Final = frozenset({CHANGE, DONE, *NOTICES})
@@ -90,19 +92,21 @@ class NotifyBehaviour:
         self.actions: Mapping[str, Action] = {"telling.tick": _retune}
 
     def awaits(self, sentinel_id: int, endpoint_id: int) -> bool:
-        """Say whether news for a recipient wait until what is under way to him is done."""
+        """Return whether changes for a recipient wait for a message in flight to it."""
         return endpoint_id in self._under_way.get(sentinel_id, ())
 
     def lines(self, held: WatchedSentinel) -> dict[str, RateLine]:
-        """Return the lines of a sentinel by their keys: the clause's place and, for best effort, the recipient."""
+        """Return the lines of a sentinel by key: the clause's position and, for best effort, the
+        recipient.
+        """
         return {line.key: line for line in self._lines(held)}
 
     def concerns(self, held: WatchedSentinel) -> bool:
-        """Say whether some clause needs rules."""
+        """Return whether a clause needs rules."""
         return any(True for _ in self._lines(held))
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
-        """Note which recipients a sentinel waits for."""
+        """Store which recipients a sentinel waits for."""
         lines = memory["lines"].values() if memory else ()
         flying = {m["flight"][0] for m in lines if "flight" in m}
         if flying:
@@ -110,10 +114,10 @@ class NotifyBehaviour:
         else:
             self._under_way.pop(sentinel_id, None)
 
-    # -- which rules ---------------------------------------------------------------------------------------------------------------
-
     async def arrange(self, moment: Moment) -> Arrangement:
-        """Return the rules of the lines as the clauses are now; what gathered for a line that is none any more is told at once."""
+        """Return the rules of the lines for the present clauses; what gathered for a removed line
+        is reported at once.
+        """
         held, memory = moment.held, moment.memory
         is_new = "lines" not in memory
         kept: dict[str, dict[str, Any]] = memory.setdefault("lines", {})
@@ -161,7 +165,9 @@ class NotifyBehaviour:
                 yield _make_rule(f"telling.freed.{key}", freed, Context.CHRONICLE, per=clause.cap.per)
 
     async def _inherit(self, lines: Mapping[str, RateLine], moment: Moment) -> list[Deeds]:
-        """Take over what timers of older versions of Tidings gather (`digest.PLACE`); nothing that they had is lost."""
+        """Take over what timers of older versions of Tidings have gathered (`digest.PLACE`),
+        without loss.
+        """
         done: list[Deeds] = []
         for timer in await self._store.read(_list_inherited, moment.held.row.id):
             key = timer.kind.partition(".")[2]
@@ -175,10 +181,8 @@ class NotifyBehaviour:
             done.append(gone)
         return done
 
-    # -- what comes of a firing ----------------------------------------------------------------------------------------------------
-
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
-        """Return the messages that a change, a clock or the end of an attempt brings."""
+        """Return the messages for a change, a clock or the end of an attempt."""
         what, _, key = firing.rule.name.removeprefix("telling.").partition(".")
         lines, kept = self.lines(moment.held), moment.memory["lines"]
         match what:
@@ -193,13 +197,13 @@ class NotifyBehaviour:
             case "calm":
                 return await self._calm(moment)
             case _ if key not in lines:
-                return NO_DEEDS  # altered a moment ago
+                return NO_DEEDS  # altered just now
             case "tick":
                 kept[key]["is_due"] = True
         return await self._try(lines[key], kept[key], moment)
 
     async def finish(self, moment: Moment) -> Deeds:
-        """Tell what is left (W-54); what quiet hours and caps hold leaves when they let it."""
+        """Report what is left (W-54); what quiet hours and caps hold is sent when they allow it."""
         done = []
         for key, line in self.lines(moment.held).items():
             if (m := moment.memory["lines"].get(key)) is not None:
@@ -207,7 +211,9 @@ class NotifyBehaviour:
         return _join(done)
 
     async def _hear(self, moment: Moment, kind: str, params: Mapping[str, Any]) -> Deeds:
-        """Hear of a change or of something beside changes: lines that wait for nothing or for so many changes are due."""
+        """Record a change or notice: lines that wait for nothing, or for this many changes, become
+        due.
+        """
         is_change = kind == CHANGE
         done = [self._note(moment, params)] if is_change and self._noise.changes else []
         is_calm = kind == NOISY or not moment.memory.get("noise", {}).get("is_noisy")
@@ -221,14 +227,14 @@ class NotifyBehaviour:
         return _join(done)
 
     async def _try(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Deeds:
-        """Tell if the line is due and nothing holds it; what holds it brings it back here."""
+        """Report if the line is due and not held; the end of the hold leads here again."""
         is_held = quiet_hours.free_at(line.clause, moment.at, sent=m["sent"], zone=moment.held.zone) > moment.at
         if not m["is_due"] or is_held or "flight" in m:
             return NO_DEEDS
         return await self._tell(line, m, moment)
 
     async def _tell(self, line: RateLine, m: dict[str, Any], moment: Moment) -> Deeds:
-        """Tell what has gathered, in one message to each recipient, due when the line is free."""
+        """Report what has gathered, in one message per recipient, due when the line is free."""
         held, clause = moment.held, line.clause
         found = await self._store.read(news.gather, held, m["after"], moment.upto, moment.pauses)
         m |= {"after": max(moment.upto, m["after"]), "count": 0, "is_due": False}
@@ -246,10 +252,10 @@ class NotifyBehaviour:
         m["sent"] = [*m["sent"], due_at][-clause.cap.count :]
         return replace(deeds, raised=(Raised(own(f"told {line.key}", held.row.id).name),))
 
-    # -- noise ---------------------------------------------------------------------------------------------------------------------
-
     def _note(self, moment: Moment, params: Mapping[str, Any]) -> Deeds:
-        """Note a change; the one that makes too many is told with the news that from now on they are gathered."""
+        """Count a change; the one that exceeds the limit is reported with the notice that further
+        ones are gathered.
+        """
         noise = moment.memory.setdefault("noise", {"seen": [], "is_noisy": False})
         noise["seen"] = [at for at in (*noise["seen"], moment.at) if at > moment.at - self._noise.span]
         noise["seen"], noise["page"] = noise["seen"][-self._noise.changes - 1 :], params.get("page")
@@ -259,7 +265,9 @@ class NotifyBehaviour:
         return Deeds(events=(self._event(NOISY, moment),), raised=(Raised(own("noisy", moment.held.row.id).name),))
 
     async def _calm(self, moment: Moment) -> Deeds:
-        """Tell what gathered while it was noisy; it is calm again if so many changes did not come this time."""
+        """Report what gathered during a flood; the flood is over if the limit was not reached this
+        time.
+        """
         noise = moment.memory["noise"]
         recent = [at for at in noise["seen"] if at > moment.at - self._noise.span]
         noise["is_noisy"] = len(recent) > self._noise.changes
@@ -281,12 +289,12 @@ class NotifyBehaviour:
 
 
 def _everybody(key: str, held: WatchedSentinel) -> RateLine:
-    """Return the line that tells all who are told at all what gathered for a clause that is another one now."""
+    """Return the line to all receivers, for what gathered for a clause that has changed."""
     return RateLine(key, held.sentinel.notify[0], held.everybody())
 
 
 def list_inherited(connection: Connection) -> list[int]:
-    """Return the sentinels for which timers of older versions of Tidings gather news."""
+    """Return the sentinels with changes gathered by timers of older versions of Tidings."""
     return sorted({timer.ref for timer in rules.due_timers(connection, FAR) if timer.kind.startswith("digest.")})
 
 
@@ -299,7 +307,9 @@ def _make_rule(name: str, event: Any, context: Context = Context.RECENT, **data:
 
 
 def _clock(name: str, rate: Rate, moment: Moment, start: Instant) -> Iterator[WantedRule]:
-    """Yield the rule whose clock goes off when a rate tells; each tick sets it to the next, over changes of clocks too."""
+    """Yield the rule whose clock fires when a rate reports; each tick sets the next one, across DST
+    changes.
+    """
     zone = moment.held.zone
     first = quiet_hours.tick_after(rate, moment.at, start=start, zone=zone)
     if first is None:
@@ -323,7 +333,7 @@ def _retune(firing: Firing) -> Iterator[Retuned]:
     clocks = data["clock"] if isinstance(data["clock"], list) else [data["clock"]]
     rate = Rate(data["mode"], data["interval"], clocks=tuple(clocks), days=tuple(data["days"]))
     zone = zone_of(data["zone"])
-    assert zone is not None  # noqa: S101 - it was one when the sentinel was made
+    assert zone is not None  # noqa: S101 - checked when the sentinel was created
     following = quiet_hours.tick_after(rate, at, start=data["start"], zone=zone)
     assert following is not None  # noqa: S101 - it has a clock
     yield Retuned(firing.rule.id, following - at)

@@ -1,8 +1,9 @@
-"""Receivers: what becomes of an endpoint that takes nothing, and who is notified of it by another way (F-28).
+"""Receivers: handle an endpoint that accepts nothing, and notify its owner by another route (F-28).
 
-An owner is notified once for each time that an endpoint fails: at the first dead letter, after an hour in which nothing was taken, or when
-it is switched off; and once more when it takes news again. The message goes to the other endpoints of the sentinels that use this one, one
-message to each. Where there is no other, the log of `serve`, `list`, `show` and `doctor` say it.
+An owner is notified once per failure of an endpoint: at the first dead letter, after an hour
+without an accepted message, or when it is switched off; and once more when it works again. The
+message goes to the other endpoints of the sentinels that use this one, one message to each. If
+there is none, the log of `serve`, `list`, `show` and `doctor` report it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ OK = EventType.ENDPOINT_OK
 
 
 def endpoint_text(event: NoticeEvent) -> str:
-    """Return what is said of an endpoint that takes nothing, or takes news again."""
+    """Return the text about an endpoint that accepts nothing, or works again."""
     data = event.data
     who, since = f"{data['channel']} {data['address']}", data["since"]
     gap = f" for {spell_gap(event.at - since)}" if since is not None and since < event.at else ""
@@ -62,7 +63,7 @@ def _record(event: NoticeEvent, sentinel: str) -> Record:
 
 
 class Receivers:
-    """Writes the notices about endpoints. `sentinels` returns those that are watched now."""
+    """Writes the notices about endpoints. `sentinels` returns the sentinels watched now."""
 
     def __init__(self, sentinels: Callable[[], Iterable[WatchedSentinel]]) -> None:
         self._sentinels = sentinels
@@ -70,15 +71,13 @@ class Receivers:
     def judge(
         self, delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, place: int, at: Instant
     ) -> tuple[EndpointMove, tuple[Event, ...], tuple[DeliveryDraft, ...]]:
-        """Return the move with what its owner knows, the event of a notice and its messages; the event stands at `place` in its unit.
-
-        `is_dead`: the attempt was the last of its delivery.
+        """Return the move with what its owner was told, the event of a notice and its messages.
 
         Args:
             delivery: The delivery.
-            move: What the attempt says of its endpoint.
-            is_dead: Whether the attempt was its last.
-            place: Where the event stands in its unit.
+            move: The endpoint's state after the attempt.
+            is_dead: Whether the attempt was the delivery's last.
+            place: The event's position in its unit.
             at: When the attempt ended (µs).
         """
         kind = self._kind(delivery, move, is_dead=is_dead, at=at)
@@ -104,7 +103,7 @@ class Receivers:
 
     @staticmethod
     def _kind(delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, at: Instant) -> EventType | None:
-        """Return the type of the notice that is due, None if there is nothing to say that was not said."""
+        """Return the type of the due notice, None if there is nothing new to report."""
         if move.failing_since is None:
             return OK if delivery.noticed else None
         if not move.enabled:
@@ -113,7 +112,9 @@ class Receivers:
         return FAILING if is_news and not delivery.noticed else None
 
     def _others(self, delivery: DeliveryRow) -> Iterable[tuple[WatchedSentinel, NotifyTarget]]:
-        """Yield the other endpoints of the sentinels that use this one, each once, those of the delivery's own sentinel first."""
+        """Yield the distinct other endpoints of the sentinels that use this one, those of the
+        delivery's own sentinel first.
+        """
         users = [held for held in self._sentinels() if delivery.endpoint_id in held.endpoints.values()]
         users.sort(key=lambda held: (held.row.id != delivery.sentinel_id, held.row.id))
         met = {delivery.endpoint_id}

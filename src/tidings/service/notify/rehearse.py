@@ -1,6 +1,7 @@
-"""Rehearse: one test message to each channel of a sentinel, so that a mistyped address is found now and not with the first news.
+"""Rehearse: send one test message to each channel of a sentinel, so that a mistyped address is
+found now and not at the first change.
 
-A test is no delivery: it is not stored, tried once, and belongs to no event.
+A test is not a delivery: it is not stored, tried once, and belongs to no event.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """What came of a test message; the address is shown without its secrets, `reason` is empty if it was taken."""
+    """The result of a test message; the address is shown without its secrets, `reason` is empty if
+    it was accepted.
+    """
 
     kind: str
     address: str
@@ -36,13 +39,15 @@ class Rehearsed:
 
 
 def channels_of(sentinel: Sentinel, sendable: frozenset[str]) -> list[Channel]:
-    """Return the channels of a sentinel that a test message can go to, each once; the console needs none, nor what is pulled."""
+    """Return the distinct channels of a sentinel that a test message can be sent to; not the
+    console, nor channels that are pulled.
+    """
     tested = sendable - PULLED - {"console"}
     return [channel for channel in dict.fromkeys(list_channels(sentinel)) if channel.kind in tested]
 
 
 def wordings_of(sentinel: Sentinel) -> dict[Channel, Wording]:
-    """Return the words in which each channel of a sentinel is notified, of those that have some of their own."""
+    """Return the wording of each channel of a sentinel that has its own."""
     found: dict[Channel, Wording | None] = {}
     for clause in sentinel.notify:
         for channel in clause.channels:
@@ -60,18 +65,18 @@ async def rehearse(
     address_of: Callable[[str], str] = str,
     told: Sentinel | None = None,
 ) -> list[Rehearsed]:
-    """Send one test message to each channel, all at once, and return what came of them within `patience` (µs).
-
-    `address_of` returns the address of an endpoint's stored one, which may refer to a secret; it raises `SecretError` where that does not open.
+    """Send a test message to each channel, concurrently, and return the results within `patience`
+    (µs).
 
     Args:
-        channels: Whom to notify.
+        channels: The receivers.
         senders: A sender for each kind.
-        sentinel: The name that the message gives.
+        sentinel: The sentinel's name in the message.
         now: The present (µs).
-        patience: How long answers are waited for (µs).
-        address_of: Returns the address that a stored one stands for.
-        told: The sentinel, whose own words its test messages show; None for the usual message.
+        patience: How long to wait for answers (µs).
+        address_of: Returns the real address for a stored one, which may refer to a secret. Raises
+            `SecretError` where that cannot be decrypted.
+        told: The sentinel whose wording is used; None for the usual message.
     """
     wordings = {} if told is None else wordings_of(told)
     tags = () if told is None else told.tags

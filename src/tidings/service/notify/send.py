@@ -1,4 +1,4 @@
-"""Send: messages that are due are attempted, one a receiver at a time, and what comes of each attempt is committed."""
+"""Send: attempt due messages, one at a time per receiver, and commit the result of each attempt."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 MOST_IN_A_ROW: Final = 20
-"""Messages to a receiver that are sent one behind the other before it is asked what else is due."""
+"""Most messages to one receiver in a row before other due messages are looked up."""
 
 
 class Sending:
-    """What waits to be sent. `next_due` is when there may be something (None: nobody waits)."""
+    """The messages to send. `next_due` is when there may be one (None: nothing waits)."""
 
     def __init__(self, store: Store, committer: Committer, deliverer: Deliverer, clock: Clock, *, epoch: int) -> None:
         self._store = store
@@ -36,35 +36,35 @@ class Sending:
         self._clock = clock
         self._epoch = epoch
         self._unwritten: list[tuple[Unit, DeliveryRow]] = []
-        """what attempts to deliver have brought that could not be stored yet"""
+        """results of attempts that could not be stored yet"""
         self.next_due: Instant | None = 0
 
     @property
     def is_busy(self) -> bool:
-        """Say whether an attempt is under way."""
+        """Return whether an attempt is running."""
         return bool(self.deliverer.in_flight)
 
     def wake(self) -> None:
-        """Hear that there may be something to send."""
+        """Signal that there may be something to send."""
         self.next_due = 0
 
     def note(self, unit: Unit) -> None:
-        """Hear of a unit that was committed."""
+        """Record a committed unit."""
         if unit.deliveries:
             self.wake()
 
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
-        """Return the attempts that are to be made now."""
+        """Return the attempts to make now."""
         if self.next_due is None or now < self.next_due:
             return []
-        self.next_due = None  # whoever has something to send meanwhile, or a receiver that is free again, says so
+        self.next_due = None  # new messages and freed receivers set it again
         next_due: Instant | None = 0
         try:
             due = await self._store.read(deliveries.first_due, now=now, tried_every=TRIED_EVERY)
             chosen = self.deliverer.choose(due)
             self.deliverer.in_flight.update(delivery.endpoint_id for delivery in chosen)
             attempts = [self._attempt(delivery) for delivery in chosen]
-            if due:  # the end of an attempt looks again; where all of these are under way, a second passes
+            if due:  # the end of an attempt checks again; if all are running, wait a second
                 next_due = now + SECOND
             else:
                 next_due = await self._next_due(now)
@@ -74,12 +74,14 @@ class Sending:
         return attempts
 
     async def owes(self, now: Instant) -> bool:
-        """Say whether something waits to be sent now."""
+        """Return whether a message is due now."""
         due = await self._next_due(now)
         return due is not None and due <= now
 
     async def store_again(self) -> None:
-        """Store what attempts brought while nothing could be stored. Raises `StoreStalledError` while that is still so."""
+        """Store the results of attempts that could not be stored. Raises `StoreStalledError` while
+        that still fails.
+        """
         while self._unwritten:
             unit, delivery = self._unwritten[0]
             await self._committer.write(unit)
@@ -90,7 +92,7 @@ class Sending:
         return await self._store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
 
     async def _attempt(self, delivery: DeliveryRow) -> None:
-        """Attempt a delivery and, while its receiver takes them, those that wait behind it."""
+        """Attempt a delivery and, while its receiver accepts them, those that wait behind it."""
         begun, endpoint_id, chain = self._clock.now(), delivery.endpoint_id, [delivery]
         try:
             for _ in range(MOST_IN_A_ROW):
@@ -108,16 +110,16 @@ class Sending:
                 self._free(endpoint_id)
 
     async def _attempt_one(self, delivery: DeliveryRow) -> bool:
-        """Attempt one delivery and store what came of it; return whether its receiver took it."""
+        """Attempt one delivery and store the result; return whether its receiver accepted it."""
         unit = await self.deliverer.attempt(delivery, epoch=self._epoch, now=self._clock.now())
         try:
             await self._committer.write(unit)
         except StoreStalledError:
-            self._unwritten.append((unit, delivery))  # its receiver is not asked again before this is stored
+            self._unwritten.append((unit, delivery))  # its receiver is not tried again before this is stored
             raise
         return all(result.status == "delivered" for result in unit.results)
 
     def _free(self, endpoint_id: int) -> None:
-        """Let the next message to the same receiver go."""
+        """Release a receiver for its next message."""
         self.deliverer.in_flight.discard(endpoint_id)
         self.wake()

@@ -1,3 +1,3 @@
-"""People and their programs: accounts, passwords, sessions and tokens; what they may see; how they
-leave.
+"""Users and their programs: accounts, passwords, sessions and tokens; what they may see; their
+removal.
 """

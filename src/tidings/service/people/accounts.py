@@ -1,7 +1,7 @@
-"""Accounts: made, opened by a password, given another role or password, and ended.
+"""Accounts: create, sign in by password, change role or password, remove.
 
-Passwords are kept as argon2id hashes of the least strength that OWASP advises (19 MiB, two passes,
-one lane): some 40 ms a try.
+Passwords are stored as argon2id hashes of OWASP's minimum strength (19 MiB, two passes, one lane):
+about 40 ms per attempt.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 SHORTEST: Final = 10
-"""Characters of a password at least."""
+"""Shortest password, in characters."""
 LONGEST: Final = 1_024
-"""Bytes of a password at most."""
+"""Longest password, in bytes."""
 _NAME: Final = re.compile(r"[\w][\w.@-]{0,63}")
 
 
 @cache
 def _hasher() -> PasswordHasher:
-    from argon2 import PasswordHasher  # only who signs in needs it
+    from argon2 import PasswordHasher  # only needed to sign in
 
     return PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
 
 @cache
 def _nobody() -> str:
-    """Return the hash that a password for an unknown name is held against: it takes as long."""
+    """Return a hash to compare passwords for unknown names with, so that it takes as long."""
     return _hasher().hash("nobody has this password")
 
 
 def check_password(password: str) -> None:
-    """Raise `UsageError` for a password that is too short, or longer than is hashed."""
+    """Raise `UsageError` for a password that is too short or too long."""
     if len(password) < SHORTEST:
         raise UsageError(f"a password has {SHORTEST} characters at least; a few words are easy to keep")
     if len(password.encode(errors="surrogatepass")) > LONGEST:
@@ -50,13 +50,13 @@ def check_password(password: str) -> None:
 
 
 def hash_of(password: str) -> str:
-    """Return what is kept of a password. Raises `UsageError` for one that cannot be one."""
+    """Return the hash of a password to store. Raises `UsageError` for an invalid one."""
     check_password(password)
     return _hasher().hash(password.encode(errors="surrogatepass"))
 
 
 def opens(row: AccountRow | None, password: str) -> bool:
-    """Say whether a password is an account's; for no account it takes as long to say no."""
+    """Return whether a password is an account's; takes as long for no account."""
     from argon2.exceptions import Argon2Error, InvalidHashError
 
     if len(password.encode(errors="surrogatepass")) > LONGEST:
@@ -70,18 +70,18 @@ def opens(row: AccountRow | None, password: str) -> bool:
 
 
 def renew_hash(row: AccountRow, password: str) -> str | None:
-    """Return a password's hash by today's strength, None if the one that is kept has it."""
+    """Return a password's hash at today's strength, None if the stored one has it."""
     return hash_of(password) if _hasher().check_needs_rehash(row.password) else None
 
 
 def add(c: Connection, name: str, role: str, password_hash: str, *, at: Instant) -> AccountRow:
-    """Make an account. Raises `UsageError` for a name or a role that is none.
+    """Create an account. Raises `UsageError` for an invalid name or role.
 
     Args:
-        name: By which its owner signs in.
+        name: The name to sign in with.
         role: reader, editor or admin.
-        password_hash: What is kept of its password; empty for one that only a proxy opens.
-        at: When it is made (µs).
+        password_hash: The stored hash of its password; empty for one that only a proxy signs in.
+        at: When it is created (µs).
     """
     if not _NAME.fullmatch(name):
         raise UsageError("the name of a user has 1 to 64 letters, digits, dots, @, - and _")
@@ -89,7 +89,7 @@ def add(c: Connection, name: str, role: str, password_hash: str, *, at: Instant)
 
 
 def role_of(text: str) -> Role:
-    """Return a role. Raises `UsageError` for a text that is none."""
+    """Parse a role. Raises `UsageError` for an unknown one."""
     for role in ROLES:
         if role == text:
             return role
@@ -97,8 +97,8 @@ def role_of(text: str) -> Role:
 
 
 def set_role(c: Connection, name: str, role: str) -> None:
-    """Give an account another role; its sessions end. Raises `UsageError` if no admin would be
-    left.
+    """Change an account's role and end its sessions. Raises `UsageError` if no admin would
+    be left.
     """
     row = accounts.get_by_name(c, name)
     wanted = role_of(role)
@@ -109,7 +109,7 @@ def set_role(c: Connection, name: str, role: str) -> None:
 
 
 def set_password(c: Connection, name: str, password_hash: str) -> None:
-    """Give an account another password; its sessions end."""
+    """Change an account's password and end its sessions."""
     row = accounts.get_by_name(c, name)
     accounts.alter(c, row.id, password=password_hash)
     sessions.end_all(c, row.id)

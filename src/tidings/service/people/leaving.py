@@ -1,4 +1,4 @@
-"""What an account has, in one record; and the end of it, after which nothing of it is left."""
+"""Export an account's data, and remove an account completely."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, Any]:
-    """Return all that is kept of an account. Raises `UnknownNameError`.
+    """Return all that is stored of an account. Raises `UnknownNameError`.
 
     Args:
         name: The name of the account.
-        data: The data directory, in which the log of searches is.
-        now: As of when these count (µs).
+        data: The data directory, with the log of searches.
+        now: The time of the export (µs).
     """
     row = accounts.get_by_name(c, name)
     own = _own(c, row)
@@ -46,10 +46,10 @@ def export(c: Connection, name: str, *, data: Path, now: Instant) -> dict[str, A
 
 
 def remove(c: Connection, name: str, now: Instant) -> int:
-    """End an account and remove what is only its own; return how many sentinels went.
+    """Remove an account and what is only its own; return the number of sentinels removed.
 
-    Pages that nobody else watches lose their versions and their addresses; the bodies go with the
-    next collection. Raises `UsageError` for the last admin.
+    Pages that are no longer watched lose their versions and their addresses; bodies are deleted by
+    the next collection. Raises `UsageError` for the last admin.
     """
     row = accounts.get_by_name(c, name)
     accounts_of.check_not_last(c, row)
@@ -67,7 +67,7 @@ def remove(c: Connection, name: str, now: Instant) -> int:
 
 
 def forget_searches(data: Path, owner_id: int) -> None:
-    """Remove what an account searched for from the log of a data directory."""
+    """Remove an account's searches from the log of a data directory."""
     if has_log(data):
         with contextlib.closing(SearchLog(data)) as log:
             log.erase(owner_id=owner_id)

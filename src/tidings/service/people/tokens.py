@@ -1,4 +1,4 @@
-"""Tokens: made here, shown once, recognised by their hash.
+"""Tokens: created here, shown once, recognized by their hash.
 
 A token is `td_`, 32 random bytes and a checksum, so that scanners for leaked secrets find it.
 """
@@ -35,13 +35,13 @@ def make() -> Secret:
 
 
 def is_token(text: str) -> bool:
-    """Say whether a text is written as a token, so that it is worth looking for it."""
+    """Return whether a text has the form of a token, so that a lookup makes sense."""
     body = text.removeprefix(_PREFIX)
     return text.startswith(_PREFIX) and text.isascii() and _checksum(body[:-8]) == body[-8:]
 
 
 def hash_of(text: str) -> str:
-    """Return what is kept of a token, or of the id of a session: 256 random bits need no salt."""
+    """Return the stored hash of a token or session id: 256 random bits need no salt."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
@@ -54,14 +54,14 @@ def add(
     at: Instant,
     expires_at: Instant | None = None,
 ) -> tuple[Secret, TokenRow]:
-    """Make a token; return it, which nobody can do again, and its row. Raises `UsageError`.
+    """Create a token; return it, for the only time, and its row. Raises `UsageError`.
 
     Args:
-        name: By which it is revoked.
+        name: The name to revoke it by.
         scope: read, edit or admin.
-        owner_id: Whose it is; it shows what its owner sees.
-        at: When it is made (µs).
-        expires_at: When it ends (µs); None for never.
+        owner_id: Its owner; it sees what its owner sees.
+        at: When it is created (µs).
+        expires_at: When it expires (µs); None for never.
     """
     if not _NAME.fullmatch(name):
         raise UsageError("the name of a token has 1 to 64 letters, digits, dots, - and _")
@@ -74,12 +74,12 @@ def add(
 
 
 def recognise(c: Connection, text: str, now: Instant) -> TokenRow | None:
-    """Return the token that somebody shows, None if there is none such."""
+    """Return the token with this text, None if there is none."""
     return tokens.by_hash(c, hash_of(text), now=now) if is_token(text) else None
 
 
 def is_use_noted(row: TokenRow, now: Instant) -> bool:
-    """Say whether it is written already that a token is in use: once an hour is enough."""
+    """Return whether a token's use was recorded within the last hour."""
     return row.used_at is not None and now - row.used_at < HOUR
 
 

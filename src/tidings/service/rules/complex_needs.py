@@ -1,8 +1,11 @@
-"""Complex needs: when the Monitor clause holds, other pages are polled in time and told with it (Then; 001 §2.1).
+"""Complex needs: when the Monitor clause holds, other pages are polled in time and reported with it
+(Then; 001 §2.1).
 
-What holds at an instant opens a need (a CEI): a wait (an EI) for each page that Then names, from that instant on and as long as Then says, or
-from where its hours begin if they are over, and not beyond their end. A look for whatever reason captures it; a failed one does not use it up. The report comes when
-all that is needed is there, *complete*; else when the time is over, *partial* or *missed*, with the reason for each page that lacks.
+Each time it holds, a need (a CEI) opens: a wait (an EI) for each page that Then names, from that
+instant for as long as Then says, or from the start of its hours if they are over, and not beyond
+their end. Any successful poll captures it; a failed one does not. The report is made when
+everything is there, *complete*; else when the time is over, *partial* or *missed*, with the reason
+for each missing page.
 """
 
 from __future__ import annotations
@@ -40,13 +43,13 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 LATEST_POLLS: Final = 50
-"""how far back the reason why a page was not polled is sought"""
+"""number of latest polls searched for why a page was not polled"""
 Plain = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitedPage:
-    """A page that is waited for: its id, its name in the sentinel, its address as it was given."""
+    """A page that is waited for: its id, its name in the sentinel, its address as given."""
 
     page_id: int
     name: str
@@ -56,7 +59,8 @@ class AwaitedPage:
 class ComplexNeeds:
     """The behaviour. `needs` are the deadlines that the planner serves.
 
-    Its memory: `open`, a list of needs as plain JSON (`parts`, `cause`, `groups` of `waits`), and `then`, the clauses that they are of.
+    Its memory: `open`, a list of needs as plain JSON (`parts`, `cause`, `groups` of `waits`), and
+    `then`, the clauses they belong to.
     """
 
     name = "needs"
@@ -70,14 +74,14 @@ class ComplexNeeds:
         self._needs = needs
 
     def concerns(self, held: WatchedSentinel) -> bool:
-        """Say whether a sentinel has a Then clause."""
+        """Return whether a sentinel has a Then clause."""
         return bool(held.sentinel.then)
 
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return the rules that open needs, capture their waits and close them."""
         number, sentinel = moment.held.row.id, moment.held.sentinel
         said = [[then.within, list(then.pages), then.least] for then in sentinel.then]
-        if moment.memory.get("then", said) != said:  # altered: what was needed is needed no more
+        if moment.memory.get("then", said) != said:  # altered: open needs are dropped
             moment.memory.pop("open", None)
         moment.memory["then"] = said
         if moment.resumed:
@@ -94,7 +98,7 @@ class ComplexNeeds:
         return Arrangement(wanted)
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
-        """Answer that the Monitor clause holds, a poll, or the end of a wait."""
+        """Handle the Monitor clause coming true, a poll, or the end of a wait."""
         _, step, *place = firing.rule.name.split(".")
         match step:
             case "open":
@@ -102,7 +106,7 @@ class ComplexNeeds:
                 await self._open(moment, list(params["parts"]), params["cause"])
             case "look":
                 await self._capture(moment, firing.occurrence.params["page"])
-        now = moment.at + 1 if step == "over" else moment.at  # the last instant of an interval belongs to it
+        now = moment.at + 1 if step == "over" else moment.at  # the last instant of an interval is part of it
         deeds = await self._close(moment, now)
         raised: tuple[Raised, ...] = ()
         if step == "open":
@@ -118,11 +122,11 @@ class ComplexNeeds:
         )
 
     async def finish(self, moment: Moment) -> Deeds:
-        """Tell what had been captured when the sentinel ended."""
+        """Report what was captured when the sentinel ended."""
         return await self._close(moment, moment.at, is_last=True)
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
-        """Let the planner serve the waits that are open."""
+        """Pass the open waits to the planner."""
         self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
 
     @staticmethod
@@ -130,7 +134,9 @@ class ComplexNeeds:
         return Raised(own(f"need {place}", moment.held.row.id).name)
 
     async def _open(self, moment: Moment, parts: list[Plain], cause: str) -> None:
-        """Open a need for what holds; pages that it was found on just now need no further poll."""
+        """Open a need; pages on which the Monitor clause was just found true need no
+        further poll.
+        """
         held = moment.held
         named = await self._store.read(_list_watched, held.row.id)
         since = max(part["at"] for part in parts)
@@ -149,7 +155,7 @@ class ComplexNeeds:
         moment.memory.setdefault("open", []).append({"parts": parts, "cause": cause, "groups": groups})
 
     async def _capture(self, moment: Moment, page_id: int) -> None:
-        """Let a poll of a page capture all waits for it that are open, with what it showed."""
+        """Capture all open waits for a page with what its poll showed."""
         for need in moment.memory.get("open", ()):
             for wait in (wait for group in need["groups"] for wait in group["waits"]):
                 if wait["page"] == page_id and "at" not in wait:
@@ -157,7 +163,7 @@ class ComplexNeeds:
                     wait.update(seen)
 
     async def _close(self, moment: Moment, now: Instant, *, is_last: bool = False) -> Deeds:
-        """Report the needs that are over, and forget them."""
+        """Report and remove the needs that are over."""
         memory, deeds = moment.memory, NO_DEEDS
         still = []
         for plain in memory.get("open", ()):
@@ -193,7 +199,7 @@ class ComplexNeeds:
 
 
 def _let_wait(moment: Moment) -> None:
-    """Let what is needed be waited for so much longer as the sentinel was paused."""
+    """Extend the waits by the length of the sentinel's pause."""
     for plain in moment.memory.get("open", ()):
         for wait in (wait for group in plain["groups"] for wait in group["waits"] if "at" not in wait):
             wait["start"], wait["end"] = postpone(wait["start"], wait["end"], moment)
@@ -219,13 +225,13 @@ def _need(plain: Plain) -> Need:
 
 
 def _waits_longer(memory: Plain, place: int, now: Instant) -> bool:
-    """Return whether waits of a Then clause are still open: their hours had not begun when it held."""
+    """Return whether a Then clause has open waits: their hours had not begun when it held."""
     groups = (_need(plain).groups[place] for plain in memory.get("open", ()))
     return any(group.missing and any(wait.is_open(now) for wait in group.waits) for group in groups)
 
 
 def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline]:
-    """Yield the waits of groups that miss something."""
+    """Yield the open waits of incomplete groups."""
     for plain in memory.get("open", ()):
         need = _need(plain)
         waits = [w for group in need.groups if group.missing for w in group.waits if w.captured_at is None]
@@ -236,7 +242,7 @@ def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline
 
 
 def _both(one: Deeds, other: Deeds) -> Deeds:
-    """Return two sets of deeds as one; messages name the places that their events have in it."""
+    """Return two sets of deeds as one; messages refer to their events' new positions."""
     shift = len(one.events)
     moved = tuple(replace(d, events=tuple(place + shift for place in d.events)) for d in other.deliveries)
     return Deeds(
@@ -248,7 +254,7 @@ def _both(one: Deeds, other: Deeds) -> Deeds:
 
 
 def _list_watched(connection: Connection, sentinel_id: int) -> dict[str, list[AwaitedPage]]:
-    """Return the pages of a sentinel by their names there."""
+    """Return the pages of a sentinel by their names in it."""
     found: dict[str, list[AwaitedPage]] = {}
     for sub in subscriptions.listing(connection, sentinel_id=sentinel_id):
         given = pages.identity(connection, sub.page_id).given
@@ -257,13 +263,13 @@ def _list_watched(connection: Connection, sentinel_id: int) -> dict[str, list[Aw
 
 
 def _find_times(connection: Connection, ids: Sequence[str]) -> dict[int, Instant]:
-    """Return when the changes of these ids were seen, by page."""
+    """Return when the changes with these ids were found, by page."""
     rows = [stored.row for i in ids if (stored := changes.get(connection, i)) is not None]
     return {row.page_id: row.polled_at for row in rows}
 
 
 def _read_latest(connection: Connection, sentinel_id: int, page_id: int, first: Instant, last: Instant) -> Plain:
-    """Return what the latest poll a page in [first, last] showed a sentinel."""
+    """Return what the latest poll of a page in [first, last] showed a sentinel."""
     at = max(polls.good(connection, page_id, first, last), default=None)
     if at is None:
         return {}
@@ -299,7 +305,9 @@ def _make_missed(connection: Connection, wait: Plain, now: Instant) -> PagePart:
 
 
 def _why(connection: Connection, wait: Plain, now: Instant) -> str:
-    """Return why a page was not polled well in its time: what the latest look brought, the budget, or that its turn did not come."""
+    """Return why a page was not polled successfully in time: the latest poll's outcome, the budget,
+    or no turn.
+    """
     latest = polls.listing(connection, page_id=wait["page"], limit=LATEST_POLLS)
     for poll in latest:
         if poll.finished_at is not None and wait["start"] <= poll.finished_at <= wait["end"]:

@@ -45,17 +45,21 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 HOLDS = "holds"
-"""What occurs, to the rules of a sentinel whose Then names other pages, when its Monitor clause holds. Params: `parts`, `cause`."""
+"""Occurs, for the rules of a sentinel whose Then names other pages, when its Monitor clause holds.
+Params: `parts`, `cause`.
+"""
 LONGEST: Duration = DAY
-"""The window of pages that are fetched on change is their current interval, but no more than this."""
+"""Longest window of pages that are fetched on change, which is otherwise their current interval."""
 LAST_PART = 10
-"""The last so many-th part of a window is when other pages are polled for it."""
+"""Other pages are polled in the last part (1/n) of a window."""
 Parts = list[dict[str, Any]]
-"""Changes that a meeting rests on, as plain JSON: `change` (its id), `at`, `leaf` (its number)."""
+"""The changes of a meeting, as plain JSON: `change` (its id), `at`, `leaf` (its number)."""
 
 
 class Composites:
-    """The behaviour. `pace` returns the current interval of a page that is fetched on change, None while nothing is known of it."""
+    """The behaviour. `pace` returns the current interval of a page that is fetched on change, None
+    if unknown.
+    """
 
     name = "composites"
     hears = frozenset({PART, LOOKED})
@@ -69,11 +73,11 @@ class Composites:
         self._pace = pace
 
     def concerns(self, held: WatchedSentinel) -> bool:
-        """Say whether changes of a sentinel are joined before they are told."""
+        """Return whether changes of a sentinel are combined before they are reported."""
         return joint_of(held.sentinel).waits
 
     async def arrange(self, moment: Moment) -> Arrangement:
-        """Return a rule for the parts that are found, one for each meeting, and one for each that is decided later."""
+        """Return a rule for found parts, one for each meeting, and one for each later decision."""
         held, number = moment.held, moment.held.row.id
         joint = joint_of(held.sentinel)
         window = _get_window(held)
@@ -95,7 +99,7 @@ class Composites:
         return Arrangement(wanted)
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
-        """Answer a part that was found, parts that have met, or the end of the window around them."""
+        """Handle a found part, parts that have met, or the end of the window around them."""
         _, step, *place = firing.rule.name.split(".")
         _let_go(moment.memory, moment.at)
         match step:
@@ -110,12 +114,12 @@ class Composites:
                 return await self._decide(moment, int(place[0]), firing.occurrence)
 
     async def finish(self, moment: Moment) -> Deeds:
-        """Return nothing: what waits for the rest at the end of a sentinel has not come true."""
+        """Return nothing: unfinished meetings at the end of a sentinel have not come true."""
         del moment
         return NO_DEEDS
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
-        """Let the planner serve what parts that were found make a need of."""
+        """Pass the deadlines of found parts to the planner."""
         sought = (memory or {}).get("sought", ())
         self._needs.settle(
             self.name,
@@ -132,7 +136,7 @@ class Composites:
         )
 
     async def _let_part_occur(self, moment: Moment, change_id: str) -> Deeds:
-        """Let a part occur; one that nothing must be joined with has come true."""
+        """Raise a found part as an occurrence; one without a meeting has come true."""
         stored = await self._store.read(changes.get, change_id)
         if stored is None:
             return NO_DEEDS
@@ -150,10 +154,10 @@ class Composites:
         return _with_raised(deeds, raised)
 
     async def _seek(self, moment: Moment, found: Leaf, at: Instant) -> None:
-        """Make a need of the other pages of each meeting that a part belongs to."""
+        """Add deadlines for the other pages of each meeting that a part belongs to."""
         window = moment.held.sentinel.window
         if window is None:
-            return  # it is the interval of the polls: they come in it by themselves
+            return  # the window is the poll interval: they are polled in it anyway
         rows = await self._store.read(subscriptions.listing, sentinel_id=moment.held.row.id)
         sought = moment.memory.setdefault("sought", [])
         for place, meeting in enumerate(joint_of(moment.held.sentinel).meetings):
@@ -173,7 +177,7 @@ class Composites:
         window = self._window(moment.held, await self._store.read(list_named_pages, moment.held.row.id))
         latest: Instant = max(part["at"] for part in parts)
         fresh = [part for part in parts if latest - part["at"] - moment.measure_pause(part["at"], latest) <= window]
-        if len(fresh) < len(parts):  # the window is shorter now than it may be: what is still in it waits on
+        if len(fresh) < len(parts):  # the window has become shorter: parts still in it wait on
             again = [Raised(own(f"part {p['leaf']}", moment.held.row.id).name, {"parts": [p]}) for p in fresh]
             return Deeds(raised=tuple(again))
         meeting = joint_of(moment.held.sentinel).meetings[place]
@@ -185,11 +189,11 @@ class Composites:
         return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
 
     async def _decide(self, moment: Moment, place: int, occurrence: Any) -> Deeds:
-        """Decide, now that the window is over, whether what must not change has not."""
+        """Decide, at the end of the window, whether a negated part stayed unchanged."""
         span = dict(next(occurrence.primitives()).params)
         since: Instant = span["met"] if "met" in span else span["until"]
         span |= {"met": moment.at, "until": span["until"] + moment.measure_pause(since, moment.at)}
-        if span["until"] > moment.at:  # of a rule of an older Tidings, which polls every quarter of an hour
+        if span["until"] > moment.at:  # from a rule of an older Tidings, which polls every quarter of an hour
             return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
         joint, number = joint_of(moment.held.sentinel), moment.held.row.id
         meeting = joint.meetings[place]
@@ -224,7 +228,9 @@ class Composites:
         return _with_raised(deeds, [Raised(own(f"true {place}", moment.held.row.id).name, {"parts": parts})])
 
     async def _true(self, moment: Moment, parts: Parts, *, cause: str) -> Deeds:
-        """Tell that the Monitor clause holds; where other pages are to be polled for it, that comes first."""
+        """Report that the Monitor clause holds, after the polls of other pages if Then asks for
+        them.
+        """
         if moment.held.sentinel.then:
             return Deeds(raised=(Raised(own(HOLDS, moment.held.row.id).name, {"parts": parts, "cause": cause}),))
         report = JointReport(changes=[part["change"] for part in parts], cause=cause)
@@ -240,7 +246,9 @@ class Composites:
 
 
 def _look_for(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
-    """Return when a page is to be polled in an interval: in its hours, and from its own poll on, if that falls there."""
+    """Return when a page is to be polled in an interval: in its hours, and from its own poll on if
+    that falls into it.
+    """
     if sub.owner.sentinel.during:
         asked = hours_of(sub).open_part(asked)
     if sub.interval is None:
@@ -250,7 +258,9 @@ def _look_for(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
 
 
 def _let_go(memory: dict[str, Any], now: Instant, *, page_id: int | None = None, place: int | None = None) -> None:
-    """Forget the polls that are sought no more: their time is over, their page was polled in it, or their meeting has come true."""
+    """Remove wanted polls whose time is over, whose page was polled, or whose meeting has come
+    true.
+    """
     if "sought" in memory:
         memory["sought"] = [
             [where, page, start, end]
@@ -260,7 +270,7 @@ def _let_go(memory: dict[str, Any], now: Instant, *, page_id: int | None = None,
 
 
 def _let_wait(moment: Moment) -> None:
-    """Let what is sought be sought so much longer as the sentinel was paused."""
+    """Extend the wanted polls by the length of the sentinel's pause."""
     if moment.resumed and "sought" in moment.memory:
         moment.memory["sought"] = [
             [place, page, *postpone(start, end, moment)] for place, page, start, end in moment.memory["sought"]
@@ -268,7 +278,9 @@ def _let_wait(moment: Moment) -> None:
 
 
 def _get_window(held: WatchedSentinel) -> Duration | None:
-    """Return how far apart parts may be: as said, else the interval of the polls; None where that one is learned."""
+    """Return how far apart parts may be: as stated, else the poll interval; None if that is
+    learned.
+    """
     sentinel = held.sentinel
     if sentinel.window is not None:
         return sentinel.window
@@ -306,7 +318,7 @@ def _rule(name: str, event: Expression, said: Mapping[str, Any], context: Contex
 
 
 def _parts_of(firing: Firing) -> Parts:
-    """Return the changes that an occurrence rests on, each once."""
+    """Return the distinct changes of an occurrence."""
     every = [part for primitive in firing.occurrence.primitives() for part in primitive.params["parts"]]
     return list({(part["change"], part["leaf"]): part for part in every}.values())
 
@@ -326,17 +338,18 @@ def _labels(connection: Connection, sentinel_id: int) -> dict[int, str]:
 
 
 def _kinds_between(connection: Connection, sentinel_id: int, first: Instant, last: Instant) -> set[tuple[str, str]]:
-    """Return (name of the page, kind) of the parts that were found from one instant to another."""
+    """Return (name of the page, kind) of the parts found between two instants."""
     labels = _labels(connection, sentinel_id)
     found = changes.parts_between(connection, sentinel_id, first, last)
     return {(labels.get(row.row.subscription_id, ""), row.row.kind) for row in found}
 
 
 def was_polled(connection: Connection, held: WatchedSentinel, page: str, first: Instant, last: Instant) -> bool:
-    """Return whether each page of this name was looked at for a sentinel, well, in [first, last].
+    """Return whether each page of this name was polled successfully for a sentinel in [first,
+    last].
 
-    On change every good look counts. With ticks the look that serves one of them does: it may be another sentinel's, but what comes
-    between is not seen.
+    On change every good poll counts. With ticks only a poll that serves one of them counts: it may
+    be another sentinel's, but what comes between is not seen.
     """
     rows = [row for row in subscriptions.listing(connection, sentinel_id=held.row.id) if row.label == page]
     return bool(rows) and all(_was_polled(connection, Subscription(row, held), first, last) for row in rows)

@@ -1,8 +1,9 @@
-"""Summons: when an event of other origin happens, the pages of the sentinels that `Fetch on event(NAME)` are due at once.
+"""Summons: on an event from outside, the pages of the sentinels with `Fetch on event(NAME)` are due
+at once.
 
-A look is owed from the event on, or from where its hours begin, until one that began after it has been made: the limits of hosts, the page's
-floor and the budget may make it late, nothing makes it fall away but the sentinel's end. Events that come before the poll are served by
-it together.
+A poll is owed from the event, or the start of its hours, until one that began later succeeds: host
+limits, the page's floor and the budget may delay it, only the sentinel's end cancels it. Events
+before the poll share it.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 PROMPT: Final[Duration] = 10 * MINUTE
-"""how soon after an event a poll is due: what it is ranked by among polls that are needed in time"""
+"""how soon after an event a poll is due, for its rank among polls with a deadline"""
 
 
 class Summons:
     """The behaviour. `needs` are the deadlines that the planner serves.
 
-    Its memory: `due`, by page the polls that are owed as plain JSON: `start`, when one must begin at the earliest, `end`, when it is late, and `event`.
+    Its memory: `due`, the owed polls by page as plain JSON: `start`, the earliest begin, `end`,
+    when it is late, and `event`.
     """
 
     name = "summons"
@@ -50,11 +52,13 @@ class Summons:
         self._needs = needs
 
     def concerns(self, held: WatchedSentinel) -> bool:
-        """Say whether a sentinel looks when an event happens."""
+        """Return whether a sentinel polls on an event."""
         return bool(held.sentinel.fetch.events)
 
     async def arrange(self, moment: Moment) -> Arrangement:
-        """Return the rules that owe polls and let them be made; what an event owed that is heard no more falls away."""
+        """Return the rules that add and settle owed polls; those of an event no longer used are
+        dropped.
+        """
         number, events = moment.held.row.id, moment.held.sentinel.fetch.events
         due = moment.memory.get("due", {})
         moment.memory["due"] = {page: owed for page, owed in due.items() if owed["event"] in events}
@@ -64,7 +68,7 @@ class Summons:
         return Arrangement([WantedRule(rule) for rule in (*rules, _rule("look", name_logged(LOOKED, number)))])
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
-        """Owe a poll of each page, or note that one was made."""
+        """Add an owed poll of each page, or settle one that was made."""
         due = moment.memory.setdefault("due", {})
         if firing.rule.name == "summons.look":
             page, begun = str(firing.occurrence.params["page"]), firing.occurrence.params["begun"]
@@ -83,12 +87,12 @@ class Summons:
         return NO_DEEDS
 
     async def finish(self, moment: Moment) -> Deeds:
-        """Owe nothing any more."""
+        """Drop all owed polls."""
         moment.memory.clear()
         return NO_DEEDS
 
     def note_memory(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
-        """Let the planner make the polls that are owed."""
+        """Pass the owed polls to the planner."""
         self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
 
 
@@ -111,5 +115,5 @@ def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline
 
 
 def _pages(connection: Connection, sentinel_id: int) -> list[int]:
-    """Return the pages of a sentinel, each once."""
+    """Return the distinct pages of a sentinel."""
     return sorted({sub.page_id for sub in subscriptions.listing(connection, sentinel_id=sentinel_id)})

@@ -1,9 +1,10 @@
-"""Rules: the engine of events follows the log of events, and what comes of it is committed (sentinels §3.4).
+"""Rules: the event engine follows the event log, and its results are committed (sentinels §3.4).
 
-Each step reads the events that were committed since the last, in their order, and lets each occur; then the clocks that are due by now
-go off. What the behaviours answer and the new state of a sentinel's rules are one unit. A crash loses nothing: at the next start the
-state is as it was committed, and the events after it are heard again. A sentinel's rules come with the event of its start and go with that of
-its end; one whose behaviours need no rules has none.
+Each step reads the events committed since the last one, in order, and raises each in the engine;
+then the due clocks fire. The behaviours' deeds and the new state of a sentinel's rules are one
+unit. A crash loses nothing: the next start restores the committed state and replays the events
+after it. A sentinel's rules are created by its start event and removed by its end event; one
+without behaviours has none.
 """
 
 from __future__ import annotations
@@ -50,20 +51,24 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings.service.rules.follow")
 NAME = "rules"
-"""of the rows of `rule_state` that hold the rules of a sentinel"""
+"""name of the `rule_state` rows with the rules of a sentinel"""
 FINISHED = "rules.finished"
-"""of the rows that say, until the log is followed for good to beyond a sentinel's end, that its rules have done all they had to"""
+"""name of the rows that say that an ended sentinel's rules are finished, stored until the log is
+read safely beyond its end
+"""
 MISSED = MINUTE
-"""when nobody stepped for so long, a clock that ticks owes the newest of its ticks only (sentinels §2.3)"""
+"""after a pause this long, a ticking clock fires only for the newest tick (sentinels §2.3)"""
 REMEMBER_EVERY = 1_000
-"""how many events at most are read in vain after a crash"""
+"""most events read again in vain after a crash"""
 _NOBODY_HEARS = ""
-"""what occurs only to set the engine's time, so that what is due at that very instant comes after the event of it"""
+"""an occurrence without listeners that only advances the engine's time, so that what is due at that
+instant follows its event
+"""
 _BEGINS = frozenset({EventType.SENTINEL_CREATED, EventType.SENTINEL_ENABLED, EventType.SENTINEL_ALTERED})
 
 
 class RuleFollower:
-    """The rules of all sentinels. `follow` is called at each step, `note` with each unit that was committed."""
+    """The rules of all sentinels. Call `follow` at each step, `note` with each committed unit."""
 
     def __init__(
         self, store: Store, watchlist: Watchlist, committer: Committer, behaviours: Iterable[Behaviour], *, epoch: int
@@ -78,11 +83,11 @@ class RuleFollower:
         self._groups: dict[int, RuleGroup] = {}
         self._upto = self._remembered = 0
         self._at_event = 0
-        """the last event that was heard, while events are heard"""
+        """the event being processed"""
         self._passed = 0
-        """how many events were committed since the log was read"""
+        """number of events committed since the log was read"""
         self._now: Instant = 0
-        """when it is: what the log says of later instants a clock that was ahead has written"""
+        """the present; later instants in the log were written by a clock that was ahead"""
         self._is_woken = True
         self._is_loaded = False
 
@@ -92,28 +97,33 @@ class RuleFollower:
         return self._engine.sizes
 
     def memory(self, sentinel_id: int, behaviour: str) -> Mapping[str, Any]:
-        """Return what a behaviour remembers of a sentinel, nothing if it has no rules."""
+        """Return what a behaviour stores of a sentinel, empty without rules."""
         group = self._groups.get(sentinel_id)
         return {} if group is None else group.memory.get(behaviour, {})
 
     def next_due(self, now: Instant) -> Instant | None:
-        """Return when `follow` has something to do: now if events wait, else when the next clock goes off; None: it has nothing."""
+        """Return when `follow` has work: now if events wait, else when the next clock fires; None:
+        no work.
+        """
         return now if self._is_woken else self._engine.next_due()
 
     def wake(self) -> None:
-        """Hear that another process may have written events."""
+        """Signal that another process may have written events."""
         self._is_woken = True
 
     def note(self, unit: Unit) -> None:
-        """Hear of a unit that was committed: its events are followed at the next step if rules may hear of them."""
+        """Record a committed unit: its events are processed at the next step if rules may
+        use them.
+        """
         self._passed += len(unit.events)
         matters = bool(unit.sentinels) or any(map(self._may_matter, unit.events)) or self._passed > REMEMBER_EVERY
         self._is_woken = self._is_woken or matters
 
     async def start(self, now: Instant, *, owed: Collection[int] = ()) -> None:
-        """Read the rules of all sentinels as they were committed, and hear what has happened since.
+        """Load the committed rules of all sentinels, and process the events since.
 
-        `owed` are sentinels, ended ones too, whose behaviours have something to take over from an earlier version of Tidings.
+        `owed` are sentinels, including ended ones, whose behaviours take something over from an
+        earlier version of Tidings.
         """
         self._upto = self._remembered = await self._store.read(rules.get_followed)
         stored = await self._store.read(rules.listing, NAME)
@@ -124,7 +134,7 @@ class RuleFollower:
             state = at_latest(known, now)
             group = self._groups[sentinel_id] = RuleGroup.from_json(sentinel_id, state)
             group.is_touched = state is not known
-            # one that is behind the others hears its events at their time
+            # a rule group that is behind processes its events at their time
             self._put_back(group, {**state["engine"], "now": base})
             self._settle(group)
         for sentinel_id, state in await self._store.read(rules.listing, FINISHED):
@@ -140,7 +150,7 @@ class RuleFollower:
         await self.follow(now)
 
     async def follow(self, now: Instant) -> None:
-        """Hear what has happened, let the clocks go off that are due by now, and commit what comes of it."""
+        """Process new events, fire the clocks that are due, and commit the results."""
         if not self._is_loaded:
             await self.start(now)
             return
@@ -155,7 +165,7 @@ class RuleFollower:
                 await self._advance(now)
                 await self._commit(now)
         except BaseException:
-            self._is_loaded = False  # what is in memory may not be what is stored: it is read anew
+            self._is_loaded = False  # memory may differ from storage: load it again
             raise
         if self._upto - self._remembered > REMEMBER_EVERY or any(group.is_finished for group in self._groups.values()):
             await self.remember()
@@ -166,8 +176,6 @@ class RuleFollower:
             await self._store.write(rules.follow, self._upto, forget=FINISHED)
             self._remembered = self._upto
             self._groups = {number: group for number, group in self._groups.items() if not group.is_finished}
-
-    # -- events --------------------------------------------------------------------------------------------------------------------
 
     def _may_matter(self, event: Event) -> bool:
         return event.type in LIFE_EVENTS or (
@@ -181,7 +189,7 @@ class RuleFollower:
 
     async def _hear(self, event: EventRow) -> None:
         if event.sentinel_id in self._watchlist.unread:
-            return  # what it wants to hear is not known any more; its owner is notified of that
+            return  # its wanted events are unknown; its owner is notified
         if event.type in LIFE_EVENTS and event.sentinel_id is not None:
             await self._live(event, event.sentinel_id)
         if event.type not in self._hears:
@@ -202,7 +210,7 @@ class RuleFollower:
                 await self._occur(event, sentinel_id)
 
     async def _hear_happening(self, event: EventRow) -> None:
-        """Let an event of other origin occur to the rules of each sentinel that wait for it."""
+        """Raise an external event for the rules of each sentinel that waits for it."""
         name = event.data["event"]
         for sentinel_id, group in sorted(self._groups.items()):
             occurs = happening(name, sentinel_id).name
@@ -220,14 +228,16 @@ class RuleFollower:
             await self._act(self._engine.push(Occurrence.at(name, self._engine.now, told)))
 
     def _listeners(self, event: EventRow) -> list[int]:
-        """Return the sentinels that an event is about: its own, or all that watch its page."""
+        """Return the sentinels that an event concerns: its own, or all that watch its page."""
         if event.sentinel_id is not None:
             return [event.sentinel_id]
         page = self._watchlist.pages.get(event.page_id) if event.page_id is not None else None
         return [] if page is None else sorted({sub.row.sentinel_id for sub in page.subscriptions.values()})
 
     async def _reach(self, event: EventRow, group: RuleGroup) -> None:
-        """Let time pass to an event: what was due before it comes first, and knows of what was heard before it only."""
+        """Advance a group's time to an event: earlier due clocks fire first, and see only earlier
+        events.
+        """
         at = max(min(event.at, self._now), group.now, self._engine.now)
         self._at_event = event.seq - 1
         await self._advance(at - 1)
@@ -235,7 +245,9 @@ class RuleFollower:
         self._engine.push(Occurrence.at(_NOBODY_HEARS, at))
 
     async def _live(self, event: EventRow, sentinel_id: int) -> None:
-        """Let the rules of a sentinel come with its start, follow it when it is altered or paused, and go with its end."""
+        """Create a sentinel's rules at its start, update them on alterations and pauses, remove
+        them at its end.
+        """
         group = self._groups.get(sentinel_id)
         if group is not None and event.seq <= group.upto:
             return
@@ -262,13 +274,15 @@ class RuleFollower:
                 await self._arrange(group, held)
 
     def _pause(self, group: RuleGroup) -> None:
-        """Let nothing that waits for a sentinel go on until it is enabled again."""
+        """Stop everything that waits for a sentinel until it is enabled again."""
         group.pause = Pause(self._engine.now, self._engine.dump(group.name))
         self._engine.remove_group(group.name)
         group.is_touched = True
 
     async def _resume(self, group: RuleGroup, held: WatchedSentinel) -> None:
-        """Let a sentinel's rules go on where they stood, as it is now, and hear what came of polls that were under way at the pause."""
+        """Resume a sentinel's rules, updated to its present text, and process the results of polls
+        that ran at the pause.
+        """
         dumps, pause = group.resume(self._engine.now)
         for dump in dumps:
             self._put_back(group, {**dump, "now": self._engine.now})
@@ -286,7 +300,7 @@ class RuleFollower:
             log.warning("the rules of the sentinel %s are of another Tidings and made anew: %s", number, error)
 
     async def _hear_late(self, event: EventRow, sentinel_id: int) -> None:
-        """Hear of something that a sentinel's last poll brought after its end: it is told with what there was."""
+        """Process what a sentinel's last poll found after its end, and report it."""
         if sentinel_id in self._watchlist.sentinels:
             return
         held = await self._load(sentinel_id)
@@ -303,7 +317,9 @@ class RuleFollower:
         await self._finish(group)
 
     async def _mend(self, held: WatchedSentinel, *, is_owed: bool = False) -> None:
-        """Bring the rules of a sentinel in line with what behaviours want of it now: another Tidings may have wanted something else."""
+        """Update the rules of a sentinel to what its behaviours want now: another version of
+        Tidings may have wanted something else.
+        """
         group = self._groups.get(held.row.id)
         if group is None and held.row.started_at is not None and (is_owed or self._concerns(held)):
             memory: dict[str, dict[str, Any]] = {name: {} for name in self._behaviours} if is_owed else {}
@@ -316,15 +332,15 @@ class RuleFollower:
                 await self._finish(group)
 
     async def _advance(self, until: Instant) -> None:
-        """Let the clocks go off that are due, instant by instant, so that each deed is done before the next is due."""
+        """Fire the due clocks instant by instant, so that each deed is done before the next
+        is due.
+        """
         engine = self._engine
         if (due := engine.next_due()) is not None and until - due > MISSED:
             engine.catch_up(until)
         while (due := engine.next_due()) is not None and due <= until:
             await self._act(engine.advance(due))
         engine.advance(until)
-
-    # -- behaviours ----------------------------------------------------------------------------------------------------------------
 
     def _concerns(self, held: WatchedSentinel) -> bool:
         return any(behaviour.concerns(held) for behaviour in self._behaviours.values())
@@ -337,7 +353,7 @@ class RuleFollower:
         return Moment(held, memory, self._engine.now, self._at_event, group.pauses, resumed)
 
     async def _act(self, outcome: EngineOutcome) -> None:
-        """Let the behaviours answer the rules that fired."""
+        """Have the behaviours handle the rules that fired."""
         for problem in outcome.problems:
             log.error("a rule of the sentinel %s failed: %s", problem.rule.group, problem.text)
             group = self._groups[int(problem.rule.group)]
@@ -353,7 +369,7 @@ class RuleFollower:
             deeds = await self._behaviours[name].act(moment, firing)
         except StoreError:
             raise
-        except Exception as error:  # whatever a behaviour does, other sentinels' go on; it is reported
+        except Exception as error:  # a faulty behaviour is reported; other sentinels continue
             log.exception("the rule %s of the sentinel %s failed", firing.rule.name, group.sentinel_id)
             deeds = fault(firing.rule.name, f"{type(error).__name__}: {error}", moment.at, group.sentinel_id)
         self._do(group, deeds)
@@ -369,7 +385,9 @@ class RuleFollower:
             group.is_touched = True
 
     async def _arrange(self, group: RuleGroup, held: WatchedSentinel, *, resumed: Duration = 0) -> None:
-        """Give a sentinel the rules that it needs as it is now; those that are as they were keep what waits in them."""
+        """Update a sentinel's rules to its present text; unchanged rules keep their pending
+        state.
+        """
         before = {rule.name: rule for rule in self._engine.rules(group.name)}
         remembered = deepcopy(group.memory)
         wanted: dict[str, WantedRule] = {}
@@ -393,11 +411,11 @@ class RuleFollower:
                 await self._act(self._engine.push(occurrence))
         await self._raise(raised)
         group.is_touched = group.is_touched or group.memory != remembered
-        if not self._concerns(held):  # altered so that it needs no rules any more
+        if not self._concerns(held):  # altered so that it needs no rules
             self._dissolve(group)
 
     async def _finish(self, group: RuleGroup) -> None:
-        """Let the behaviours do what is left; the group's row goes with it."""
+        """Have the behaviours finish, and remove the group's row."""
         for name in group.memory:
             self._do(group, await self._behaviours[name].finish(await self._moment(group, name)))
         self._dissolve(group)
@@ -412,15 +430,13 @@ class RuleFollower:
                 is_idle = group.is_finished or (group.pause is not None and f"{name}." != BY_THE_WALL)
                 behaviour.note_memory(group.sentinel_id, None if is_idle else group.memory[name])
 
-    # -- the state -----------------------------------------------------------------------------------------------------------------
-
     def _new_engine(self) -> Engine:
         behaviours = self._behaviours.values()
         conditions = {name: meaning for b in behaviours for name, meaning in b.conditions.items()}
         return Engine(conditions, {name: meaning for b in behaviours for name, meaning in b.actions.items()})
 
     async def _commit(self, now: Instant) -> None:
-        """Write, for each sentinel that something came of, the deeds and the state that has done them."""
+        """Write, for each sentinel with results, the deeds together with the new state."""
         changed = self._engine.take_changed()
         groups = [group for group in self._groups.values() if group.is_touched or group.name in changed]
         for group in groups:
@@ -443,13 +459,15 @@ class RuleFollower:
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise
-            # The store has recorded it as a problem; without these deeds the rest goes on.
+            # The store has recorded it as a problem; the rest continues without these deeds.
             log.error("what the rules of the sentinel %s did was refused: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
             await self._committer.write(unit)
 
 
 def _miss(event: EventRow, group: RuleGroup) -> None:
-    """Note what a sentinel that is disabled hears when it goes on: what is its own; pages that others watch are none of its business."""
+    """Store what a disabled sentinel is to process when it resumes: its own events; others' events
+    of its pages are not.
+    """
     if event.sentinel_id == group.sentinel_id and group.pause is not None:
         group.pause.missed.append(event.seq)
         group.is_touched = True
@@ -460,5 +478,7 @@ def _number(connection: Connection, numbers: Collection[int]) -> list[EventRow]:
 
 
 def _list_events(connection: Connection, after: int, types: Iterable[str]) -> tuple[list[EventRow], int]:
-    """Return the events of these types above a number, and the number of the newest event of all."""
+    """Return the events of these types above a number, and the number of the newest event
+    of all.
+    """
     return events.listing(connection, after=after, types=frozenset(types)), events.last_seq(connection)

@@ -1,4 +1,6 @@
-"""Reports: one change that is told of several pages, made of the changes that were found on each (sentinels §4.5, 001 §2.1)."""
+"""Reports: one change for several pages, made of the changes found on each (sentinels §4.5, 001
+§2.1).
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointReport:
-    """What is to be told: the changes it rests on by id, what other pages showed, how it ended, and `cause`, which tells reports of one
-    sentinel apart that rest on the same changes.
+    """A joint report: the ids of its changes, what other pages showed, how it ended, and `cause`,
+    which distinguishes a sentinel's reports of the same changes.
     """
 
     changes: Sequence[str]
@@ -43,14 +45,16 @@ class JointReport:
 
 
 class Reporter:
-    """Makes reports. `instance` makes ids that no other installation makes."""
+    """Builds reports. `instance` makes ids unique across installations."""
 
     def __init__(self, store: Store, instance: DatabaseInstance) -> None:
         self._store = store
         self._instance = instance
 
     async def deeds(self, held: WatchedSentinel, report: JointReport, *, at: Instant) -> Deeds:
-        """Return the change, its event and the messages that are written with it; nothing if what it rests on is gone."""
+        """Return the change, its event and the messages written with it; empty if its changes no
+        longer exist.
+        """
         found, subs = await self._store.read(_evidence, held.row.id, report.changes)
         if not found:
             return NO_DEEDS
@@ -103,7 +107,9 @@ class Reporter:
 def _evidence(
     connection: Connection, sentinel_id: int, ids: Sequence[str]
 ) -> tuple[list[StoredChange], dict[int, SubscriptionRow]]:
-    """Return the changes of these ids, the latest last, and the sentinel's subscriptions by id."""
+    """Return the changes with these ids, the latest last, and the sentinel's subscriptions
+    by id.
+    """
     found = [stored for i in dict.fromkeys(ids) if (stored := changes.get(connection, i)) is not None]
     found.sort(key=lambda stored: (stored.row.polled_at, stored.event_seq or 0))
     subs = {sub.id: sub for sub in subscriptions.listing(connection, sentinel_id=sentinel_id)}
@@ -111,7 +117,7 @@ def _evidence(
 
 
 def list_named_pages(connection: Connection, sentinel_id: int) -> dict[str, list[tuple[int, str]]]:
-    """Return (id, address as it was given) of a sentinel's pages by their names there."""
+    """Return (id, address as given) of a sentinel's pages by their names in it."""
     found: dict[str, list[tuple[int, str]]] = {}
     for sub in subscriptions.listing(connection, sentinel_id=sentinel_id):
         found.setdefault(sub.label, []).append((sub.page_id, pages.identity(connection, sub.page_id).given))
@@ -136,7 +142,7 @@ def _part(stored: StoredChange, name: str) -> PagePart:
 
 
 def _texts(found: Iterable[ChangeSet]) -> ChangeSet:
-    """Return the texts and counts of all; the tokens of different pages have no numbers in common."""
+    """Return the texts and counts of all; token numbers of different pages are unrelated."""
     all_ = tuple(found)
     return ChangeSet(
         kinds=tuple(dict.fromkeys(kind for one in all_ for kind in one.kinds)),

@@ -1,4 +1,4 @@
-"""A sentinel's group of rules: what is known of it beside the engine's state, and what becomes of the deeds that it brings."""
+"""A sentinel's group of rules: its data beside the engine's state, and its deeds."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 
 
 BY_THE_WALL = "telling."
-"""What begins the names of rules whose windows and clocks go by the calendar: a pause of their sentinel stops them and shifts nothing."""
+"""Prefix of rules whose windows and clocks follow the calendar: a pause of their sentinel stops but
+does not shift them.
+"""
 MOST_PAUSES = 32
-"""Pauses that are remembered; windows reach no further back."""
+"""Most pauses stored; windows reach no further back."""
 
 
 @dataclass(slots=True)
 class Pause:
-    """A sentinel is disabled, `since` then: its rules as they were (a dump of the engine, None if it had none), and the numbers of its own
-    events meanwhile, which a poll that was under way brought.
+    """A pause of a sentinel from `since`: its rules before (a dump of the engine, None if it had
+    none), and the numbers of its own events meanwhile, from polls that were running.
     """
 
     since: Instant
@@ -39,9 +41,11 @@ class Pause:
 
 @dataclass(slots=True)
 class RuleGroup:
-    """The rules of one sentinel: what its behaviours remember, the last event and instant that its stored state knows of.
+    """The rules of one sentinel: its behaviours' memory, the last event and instant in its stored
+    state.
 
-    `pause` is set while it is disabled: its rules are not in the engine then. `pauses` are those that are over, the latest last.
+    `pause` is set while it is disabled: its rules are then not in the engine. `pauses` are past
+    ones, the latest last.
     """
 
     sentinel_id: int
@@ -56,26 +60,27 @@ class RuleGroup:
 
     @classmethod
     def from_json(cls, sentinel_id: int, state: Mapping[str, Any]) -> RuleGroup:
-        """Return the group as `to_json` wrote it."""
+        """Return the group from `to_json`'s output."""
         pause = Pause(**state["pause"]) if state.get("pause") else None
         pauses = [(begun, ended) for begun, ended in state.get("pauses", ())]
         now = state["engine"]["now"]
         return cls(sentinel_id, state["upto"], now, state["memory"], pause=pause, pauses=pauses)
 
     def to_json(self, dump: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is stored of the group: plain JSON, the engine's `dump` of its rules in it."""
+        """Return the group to store, as plain JSON including the engine's `dump` of its rules."""
         state = {"upto": self.upto, "engine": dump, "memory": self.memory}
         if self.pause is not None:
             state["pause"] = {"since": self.pause.since, "rules": self.pause.rules, "missed": self.pause.missed}
         return state | ({"pauses": self.pauses} if self.pauses else {})
 
     def resume(self, at: Instant) -> tuple[list[dict[str, Any]], Pause]:
-        """End the pause; return the dumps of the rules to put back, and what the pause was.
+        """End the pause; return the dumps of the rules to restore, and the pause.
 
-        What goes by the calendar is owed as it was, its ticks made anew by who wants them; all else has as much time left as it had.
+        Calendar rules are due as before, with new ticks from their owners; all others have as much
+        time left as they had.
         """
         pause = self.pause
-        assert pause is not None  # noqa: S101 - who asks has seen it
+        assert pause is not None  # noqa: S101 - the caller checks it
         self.pause = None
         self.pauses = [*self.pauses, (pause.since, at)][-MOST_PAUSES:]
         if pause.rules is None:
@@ -94,15 +99,16 @@ class RuleGroup:
 
 
 def _prune(dump: dict[str, Any]) -> dict[str, Any]:
-    """Return a dump without the states that none of its rules has."""
+    """Return a dump without states that none of its rules has."""
     numbers = {str(number) for rule in dump["rules"] for number in rule["nodes"]}
     return {**dump, "states": {number: state for number, state in dump["states"].items() if number in numbers}}
 
 
 def at_latest(state: Mapping[str, Any], now: Instant) -> Mapping[str, Any]:
-    """Return the stored state of a group as it would be had nothing occurred after `now`, as a clock that was ahead has said; itself if nothing has.
+    """Return the stored state of a group without anything after `now`, which a clock that was ahead
+    has written; unchanged if there is none.
 
-    Clocks that go by the calendar are made anew by who wants them.
+    Calendar clocks are created again by their owners.
     """
     ahead = state["engine"]["now"] - now
     if ahead <= 0:
@@ -129,24 +135,26 @@ def _is_periodic(rule: Mapping[str, Any]) -> bool:
 
 
 def has_started(event: EventRow, held: WatchedSentinel) -> bool:
-    """Say whether a sentinel's life has begun by an event; one that was never enabled has nothing to tell."""
+    """Return whether a sentinel has started before an event; one that was never enabled has nothing
+    to report.
+    """
     has_begun = event.type == EventType.SENTINEL_ALTERED and held.row.started_at is not None
     return has_begun or event.type == EventType.SENTINEL_ENABLED or event.data.get("state") == "enabled"
 
 
 def is_same(wanted: Rule, rule: Rule) -> bool:
-    """Say whether a rule is still what is wanted: its `data` says all that matters."""
+    """Return whether a rule still equals the wanted one, by its `data`."""
     return dict(wanted.data) == dict(rule.data)
 
 
 def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Deeds:
-    """Return what is written of a rule or a behaviour that failed.
+    """Return the deeds that record a failed rule or behaviour.
 
     Args:
         rule: The name of the rule or behaviour.
-        text: What went wrong.
+        text: The error.
         at: When (µs).
-        sentinel_id: Whose it is.
+        sentinel_id: Its sentinel.
     """
     return Deeds(
         events=(Event(type=EventType.PROBLEM_RULE, at=at, sentinel_id=sentinel_id, data={"rule": rule, "error": text}),)
@@ -154,7 +162,9 @@ def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Deeds:
 
 
 def with_deeds(unit: Unit, deeds: Sequence[Deeds]) -> Unit:
-    """Return a unit with deeds in their order; their deliveries name the places that their events have in it."""
+    """Return a unit with deeds in order; their deliveries refer to their events' positions
+    in it.
+    """
     for part in deeds:
         shift = len(unit.events)
         unit = replace(

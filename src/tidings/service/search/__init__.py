@@ -1,3 +1,3 @@
-"""Search over what is stored: the index follows the versions, and answers those who ask with what
-they may see.
+"""Search over stored versions: the index follows the versions and answers queries with what the
+user may see.
 """

@@ -1,8 +1,8 @@
-"""What refreshes improve for those who search, measured while the index is kept (002 §5).
+"""Measure what refreshes of the index improve for searches (002 §5).
 
-The workload is the log of searches, taken apart into single terms. Of each term it is known which
-score stands at which rank; a page that says something else moves within that. So a refresh is
-appraised from the terms of its two copies alone, without asking the index.
+The workload is the log of searches, split into single terms. For each term the score at each rank
+is known; a changed page moves within that. So a refresh is appraised from the terms of its two
+copies alone, without querying the index.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 FRESH: Final[Duration] = HOUR
 """How long curves and frequencies are used."""
 MOST_TERMS: Final = 500
-"""Terms that are valued: those that are searched for most."""
+"""Most terms that are valued, the most frequent ones."""
 PRIOR: Final[Duration] = 30 * DAY
-"""How much time the usual gain of all pages counts for at each."""
+"""The weight, in time, of all pages' usual gain in each page's estimate."""
 _WEIGHTS: Final = (find.TITLE, 1.0, find.ADDRESS)
 
 
 @dataclass(frozen=True, slots=True)
 class Appraiser:
-    """Appraises refreshes by the workload as it was at an instant (µs)."""
+    """Appraises refreshes by the workload as of an instant (µs)."""
 
     at: Instant
     frequencies: Mapping[str, float]
@@ -45,15 +45,15 @@ class Appraiser:
     known: Statistics
 
     def __call__(self, old: Sequence[str] | None, new: Sequence[str] | None) -> float:
-        """Return what a refresh improved, from the terms of title, text, address of both copies."""
+        """Return what a refresh improved, from the terms of title, text and address of both
+        copies.
+        """
         if not self.curves:
             return 0.0
         return value_of_refresh(self.scores(old), self.scores(new), self.curves, self.frequencies)
 
     def scores(self, lines: Sequence[str] | None) -> dict[str, float]:
-        """Return the BM25 scores of a copy for the terms that it has, from those of title, text and
-        address.
-        """
+        """Return a copy's BM25 scores for its terms, from title, text and address."""
         counts: dict[str, float] = {}
         length = 0
         for weight, line in zip(_WEIGHTS, lines or (), strict=False):
@@ -66,7 +66,7 @@ class Appraiser:
 
 
 def appraiser(index: SearchIndex, log: SearchLog, *, at: Instant) -> Appraiser:
-    """Return what appraises refreshes by the searches of a log, as of an instant (µs)."""
+    """Return the appraiser for the searches of a log, as of an instant (µs)."""
     found = workload(index, log, at=at)
     kept = [(parse(one.logged.text), one.logged.weight) for one in found.queries if one.is_kept]
     every = single_terms(kept)
@@ -82,8 +82,8 @@ def appraiser(index: SearchIndex, log: SearchLog, *, at: Instant) -> Appraiser:
 
 
 def rates(index: SearchIndex, *, at: Instant) -> Iterator[tuple[int, float, float]]:
-    """Yield each page with what its refreshes improved in all, and a day by the best guess; the
-    best guess first.
+    """Yield each page with the total gain of its refreshes and the estimated gain per day, highest
+    first.
 
     Args:
         index: The index, which measured it.

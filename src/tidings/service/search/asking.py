@@ -1,9 +1,8 @@
-"""Who asks, what they may see of what the index answers, and what of it is shown: results,
-snippets, facets.
+"""Answer search queries: what the user may see, and what is shown: results, snippets, facets.
 
-A page is shown to whoever sees a sentinel that watches it; one that was fetched with a secret or a
-login only to the owner of these, and of the installation's own to those who see all. What is not
-shown is counted nowhere either.
+A page is visible to users who see a sentinel that watches it; one fetched with a secret or a login
+only to the owner of these, and with the installation's own to those who see everything. Invisible
+pages are not counted either.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 RESCORED: Final = 100
-"""Texts of a day in the past that are weighed with those of today, by one measure."""
+"""Texts of a past day that are scored together with present ones, on one scale."""
 TIMES: Final[Mapping[str, int]] = {"today": DAY, "7 days": 7 * DAY, "30 days": 30 * DAY, "365 days": 365 * DAY}
-"""Since when a text is the page's, as it is counted."""
+"""The time facets: since when a page has its text."""
 MOST_FACETS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """What is asked: words, and what narrows them; an empty field narrows nothing.
+    """A query: words and filters; an empty field filters nothing.
 
-    `at` is a date in the past, `changed_since` the earliest instant of the change, both in µs.
-    `viewer` is the owner who asks, None for one who sees all; `reader` whose secret pages are
+    `at` is a past date, `changed_since` the earliest instant of the change, both in µs. `viewer` is
+    the querying owner, None for one who sees everything; `reader` the owner whose secret pages are
     shown.
     """
 
@@ -66,9 +65,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A page that answers, with the version whose text does so and what of it is shown; `rank`
-    counts from 1.
-    """
+    """A matching page, with the matching version and what of it is shown; `rank` counts from 1."""
 
     rank: int
     page: FindablePage
@@ -80,9 +77,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What was found: how much in all, the part that is shown, and how it is spread over sites,
-    times and kinds.
-    """
+    """The answer: the total, the shown part, and counts by site, time and kind."""
 
     query: Query
     count: int
@@ -93,13 +88,13 @@ class SearchAnswer:
 
 
 async def ask(store: Store, index: SearchIndex, wanted: SearchRequest, *, now: Instant) -> SearchAnswer:
-    """Return what the index answers. Raises `UsageError` for a question that asks for nothing.
+    """Return the answer of the index. Raises `UsageError` for an empty query.
 
     Args:
         store: Reads the database.
         index: The index.
-        wanted: What is asked, and who asks.
-        now: What time it is (µs), by which texts are counted as new.
+        wanted: The query and its user.
+        now: The present (µs), for the time facets.
     """
     query = parse(wanted.text)
     given = {**query.filters, **{name: value for name in FILTERS if (value := getattr(wanted, name))}}
@@ -158,9 +153,7 @@ def _show(
 
 
 def _weigh(index: SearchIndex, query: Query, hits: Sequence[Hit]) -> list[Hit]:
-    """Return texts of a day in the past by one measure: those that pages have still, and those they
-    had, were scored apart.
-    """
+    """Return texts of a past day on one scale: present and former texts were scored separately."""
     known = find.statistics(index, query.phrases)
     first, rest = hits[:RESCORED], hits[RESCORED:]
     texts = find.texts(index, [hit.id for hit in first])
@@ -173,19 +166,19 @@ def _weigh(index: SearchIndex, query: Query, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def counts_of(text: FoundText, phrases: Sequence[Phrase]) -> dict[str, float]:
-    """Return how often phrases stand in a text, by the weights of its title and its address."""
+    """Return how often phrases occur in a text, weighted by title and address."""
     fields = ((find.TITLE, text.title), (1.0, text.text), (find.ADDRESS, text.address))
     terms = [(weight, terms_of(field)) for weight, field in fields]
     return {str(phrase): sum(weight * holds(phrase, field) for weight, field in terms) for phrase in phrases}
 
 
 def instant(text: str, zone: str, *, is_end: bool = False) -> Instant:
-    """Return what a date means in a zone. Raises `UsageError` for a text that is none.
+    """Return the instant of a date in a zone. Raises `UsageError` for an invalid text.
 
     Args:
         text: A date, or a date and a time.
         zone: The name of the time zone.
-        is_end: Of a day without a time, its last instant instead of its first.
+        is_end: For a day without a time, return its last instant instead of its first.
     """
     reading, known = read_date(text.strip()), zone_of(zone)
     if reading is None or known is None:
@@ -196,9 +189,9 @@ def instant(text: str, zone: str, *, is_end: bool = False) -> Instant:
 
 
 def record(result: Result) -> dict[str, Any]:
-    """Return a result as a record of JSON.
+    """Return a result as a JSON record.
 
-    It has no score: that would say how many pages of others contain a word.
+    It has no score, which would reveal how many pages of others contain a word.
     """
     hit, text = result.hit, result.text
     return {
@@ -218,7 +211,7 @@ def record(result: Result) -> dict[str, Any]:
 
 
 def _marks(stretches: Sequence[Stretch]) -> list[list[int]]:
-    """Return where in a snippet what was searched for stands: from and up to, in characters."""
+    """Return the matched ranges of a snippet: start and end, in characters."""
     marks, at = [], 0
     for piece, is_hit in stretches:
         if is_hit:

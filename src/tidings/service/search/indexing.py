@@ -1,8 +1,8 @@
-"""The index follows the versions: what was stored since, what was let go of, which pages are gone.
+"""Keep the index current: new versions, deleted ones, removed pages.
 
-It has a connection and a process of its own, and no poll waits for it: it reads what is committed,
-in the order of the versions' numbers, and notes how far it is in the index itself. So a running
-service and `tidings search` may both bring it up to date; of two that add the same, one adds it.
+It has its own connection and process, and no poll waits for it: it reads what is committed, in
+order of version numbers, and stores its position in the index itself. So a running service and
+`tidings search` may both update it; of two that add the same, one does.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings.service.search")
 BATCH: Final = 40
-"""Versions that are added in one transaction of the index."""
+"""Versions added per transaction of the index."""
 EVERY_SECONDS: Final = 2.0
-"""How long after something was written the index hears of it, about."""
+"""Approximate delay from a write to the update of the index."""
 IDLE_SECONDS: Final = 300.0
-"""How long the process that reads pages stays when nothing is added."""
+"""How long the process that parses pages stays alive when idle."""
 AFTER_FAULT_SECONDS: Final = 60.0
 SMALL_BYTES: Final = 64 * 1024 * 1024
-"""An index of so many bytes is written anew within a second."""
+"""An index of this size is rewritten within a second."""
 FORGETS_EVERY: Final[Duration] = HOUR
 
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A version to be added, with the bodies it is made of; none where nothing of it is new."""
+    """A version to be added, with its bodies; none if it has nothing new."""
 
     row: NumberedVersion
     url: str
@@ -57,16 +57,16 @@ class _Version:
 
 
 class Indexer:
-    """Brings the index up to date with what is stored.
+    """Updates the index from what is stored.
 
     Args:
         database: A connection of its own.
         archive: Where the bodies are.
         index: The index.
-        open_runner: Opens what runs jobs on page content.
-        at_once: Versions that are read at the same time.
-        log: What was searched for, by which refreshes are appraised; None: they are not.
-        now: Says what time it is (µs).
+        open_runner: Opens the runner of jobs on page content.
+        at_once: Versions read concurrently.
+        log: The log of searches, to appraise refreshes; None: no appraisal.
+        now: Returns the time (µs).
     """
 
     def __init__(
@@ -95,8 +95,7 @@ class Indexer:
         return await asyncio.to_thread(self._behind)
 
     async def catch_up(self, heard: Callable[[int], None] | None = None) -> int:
-        """Add all that is not in the index yet and remove what is not stored any more; return how
-        many versions were added.
+        """Add all missing versions and remove deleted ones; return the number of versions added.
 
         Raises `StoreError` if the index cannot be written.
         """
@@ -112,11 +111,11 @@ class Indexer:
         return added
 
     async def rebuild(self) -> None:
-        """Empty the index, to be made anew of all that is stored."""
+        """Clear the index and rebuild it from everything stored."""
         await asyncio.to_thread(lambda: self._index.begin(self._database.read(indexed.source), at=self._now()))
 
     async def keep_up(self) -> None:
-        """Follow what is stored until cancelled; a fault is logged, and it is tried again."""
+        """Follow what is stored until cancelled; errors are logged and retried."""
         loop = asyncio.get_running_loop()
         is_new, used_at = True, loop.time()
         while True:
@@ -134,7 +133,7 @@ class Indexer:
             await asyncio.sleep(wait)
 
     async def close(self) -> None:
-        """End the process that reads pages, if it was started."""
+        """End the process that parses pages, if it was started."""
         await self._end_runner()
 
     async def _end_runner(self) -> None:
@@ -142,27 +141,21 @@ class Indexer:
             await self._runner.close()
             self._runner = None
 
-    # -- one round ---------------------------------------------------------------------------------
-
     def _recognise(self) -> None:
-        """Begin anew where the index is of another database, or of one that was put back from a
-        copy.
-        """
+        """Start over if the index belongs to another database, or to one restored from a copy."""
         source = self._database.read(indexed.source)
         if self._index.read_note("source") != source:
             self._index.begin(source, at=self._now())
 
     def _may_forget(self) -> bool:
-        """Say whether both tables of terms are written anew now: at once where that takes a moment,
-        else once an hour.
+        """Return whether to rewrite both term tables now: at once if it is quick, else once an
+        hour.
         """
         last = int(self._index.read_note("forgot_at") or 0)
         return self._index.size() <= SMALL_BYTES or self._now() - last >= FORGETS_EVERY
 
     def _learn(self, log: SearchLog) -> None:
-        """Take what is searched for, and what answers it, as it is now, unless that was done within
-        the hour.
-        """
+        """Update the workload and its answers, at most once an hour."""
         now = self._now()
         if self._appraiser is None or not 0 <= now - self._appraiser.at < FRESH:
             self._appraiser = appraiser(self._index, log, at=now)
@@ -200,9 +193,7 @@ class Indexer:
         return answer.value
 
     def _clean(self) -> None:
-        """Remove the texts of versions that are not stored any more; pages that are gone, or back,
-        are so in the index too.
-        """
+        """Remove the texts of deleted versions; update removed and returned pages in the index."""
         counts, gone = self._database.read(indexed.count_collected), self._database.read(indexed.list_gone)
         known = self._index.read_collected()
         for page_id, collected in counts.items():
@@ -220,8 +211,8 @@ class Indexer:
 
 
 def _bodies(c: Connection, archive: Archive, row: NumberedVersion) -> _Version:
-    """Return a version with what it is made of; without where it has gone meanwhile, is damaged, or
-    nobody watches its page.
+    """Return a version with its bodies; without them if it was deleted meanwhile, is damaged, or
+    its page is not watched.
     """
     identity = pages.identity(c, row.page_id)
     if not row.is_watched or row.is_same:

@@ -1,6 +1,4 @@
-"""The text of a version for the index, read in the process where pages are read: named here, done
-there.
-"""
+"""Extract the text of a version for the index, in the process that parses pages."""
 
 from __future__ import annotations
 
@@ -14,12 +12,12 @@ if TYPE_CHECKING:
     from tidings.detection.job.contract import Body
 
 MOST_CHARACTERS: Final = 1_000_000
-"""Characters of a text that are searched, and of those that are shown."""
+"""Most characters of a text that are searched, and shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """What a version says; of one that cannot be read, its title and text are empty."""
+    """The text of a version; title and text are empty if it cannot be read."""
 
     kind: str
     title: str

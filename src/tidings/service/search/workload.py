@@ -1,7 +1,6 @@
-"""The workload: what people search for here, how much it counts, and how deep results are read (002
-§3, §5.2).
+"""The workload: what users search for, its weight, and how deep results are read (002 §3, §5.2).
 
-It is read from the log of searches; queries that are of no watched page are left out of it.
+Read from the log of searches; queries without a watched page are left out.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
     from tidings.storage.search.log import LoggedQuery, SearchLog
 
 MOST_QUERIES: Final = 2_000
-"""Queries that are weighed, those that count most: each is asked of the index."""
+"""Most queries weighed, those with the most weight: each is run on the index."""
 MOST_TIMES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class WeighedQuery:
-    """A query of the log: the sum of the scores of all pages that answer it, and whether that is
-    above the knee.
+    """A query of the log: the total score of all matching pages, and whether that is above the
+    knee.
     """
 
     logged: LoggedQuery
@@ -39,9 +38,7 @@ class WeighedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """All queries that were weighed, the clicks that were counted, and the exponent of the viewing
-    curve.
-    """
+    """All weighed queries, the counted clicks, and the exponent of the viewing curve."""
 
     queries: Sequence[WeighedQuery]
     clicks: int
@@ -71,9 +68,9 @@ def _score(index: SearchIndex, text: str) -> float:
 
 def rows_of(text: str) -> Iterator[tuple[str, int]]:
     """Yield the queries of a CSV with the columns `query` and `frequency`, or of a list with one
-    query a line.
+    query per line.
 
-    Raises `UsageError` for a line that is neither, with its number.
+    Raises `UsageError` with the line number for a line that is neither.
     """
     lines = text.splitlines()
     has_head = bool(lines) and {"query", "frequency"} <= set(next(csv.reader(lines[:1])))

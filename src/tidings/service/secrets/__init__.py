@@ -1,3 +1,3 @@
-"""Secrets as people handle them: set, listed, dropped, their key changed; what refers to one in a
-text, and the address behind it when a message leaves. How they are encrypted is `storage/secrets`.
+"""Secrets as users manage them: set, list, drop, change the key; references to them in texts, and
+the real address when a message leaves. `storage/secrets` encrypts them.
 """

@@ -42,14 +42,16 @@ if TYPE_CHECKING:
     from tidings.storage.secrets.vault import Vault
 
 KEY: Final = "addresses:key"
-"""The secret with which addresses are named; no statement can say its name."""
+"""The secret that keys the names of addresses; no statement can use its name."""
 _DIGITS: Final = 8
 _WRITTEN_OUT: Final = re.compile(r"^ *(?:Notify by|Errors to) .*://", re.MULTILINE)
-"""A line of a stored text in which an address of a webhook or of Apprise may stand."""
+"""A line of a stored text that may contain an address of a webhook or Apprise service."""
 
 
 class References:
-    """Turns the addresses of statements into references to secrets, inside one writing transaction, in which it keeps the new ones."""
+    """Replaces the addresses of statements by references to secrets, inside one write transaction,
+    in which it stores new ones.
+    """
 
     def __init__(self, c: Connection, vault: Vault, *, at: Instant) -> None:
         self._c = c
@@ -59,7 +61,9 @@ class References:
         self._names: dict[tuple[str, str], str] = {}
 
     def seal(self, statement: Statement) -> Statement:
-        """Return a statement in which no address of a webhook or of Apprise is written out. Raises `SecretError` without the key of names."""
+        """Return a statement without literal addresses of webhooks or Apprise. Raises `SecretError`
+        without the naming key.
+        """
         match statement:
             case Sentinel():
                 return self.sentinel(statement)
@@ -70,32 +74,34 @@ class References:
         return statement
 
     def sentinel(self, sentinel: Sentinel) -> Sentinel:
-        """Return a sentinel as `sealed` does."""
+        """Return a sentinel without literal addresses, as `seal` does."""
         notify = tuple(map(self._clause, sentinel.notify))
         return replace(sentinel, notify=notify, errors=self._channels(sentinel.errors))
 
     def defaults(self, defaults: Defaults) -> Defaults:
-        """Return the defaults of tags as `sealed` does."""
+        """Return the defaults of tags without literal addresses, as `seal` does."""
         return replace(defaults, clauses=self._replace_addresses(defaults.clauses))
 
     def name(self, kind: str, address: str) -> str:
-        """Return the name of the secret that holds an address; it is set if it was not."""
+        """Return the name of the secret that holds an address; set it if it is not."""
         if (found := self._names.get((kind, address))) is not None:
             return found
         digest = hmac.digest(self._naming(), f"{kind}\0{address}".encode(errors="surrogatepass"), hashlib.sha256)
         stem = f"{_stem(kind, address)}-{digest.hex()[:_DIGITS]}"
         name, number = stem, 2
-        while not self._claim(name, address):  # that secret was given another address since
+        while not self._claim(name, address):  # that secret has another address now
             name, number = f"{stem}-{number}", number + 1
         self._names[kind, address] = name
         return name
 
     def _claim(self, name: str, address: str) -> bool:
-        """Set a secret to an address if it is not set; return whether it holds this address then."""
+        """Set a secret to an address if it is not set; return whether it then holds this
+        address.
+        """
         try:
             opened = self._vault.open(self._c, name)
         except SecretError:
-            opened = None  # what does not open any more is set anew, since its value is at hand
+            opened = None  # cannot be decrypted: set again, since the value is known
         if opened is not None:
             return opened.value.reveal() == address
         self._vault.put(self._c, name, Secret(address), kind="address", at=self._at)
@@ -138,16 +144,18 @@ class References:
 
 
 def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
-    """Encrypt the addresses that versions before this one kept plain, and let all that is stored refer to them; return how many there were.
+    """Encrypt the addresses that earlier versions stored as plain text, and replace them by
+    references; return their number.
 
-    Endpoints keep their ids, so that what waits for them still goes out. Raises `SecretError` where nothing can be encrypted.
+    Endpoints keep their ids, so that pending messages are still sent. Raises `SecretError` where
+    nothing can be encrypted.
     """
     plain = [row for row in endpoints.listing(c) if row.kind in SEALED and secret_of(row.address) is None]
     held = {tag: text for tag, text in tag_defaults.listing(c).items() if _WRITTEN_OUT.search(text)}
     if not plain and not held:
         return 0
     if c.dialect == "sqlite":
-        c.execute("PRAGMA secure_delete = ON")  # what stood there must not stay in the file
+        c.execute("PRAGMA secure_delete = ON")  # the plain text must not remain in the file
     references = References(c, vault, at=at)
     for row in plain:
         reference = f"{REFERENCE}{references.name(row.kind, row.address)}"
@@ -164,14 +172,14 @@ def seal_older(c: Connection, vault: Vault, *, at: Instant) -> int:
 
 
 def _forget(c: Connection, kind: str, address: str, reference: str) -> None:
-    """Take an address out of what was noted of attempts to send there."""
+    """Remove an address from the notes on attempts to send there."""
     reason = mask_address(kind, reference)
     endpoints.forget(c, address, reason)
     endpoints.forget_in_events(c, json.dumps(address)[1:-1], json.dumps(reason)[1:-1])
 
 
 def _seal_text(references: References, text: str) -> str:
-    """Return a stored text with references in it; "" for a text that cannot be read: `doctor` reports it."""
+    """Return a stored text with references; "" for an unreadable one, which `doctor` reports."""
     try:
         return printer.to_text(references.seal(parser.recall(text)))
     except (SentinelError, ValueError):
@@ -179,7 +187,7 @@ def _seal_text(references: References, text: str) -> str:
 
 
 def _stem(kind: str, address: str) -> str:
-    """Return what the name of an address begins with: nothing of it but what lists may show."""
+    """Return the beginning of an address's name: only what listings may show."""
     if kind == "apprise":
         stem = address.partition("://")[0].lower()
     else:
@@ -192,9 +200,10 @@ def _stem(kind: str, address: str) -> str:
 
 
 def address_of(c: Connection, vault: Vault, address: str) -> str:
-    """Return where to send to: the stored address of an endpoint, or what the secret holds that it refers to.
+    """Return the address to send to: an endpoint's stored address, or the content of the secret it
+    refers to.
 
-    Raises `SecretError` for a secret that is not set or does not open.
+    Raises `SecretError` for a secret that is not set or cannot be decrypted.
     """
     name = secret_of(address)
     if name is None:
@@ -206,7 +215,9 @@ def address_of(c: Connection, vault: Vault, address: str) -> str:
 
 
 def check_value(kind: str, name: str, address: str) -> None:
-    """Raise `AddressError` for a secret that is named as the receiver of a channel of this kind and holds no address of one; it is not repeated."""
+    """Raise `AddressError` if a secret is not a valid address for a channel of this kind; the value
+    is not repeated.
+    """
     try:
         if kind == "apprise":
             check_service(address)
@@ -223,19 +234,20 @@ def check_value(kind: str, name: str, address: str) -> None:
 
 
 def check_secrets(c: Connection, vault: Vault, channels: Iterable[Channel]) -> None:
-    """Raise `AddressError` for a channel whose secret is set and holds no address that the channel can have."""
+    """Raise `AddressError` for a channel whose secret is set and not a valid address for it."""
     for channel in dict.fromkeys(channel for channel in channels if channel.is_secret):
         try:
             text = address_of(c, vault, channel.endpoint[1])
         except SecretError:
-            continue  # the language has warned that it is not set, `doctor` says that it does not open
+            continue  # reported by the language if unset, by `doctor` if not decryptable
         check_value(channel.kind, channel.address, text)
 
 
 def note_schemes(c: Connection, vault: Vault, *, name: str | None = None) -> None:
-    """Remember of each endpoint of Apprise whose scheme is not known which it has: what fits into a message depends on it.
+    """Store the scheme of each Apprise endpoint without a known one; it limits what fits into a
+    message.
 
-    With the `name` of a secret, do so for the endpoints that refer to it, whatever was known.
+    With the `name` of a secret, update all endpoints that refer to it.
     """
     rows = endpoints.without_scheme(c) if name is None else endpoints.referring(c, name)
     for row in rows:

@@ -39,12 +39,14 @@ if TYPE_CHECKING:
 MOST_BYTES: Final = 65_536
 _NAME = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
 _NAMED = re.compile(r'secret "([A-Za-z_][\w.\-]{0,99})"')
-"""A secret where a stored text names it; in a text in quotes the quotes have a backslash."""
+"""A secret named in a stored text; within quotes its quotes have a backslash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A secret, or one that sentinels name and nobody has set (`set_at` is None). `fault` is why it does not open."""
+    """A secret, or one that sentinels name and that is not set (`set_at` is None). `fault` is why
+    it cannot be decrypted.
+    """
 
     name: str
     kind: SecretKind | str
@@ -53,7 +55,7 @@ class Named:
     fault: str = ""
 
     def record(self) -> dict[str, Any]:
-        """Return it as a record; the value is in none."""
+        """Return it as a record, without the value."""
         return {
             "record": "secret",
             "name": self.name,
@@ -66,22 +68,23 @@ class Named:
 
 
 def check_name(name: str) -> None:
-    """Raise `UsageError` for a name that the language cannot say."""
+    """Raise `UsageError` for a name that the language does not allow."""
     if not _NAME.fullmatch(name):
         message = "that is no name of a secret; take letters, digits, -, _ and dots, a letter first, such as api-token"
         raise UsageError(message)
 
 
 def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = False, at: Instant) -> list[str]:
-    """Encrypt a value under a name; return the sentinels of which a page is polled again for it.
+    """Encrypt a value under a name; return the sentinels of which a page is polled again because of
+    it.
 
-    News that waits for a receiver whose address it is is sent there at once.
-    `jar` says that it is a `cookies.txt`. Cookies of it that cannot be sent are `list_unusable`.
-    Raises `UsageError`, for an address `AddressError`, for a value that cannot be what it is meant for, without repeating it.
+    Messages that wait for this receiver address are sent at once. `list_unusable` returns the
+    cookies of a jar that cannot be sent. Raises `UsageError`, for an address `AddressError`, for an
+    invalid value, without repeating it.
 
     Args:
-        vault: Where secrets are kept.
-        name: What users call it.
+        vault: Where secrets are stored.
+        name: Its name.
         value: The plain value.
         jar: Whether it is a `cookies.txt`.
         at: When it is set (µs).
@@ -119,12 +122,12 @@ def basic(user: str, password: Secret) -> Secret:
 
 
 def list_unusable(value: Secret) -> tuple[str, ...]:
-    """Return what is said of each cookie of a `cookies.txt` that no request can carry."""
+    """Return a message for each cookie of a `cookies.txt` that no request can carry."""
     return cookies.list_unusable(value.reveal())
 
 
 def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:
-    """Return the secrets there are and those that are missing, by name."""
+    """Return the stored secrets and the missing ones, by name."""
     used = users(c, owner_id=owner_id)
     rows = {row.name: row for row in secrets.listing(c, owner_id=owner_id) if row.kind != "session"}
     found = []
@@ -138,9 +141,10 @@ def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:
 
 
 def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
-    """Forget a secret; return the sentinels that are without it now.
+    """Delete a secret; return the sentinels that now lack it.
 
-    Raises `UnknownNameError` if there is none, `UsageError` while a sentinel uses it, unless `force`.
+    Raises `UnknownNameError` if there is none, `UsageError` while a sentinel uses it, unless
+    `force`.
     """
     using = users(c).get(name, ())
     row = secrets.row(c, name)
@@ -161,7 +165,7 @@ def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
 
 
 def users(c: Connection, *, owner_id: int = 1) -> dict[str, tuple[str, ...]]:
-    """Return, by name of a secret, the living sentinels that use it, and the defaults of tags that do."""
+    """Return, by secret name, the living sentinels and defaults of tags that use it."""
     rows = sentinels.listing(c)
     living = {row.id: row.name for row in rows}
     needs = {
@@ -183,7 +187,7 @@ def users(c: Connection, *, owner_id: int = 1) -> dict[str, tuple[str, ...]]:
 
 
 def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
-    """Ask for a poll at the pages in trouble that need this secret: the wait that they are in was for want of it."""
+    """Request a poll of the pages in error that need this secret, ending their back-off."""
     living = {row.id: row.name for row in sentinels.listing(c)}
     ill = [s.page_id for i, s in pages.population(c) if s.kind and name in secret_names(i)]
     requests.ask(c, ill, at)
@@ -191,8 +195,10 @@ def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
 
 
 def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
-    """Yield what `doctor` says: the key file's rights, keys that are left over, each secret that does not open."""
-    rows = [row for row in secrets.listing(c) if row.kind != "session"]  # one that is lost is made anew
+    """Yield the findings: permissions of the key file, unused keys, each secret that cannot be
+    decrypted.
+    """
+    rows = [row for row in secrets.listing(c) if row.kind != "session"]  # a lost session is created again
     path = vault.key_file.path
     try:
         keys = vault.key_file.keys()
@@ -214,7 +220,9 @@ def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
 
 
 def _missing_receivers(c: Connection, known: set[str]) -> list[Finding]:
-    """Return what is said of each receiver that living sentinels notify and whose address is a secret that is not set."""
+    """Return a finding for each receiver of a living sentinel whose address is a secret that is not
+    set.
+    """
     named = {secret_of(row.address) for row in endpoints.listing(c)} - known - {None}
     if not named:
         return []

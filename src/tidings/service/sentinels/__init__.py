@@ -1,4 +1,4 @@
-"""Sentinels are added (`register`), made equal to files (`apply`), altered, and begin and end as
-their steps fall due (`lives`): from a text to rows, all statements or none. Nothing here polls or
-notifies by itself.
+"""Sentinels are added (`register`), synchronized with files (`apply`), altered, and started and
+ended when due (`lives`): from text to rows, all statements or none. Nothing here polls or notifies
+by itself.
 """

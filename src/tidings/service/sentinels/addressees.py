@@ -1,4 +1,4 @@
-"""Addressees: whom statements notify, judged where the statements are read."""
+"""Check the receivers that statements name, when they are parsed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def check_addressees(statement: Statement) -> None:
-    """Raise `AddressError` for a receiver that a statement names and that no message can reach, with the form that it has."""
+    """Raise `AddressError`, with the expected form, for a receiver in a statement that no message
+    can reach.
+    """
     where, channels = addressees(statement)
     for channel in channels:
         try:
@@ -26,7 +28,7 @@ def check_addressees(statement: Statement) -> None:
 
 
 def addressees(statement: Statement) -> tuple[str, tuple[Channel, ...]]:
-    """Return what a statement is called and the channels that it names."""
+    """Return a statement's name and the channels it names."""
     match statement:
         case Sentinel():
             return statement.name, tuple(list_channels(statement))
@@ -41,7 +43,7 @@ def addressees(statement: Statement) -> tuple[str, tuple[Channel, ...]]:
 
 def _check_channel(channel: Channel) -> None:
     if channel.is_secret:
-        return  # what it holds is judged where it can be opened
+        return  # its content is checked where it can be decrypted
     if channel.kind in {"webhook", "url"}:
         address.rebuild(channel.address)
     elif channel.kind == "apprise":

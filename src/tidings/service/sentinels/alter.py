@@ -1,9 +1,8 @@
-"""Altering: a sentinel gets another meaning without losing its place (sentinels §2.2).
+"""Alter a sentinel without resetting its cursors (sentinels §2.2).
 
-Class A (whom to tell, how much it matters) takes effect at once; class B (when to look) ticks anew;
-class C (what is compared, how a page is asked for) compares the reference once more with the new
-meaning at the next poll, which is made as if nothing were known. In no case is anything told for
-the switch itself.
+Class A (receivers, importance) takes effect at once; class B (schedule) restarts the ticks; class C
+(comparison, request) compares the reference once more with the new meaning at the next poll, which
+is unconditional. The switch itself is never reported.
 """
 
 from __future__ import annotations
@@ -29,18 +28,19 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 COMPARED = ("monitor", "window", "select", "exclude", "transform", "compare")
-"""The fields of a sentinel that say what is compared."""
+"""The fields of a sentinel that define its comparison."""
 
 
 def alter(connection: Connection, row: SentinelRow, after: Sentinel, *, text: str, now: Instant) -> SentinelRow:
-    """Give a sentinel another meaning, which `text` says in full, and return its row, as it was if it says that already.
+    """Change the meaning of a sentinel to `after`, written out in `text`, and return its row,
+    unchanged if it means that already.
 
     Raises `AddressError`.
 
     Args:
-        row: The sentinel as it is stored.
-        after: What it means then.
-        text: That meaning in full.
+        row: The stored sentinel.
+        after: Its new meaning.
+        text: That meaning as canonical text.
         now: When it is altered (µs).
     """
     if text == row.text:
@@ -70,7 +70,9 @@ def alter(connection: Connection, row: SentinelRow, after: Sentinel, *, text: st
 
 
 def calendar(sentinel: Sentinel, now: Instant) -> tuple[Instant | None, Instant | None]:
-    """Return when a sentinel starts and ends by the calendar; what hangs on another one is found out when it is asked for (`lifespan`)."""
+    """Return when a sentinel starts and ends by the calendar; what depends on another sentinel is
+    computed on demand (`lifespan`).
+    """
     start = starts_at(sentinel, now, _nobody) if sentinel.start.sentinel is None else None
     return start, ends_at(sentinel, start, _nobody)
 
@@ -80,7 +82,9 @@ def _nobody(name: str) -> None:  # noqa: ARG001 - no sentinel is asked
 
 
 def _life(row: SentinelRow, after: Sentinel, now: Instant) -> tuple[Instant | None, Instant | None]:
-    """Return the life of a sentinel that is altered now: what has started has, and what has not does not start in the past."""
+    """Return the life of a sentinel altered now: a past start stays, and a future one is not moved
+    into the past.
+    """
     start, end = calendar(after, now)
     if row.started_at is not None:
         start = row.start_at if row.start_at is not None else row.started_at
@@ -89,11 +93,12 @@ def _life(row: SentinelRow, after: Sentinel, now: Instant) -> tuple[Instant | No
 
 
 def enable(connection: Connection, row: SentinelRow, *, fresh: bool, find: lifespan.Find, now: Instant) -> None:
-    """Let a sentinel go on after a pause; `fresh`: from a new base, else its next comparison goes across the pause.
+    """Enable a paused sentinel; `fresh`: with a new baseline, else its next comparison spans the
+    pause.
 
     Args:
-        row: The sentinel as it is stored.
-        fresh: Whether it begins with a new baseline.
+        row: The stored sentinel.
+        fresh: Whether it starts with a new baseline.
         find: Finds other sentinels by name.
         now: When it is enabled (µs).
     """
@@ -102,7 +107,7 @@ def enable(connection: Connection, row: SentinelRow, *, fresh: bool, find: lifes
         sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="enabled", at=now))
     elif row.state == "disabled":
         start = lifespan.starts(Life.of(row, sentinel), find)
-        if start is not None and start < now:  # it would have started in the pause: it starts now
+        if start is not None and start < now:  # its start fell into the pause: it starts now
             sentinels.settle(connection, row.id, start_at=now, end_at=row.end_at, at=now)
         sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="created", at=now))
     if fresh and row.state != "ended":
@@ -110,7 +115,9 @@ def enable(connection: Connection, row: SentinelRow, *, fresh: bool, find: lifes
 
 
 def confirm(connection: Connection, row: SentinelRow, *, now: Instant) -> None:
-    """Let the newest version that a sentinel has taken of each page be what it compares with from now on (`Compare first`)."""
+    """Make the newest version that a sentinel has taken of each page its reference from now on
+    (`Compare first`).
+    """
     if meaning(row.text).compare.mode != "first":
         return
     for sub in subscriptions.listing(connection, sentinel_id=row.id):
@@ -121,18 +128,18 @@ def confirm(connection: Connection, row: SentinelRow, *, now: Instant) -> None:
 
 
 def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare, after: Compare) -> None:
-    """Let the versions that a sentinel has kept be those that another Compare clause begins with (sentinels §4.4)."""
+    """Set the stored versions with which an altered Compare clause begins (sentinels §4.4)."""
     for sub in subscriptions.listing(connection, sentinel_id=row.id):
         now = window.switch(before, after, Window(sub.number, sub.taken), sub.seen)
         if now.kept != sub.taken or now.number != sub.number:
             base = (
                 sub.seen if now.number == window.TO_BEGIN else sub.base
-            )  # newer than that of a poll under way, which keeps its hands off then
+            )  # newer than that of a running poll, which then leaves it
             subscriptions.rewrite(connection, sub.id, base=base, taken=now.kept, number=now.number)
 
 
 def sever(connection: Connection, name: str, *, now: Instant) -> None:
-    """Fix what hangs on the sentinel that had a name until it was dropped, before the name means another one."""
+    """Fix the dates that depend on a dropped sentinel, before its name is used again."""
     gone = sentinels.last_holder(connection, name)
     if gone is None:
         return

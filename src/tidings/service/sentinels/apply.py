@@ -1,9 +1,9 @@
-"""Apply: make what is watched equal to files, so that git can be the truth.
+"""Apply: make the watched sentinels equal to files, so that git can be the source of truth.
 
-Each sentinel and event of the files is created, altered or left as it is; nothing is written unless
-all files are right. A sentinel whose pages are others is another one: the old one is dropped (its
-changes stay) and the new one begins with a baseline. `prune` drops what an earlier apply made and
-no file names any more; what `tidings add` made is never dropped here.
+Each sentinel and event of the files is created, altered or left unchanged; nothing is written
+unless all files are valid. A sentinel with other pages is a new one: the old one is dropped (its
+changes stay) and the new one begins with a baseline. `prune` drops what an earlier apply created
+and no file names any more; sentinels of `tidings add` are never dropped here.
 """
 
 from __future__ import annotations
@@ -44,14 +44,16 @@ if TYPE_CHECKING:
 
 Action = Literal["created", "altered", "replaced", "unchanged", "dropped", "left alone"]
 APPLIED = EventType.SENTINEL_APPLIED
-"""The type, in the log, of the note that files are the truth for a sentinel."""
+"""The event type that marks a sentinel as managed by files."""
 EVENT_APPLIED = EventType.EVENT_APPLIED
-"""The same for an event of other origin, which `data` has as `event`."""
+"""The same for an external event, named in `data` as `event`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one sentinel or event; `text` is its canonical text after the step, empty if it is dropped, `before` the one until then."""
+    """What happens to one sentinel or event; `text` is its canonical text afterwards, empty if it
+    is dropped, `before` the one until then.
+    """
 
     name: str
     action: Action
@@ -62,7 +64,7 @@ class Step:
 
     @property
     def difference(self) -> list[str]:
-        """Return the clauses that go, behind `-`, and those that come, behind `+`."""
+        """Return the removed clauses, prefixed with `-`, and the added ones, prefixed with `+`."""
         was, now = (list(map(str.strip, text.splitlines())) for text in (self.before, self.text))
         return [*(f"- {line}" for line in was if line not in now), *(f"+ {line}" for line in now if line not in was)]
 
@@ -84,7 +86,7 @@ class Filed:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What was done, in the order of the files, and what the language warns of in them."""
+    """The steps taken, in the order of the files, and the language's warnings."""
 
     steps: tuple[Step, ...]
     warnings: tuple[Filed, ...]
@@ -93,10 +95,11 @@ class Applied:
 def apply(
     connection: Connection, files: Mapping[str, str], *, settings: Settings, now: Instant, prune: bool = False
 ) -> Applied:
-    """Carry out what the files (name → text) say.
+    """Apply files (name → text).
 
-    Raises `SentinelError` with all problems of all files, `UsageError` where an event is to go that a sentinel waits for; then nothing is
-    written. A caller who wants to know only what would be done takes the transaction back.
+    Raises `SentinelError` with all problems of all files, `UsageError` where an event would be
+    dropped that a sentinel waits for; then nothing is written. For a dry run, roll the transaction
+    back.
 
     Args:
         files: Name and text of each file.
@@ -127,13 +130,15 @@ def apply(
 
 
 def is_of_files(connection: Connection, sentinel_id: int) -> bool:
-    """Return whether an apply made a sentinel."""
+    """Return whether an apply created a sentinel."""
     return events.newest(connection, APPLIED, sentinel_id=sentinel_id) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """What holds for tags: the `Defaults For Tags` of all files, whatever their order, else what holds already."""
+    """The defaults of tags: `Defaults For Tags` of all files, in any order, else the stored
+    ones.
+    """
 
     said: tuple[Defaults, ...]
     held: Mapping[str, Clauses]
@@ -152,7 +157,7 @@ def _defaults(connection: Connection, said: Mapping[str, Sequence[Statement]]) -
 
 @dataclass(frozen=True, slots=True)
 class _FileContents:
-    """What the files want: the sentinels by name, each with its file, and the events."""
+    """The content of the files: the sentinels by name, each with its file, and the events."""
 
     sentinels: Mapping[str, tuple[str, Sentinel]]
     happenings: tuple[CreateEvent, ...]
@@ -217,7 +222,9 @@ def _read_all(
 
 @dataclass(frozen=True, slots=True)
 class _Notes:
-    """What files are the truth for, as the log has it: sentinels by id, events by name with the instant of the note."""
+    """What is managed by files, according to the log: sentinels by id, events by name with the
+    instant of the mark.
+    """
 
     sentinels: set[int]
     happenings: dict[str, Instant]
@@ -231,13 +238,13 @@ class _Notes:
         )
 
     def has_event(self, row: SourceRow) -> bool:
-        """Say whether this event, and not one that had its name before, was made by apply."""
+        """Return whether apply created this event, and not an earlier one of the same name."""
         return row.name in self.happenings and self.happenings[row.name] >= row.created_at
 
 
 @dataclass(frozen=True, slots=True)
 class _ApplyRun:
-    """Lets what there is become what the files say."""
+    """Brings the stored sentinels and events in line with the files."""
 
     connection: Connection
     files: Mapping[str, str]
@@ -248,17 +255,17 @@ class _ApplyRun:
     known: references.References
     wanted: Mapping[str, tuple[str, Sentinel]]
     meant: dict[tuple[str, Instant], Mapping[str, Sentinel]] = field(default_factory=dict)
-    """what files meant at the instants at which sentinels were made"""
+    """parsed files as of the instants at which sentinels were created"""
 
     def settle_event(self, said: CreateEvent) -> Step:
-        """Let an event have the source that a file says; the token of a webhook stays."""
+        """Create or update an event as a file says; the token of a webhook stays."""
         action: Action = outside_events.settle(self.connection, said, settings=self.settings, now=self.now)
         if not self.notes.has_event(sources.find(self.connection, said.name)):
             events.append(self.connection, [Event(type=EVENT_APPLIED, at=self.now, data={"event": said.name})])
         return Step(said.name, action, printer.to_text(said), record="event")
 
     def settle(self, file: str, sentinel: Sentinel) -> Step:
-        """Let a sentinel be as a file says."""
+        """Create, alter or leave a sentinel as a file says."""
         try:
             row = sentinels.find(self.connection, sentinel.name)
         except UnknownNameError:
@@ -279,7 +286,9 @@ class _ApplyRun:
         return Step(row.name, "altered", altered.text, before=row.text)
 
     def prune(self, found: _FileContents) -> Iterator[Step]:
-        """Drop what an earlier apply made and no file names any more: sentinels first, since they may wait for events."""
+        """Drop what an earlier apply created and no file names any more: sentinels first, since
+        they may wait for events.
+        """
         for row in sentinels.listing(self.connection):
             if row.name in found.sentinels:
                 continue
@@ -299,12 +308,16 @@ class _ApplyRun:
                 yield Step(source.name, "left alone", source.text, _NOT_OURS, record="event")
 
     def _as_of(self, file: str, row: SentinelRow) -> str | None:
-        """Return the text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
+        """Return the file's text as of the sentinel's creation, so that `To now + 7 day` does not
+        move at every apply.
+        """
         meant = self._read_as_of(file, row.revised_at).get(row.name)
         return None if meant is None else register.canonical(meant, by_name.lives(self.connection))
 
     def _read_as_of(self, file: str, at: Instant) -> Mapping[str, Sentinel]:
-        """Return the sentinels of a file by name, as it was meant at an instant; a file is read once for all that were made then."""
+        """Return the sentinels of a file by name, with dates as of an instant; cached per
+        instant.
+        """
         if (file, at) not in self.meant:
             existing, own = (
                 register.lookup(self.connection),
@@ -329,7 +342,7 @@ class _ApplyRun:
         return Step(sentinel.name, action, row.text, reason, before=before)
 
     def _note(self, row: SentinelRow) -> None:
-        """Remember that files are the truth for this sentinel."""
+        """Mark a sentinel as managed by files."""
         if row.id not in self.notes.sentinels:
             events.append(self.connection, [Event(type=APPLIED, at=self.now, sentinel_id=row.id)])
 
@@ -339,5 +352,5 @@ _NOT_OURS = "it was not made by apply; `tidings drop` drops it"
 
 
 def _pages_of(sentinel: Sentinel) -> list[tuple[str, str]]:
-    """Return the pages of a sentinel, however they are asked for: in another way they are still its pages."""
+    """Return the pages of a sentinel, regardless of how they are requested."""
     return sorted((address.identify(page.url).key, page.name or "") for page in sentinel.pages)

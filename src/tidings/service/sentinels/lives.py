@@ -1,6 +1,4 @@
-"""Lives: the steps in sentinels' lives are written as they fall due, in their order (sentinels §2,
-§2.3).
-"""
+"""Write the lifecycle steps of sentinels when they fall due, in order (sentinels §2, §2.3)."""
 
 from __future__ import annotations
 
@@ -22,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class Lives:
-    """Steps on the sentinels of one poller. `next_at` is when the next step is due (None: never by time alone)."""
+    """Applies lifecycle steps to one poller's sentinels. `next_at` is when the next step is due
+    (None: never by time alone).
+    """
 
     def __init__(
         self, store: Store, watchlist: Watchlist, planner: Planner, committer: Committer, *, epoch: int
@@ -33,18 +33,20 @@ class Lives:
         self._committer = committer
         self._epoch = epoch
         self._noted: list[SentinelMove] = []
-        """steps that polls have taken"""
+        """steps taken by polls"""
         self._reported: set[int] = set()
-        """sentinels that live `To first change` and had one in a unit that did not end them: a report across pages"""
+        """sentinels with `To first change` whose change came in a unit that did not end them: a
+        report across pages
+        """
         self._is_new = True
         self.next_at: Instant | None = 0
 
     def wake(self) -> None:
-        """Hear that another process may have made, altered or moved a sentinel."""
+        """Signal that another process may have created, altered or moved a sentinel."""
         self.next_at = 0
 
     def note(self, unit: Unit) -> None:
-        """Hear of a unit that was committed: a poll may have ended a sentinel (`To first change`)."""
+        """Record a committed unit: a poll may have ended a sentinel (`To first change`)."""
         if unit.sentinels and unit.changes:
             self._noted += unit.sentinels
             self.wake()
@@ -82,7 +84,9 @@ class Lives:
         }
 
     async def _list_notified(self) -> set[int]:
-        """Return which of those that end with their first report had it before the service stopped."""
+        """Return which of the sentinels that end with their first report had it before the service
+        stopped.
+        """
         found = set()
         for sentinel_id in self._ending_with_a_report(self._watchlist.sentinels):
             row = self._watchlist.sentinels[sentinel_id].row
@@ -91,7 +95,9 @@ class Lives:
         return found
 
     async def _write(self, moves: Sequence[SentinelMove]) -> None:
-        """Write steps in their order; the store takes many in one transaction. After a crash those that are left are worked out again."""
+        """Write steps in order; the store batches them in one transaction. After a crash the
+        remaining ones are computed again.
+        """
         if not moves:
             return
         held = self._watchlist.sentinels
@@ -101,7 +107,7 @@ class Lives:
 
     async def _reload(self, moves: Sequence[SentinelMove]) -> None:
         concerned = [i for move in moves for i in (move.sentinel_id, *(other for other, _ in move.revisions))]
-        if concerned:  # what a step rested on may be what made it none
+        if concerned:  # the cause of a step may have cancelled it
             self._planner.touch(await self._watchlist.reload(concerned))
         if any(move.state == "ended" for move in moves):
             self._watchlist.forget()

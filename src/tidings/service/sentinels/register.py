@@ -1,7 +1,7 @@
-"""Register: from the text of sentinels to rows in the database.
+"""Register sentinels: from text to database rows.
 
-All statements of a text are read and judged before the first is written, and they are written in
-one transaction: nothing half done.
+All statements of a text are parsed and checked before the first is written, and written in one
+transaction.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What became of a text: the sentinels made, the commands done, warnings, the sentinels altered and those that said the same before, the
-    defaults that hold now, and the events of other origin that there are now, or are no more.
+    """The result of a text: sentinels created, commands executed, warnings, sentinels altered and
+    unchanged, the defaults set, and the external events created or dropped.
     """
 
     made: tuple[SentinelRow, ...]
@@ -75,36 +75,38 @@ class Registered:
 
     @property
     def is_something(self) -> bool:
-        """Say whether the text held a statement."""
+        """Return whether the text contained a statement."""
         return any(
             (self.made, self.commanded, self.altered, self.defaults, self.events, self.events_dropped, self.unaltered)
         )
 
 
 def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registered:
-    """Read statements of the language and carry them out, all or none; the name of the `file` says in which form they are.
+    """Parse and execute statements of the language, all or none; the name of the `file` determines
+    their format.
 
-    Raises `SentinelError` with every problem found, `AddressError` for a URL that cannot be watched.
+    Raises `SentinelError` with every problem found, `AddressError` for a URL that cannot be
+    watched.
 
     Args:
         database: Where they are stored.
         text: The statements.
         settings: The settings in use.
         now: When they are registered (µs).
-        file: The name of the file, whose ending says the form; empty for the sentence form.
+        file: The file name, whose extension determines the format; empty for the sentence form.
     """
     return database.write(carry_out, text, settings, now, file)
 
 
 def carry_out(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
-    """Do what `register` does inside a transaction that the caller began.
+    """Do what `register` does, inside the caller's transaction.
 
     Args:
         connection: The transaction.
         text: The statements.
         settings: The settings in use.
         now: When they are registered (µs).
-        file: The name of the file, whose ending says the form; empty for the sentence form.
+        file: The file name, whose extension determines the format; empty for the sentence form.
     """
     vault = Vault(settings.data)
     references.seal_older(connection, vault, at=now)
@@ -161,9 +163,11 @@ def carry_out(connection: Connection, text: str, settings: Settings, now: Instan
 def refer(
     connection: Connection, vault: Vault, statements: Iterable[Statement], *, now: Instant
 ) -> tuple[Statement, ...]:
-    """Return statements that can be stored: the addresses that they write out are secrets, to which they refer (0049).
+    """Return the statements to store: literal addresses are replaced by references to secrets
+    (0049).
 
-    Raises `AddressError` for a secret that holds no address where one is named, `SecretError` where nothing can be encrypted.
+    Raises `AddressError` for a secret without an address where one is required, `SecretError` where
+    nothing can be encrypted.
     """
     known = references.References(connection, vault, at=now)
     referring = tuple(map(known.seal, statements))
@@ -182,7 +186,7 @@ def check_pages(sentinel: Sentinel, settings: Settings) -> None:
 
 
 def check_commands(sentinels: Iterable[Sentinel], settings: Settings) -> None:
-    """Raise `AddressError` if a sentinel watches a command where none may run."""
+    """Raise `AddressError` if a sentinel watches a command where commands are not allowed."""
     if any(asking.is_command(page.url) for sentinel in sentinels for page in sentinel.pages):
         command_pages.check(settings.fetch)
 
@@ -200,14 +204,14 @@ def watching(connection: Connection, sentinel_id: int) -> list[str]:
 
 
 def read_statements(file: str, text: str, settings: Settings) -> Sequence[Statement]:
-    """Return the statements of a file by themselves, whatever there is beside them: which names they make, which defaults they set."""
+    """Return the statements of a file alone, without the stored context: which names they create,
+    which defaults they set.
+    """
     return parse_file(file, text, zone=settings.serve.zone, files=bool(settings.fetch.allow_files)).statements
 
 
 def list_altered(text: str, file: str, settings: Settings) -> list[str]:
-    """Return the names of the sentinels that a text alters or commands, or that it makes sentinels
-    of.
-    """
+    """Return the names of the sentinels that a text alters, commands or derives from."""
     found = read_statements(file, text, settings)
     names = [one.name for one in found if isinstance(one, Alter | Command)]
     return names + [one.base for one in found if isinstance(one, Sentinel) and one.base]
@@ -216,9 +220,11 @@ def list_altered(text: str, file: str, settings: Settings) -> list[str]:
 def understand(
     connection: Connection, /, file: str, text: str, *, settings: Settings, now: Instant, **given: Any
 ) -> Parsed:
-    """Return what a text says among all that there is here, judged by what this installation has (E48, W10, W19).
+    """Parse a text in the context of everything stored, and check it against this installation
+    (E48, W10, W19).
 
-    The name of the `file` says in which form it is; what is `given`, of what `parser.parse` takes, holds instead of what there is.
+    The name of the `file` determines its format; `given` parameters of `parser.parse` override the
+    stored context.
     """
     here: dict[str, Any] = {
         "known": lookup(connection),
@@ -238,7 +244,7 @@ def understand(
 
 
 def _policies() -> dict[str, frozenset[str]]:
-    """Return of each policy which of the clauses Urgency and Life it reads."""
+    """Return which of the clauses Urgency and Life each policy reads."""
     from tidings.scheduling.policies import (  # brings numpy: few texts need it, and all would wait for it
         POLICIES,
         reads_of,
@@ -264,7 +270,7 @@ def lookup(connection: Connection) -> Callable[[str], verify.KnownSentinel | Non
 
 
 def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
-    """Store a sentinel that was read and judged, with its pages and endpoints; raises `AddressError`."""
+    """Store a checked sentinel with its pages and endpoints. Raises `AddressError`."""
     watched: list[tuple[Watched, PageIdentity]] = [
         (page, address.identify(page.url, sentinel.asking)) for page in sentinel.pages
     ]
@@ -288,13 +294,15 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
 
 
 def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
-    """Give a sentinel another meaning on the pages that it has (sentinels §2.2); nothing is reported for the switch itself."""
+    """Change the meaning of a sentinel on its present pages (sentinels §2.2); the switch itself is
+    not reported.
+    """
     _ensure_endpoints(connection, sentinel)
     return altering.alter(connection, row, sentinel, text=canonical(sentinel, by_name.lives(connection)), now=now)
 
 
 def group(connection: Connection) -> Callable[[str], Clauses | None]:
-    """Return what finds the defaults of a tag."""
+    """Return a function that finds the defaults of a tag."""
 
     def get_defaults(tag: str) -> Clauses | None:
         text = tag_defaults.get(connection, tag)
@@ -310,14 +318,14 @@ def clauses_of(text: str) -> Clauses:
 
 
 def remember(connection: Connection, statement: Defaults) -> None:
-    """Let defaults hold for their tags from now on; sentinels that are there already stay as they are."""
+    """Store defaults for their tags; existing sentinels do not change."""
     for tag in statement.tags:
         text = printer.to_text(replace(statement, tags=(tag,))) if statement.clauses.said else None
         tag_defaults.put(connection, tag, text)
 
 
 def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
-    """Return the text under which a sentinel is stored: canonical, and complete by itself."""
+    """Return the text under which a sentinel is stored: canonical and self-contained."""
     return printer.to_text(_effective(sentinel, find))
 
 
@@ -328,10 +336,11 @@ def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
 
 
 def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:
-    """Return a sentinel that says all by itself: what it inherited stays although its base may be altered or dropped.
+    """Return a self-contained sentinel: inherited clauses stay although the base may be altered or
+    dropped.
 
-    A life that is that of the base (sentinels §1.3, Inheritance) is spelled as what it means: from start(base) to end(base). Where that
-    one has ended the new one starts now and has no end (W2).
+    An inherited life (sentinels §1.3, Inheritance) is written out: from start(base) to end(base).
+    If the base has ended, the new sentinel starts now and has no end (W2).
     """
     if sentinel.base is None:
         return sentinel
@@ -347,7 +356,7 @@ def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:
 
 
 def command(connection: Connection, statement: Command, *, now: Instant) -> SentinelRow:
-    """Enable, disable, drop or confirm one sentinel (sentinels §2); return its row as it is now."""
+    """Enable, disable, drop or confirm one sentinel (sentinels §2); return its new row."""
     row = by_name.find(connection, statement.name)
     if statement.verb == "drop":
         sentinels.drop(connection, row.id, now)
@@ -364,18 +373,18 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
 
 
 UNDO: Final = DAY
-"""For so long a drop can be taken back."""
+"""How long a drop can be undone."""
 
 
 def can_be_taken_back(row: SentinelRow, now: Instant) -> bool:
-    """Say whether a sentinel was dropped less than a day ago."""
+    """Return whether a sentinel was dropped less than a day ago."""
     return row.reason == "dropped" and row.ended_at is not None and now - row.ended_at <= UNDO
 
 
 def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow:
-    """Undo that a sentinel was dropped, for a day; return its row.
+    """Undo the drop of a sentinel, within a day; return its row.
 
-    Raises `UsageError` if it cannot be.
+    Raises `UsageError` if that is not possible.
     """
     row = by_name.find_past(connection, name)
     if row.reason != "dropped":
@@ -387,7 +396,7 @@ def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow
 
 
 def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: Instant) -> SentinelRow:
-    """Name a sentinel that was just made after its page's title, and return it."""
+    """Name a new sentinel after its page's title, and return it."""
     row = sentinels.get(connection, sentinel_id)
     (page_id, *_) = [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
     title = pages.state(connection, page_id).title
@@ -400,14 +409,16 @@ def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: In
 
 
 def rename(connection: Connection, old: str, new: str, *, now: Instant) -> SentinelRow:
-    """Give a sentinel another name, also in the texts of those that start or end with it; versions, changes and cursors stay.
+    """Rename a sentinel, also in the texts of those that start or end with it; versions, changes
+    and cursors stay.
 
-    Raises `UsageError` for a name that cannot be one or that is taken, `UnknownNameError` if there is no sentinel of the old name.
+    Raises `UsageError` for an invalid or taken name, `UnknownNameError` if there is no sentinel of
+    the old name.
 
     Args:
         connection: The transaction.
-        old: Its name so far.
-        new: Its name from now on.
+        old: The present name.
+        new: The new name.
         now: When it is renamed (µs).
     """
     row = by_name.find(connection, old)
@@ -429,13 +440,17 @@ def rename(connection: Connection, old: str, new: str, *, now: Instant) -> Senti
 
 
 def _naming(sentinel: Sentinel, old: str, new: str) -> Sentinel | None:
-    """Return a sentinel that starts or ends with another one under that one's new name, None if it does not."""
+    """Return a sentinel that starts or ends with a renamed one, with the new name, None if it does
+    not.
+    """
     points = {name: point for name in ("start", "end") if (point := getattr(sentinel, name)) and point.sentinel == old}
     return replace(sentinel, **{name: replace(p, sentinel=new) for name, p in points.items()}) if points else None
 
 
 def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
-    """Make a name from the host and the title, or from the path while there is no title: `shop-kettle`, in letters of any script."""
+    """Return a name from the host and the title, or the path if there is no title: `shop-kettle`,
+    in letters of any script.
+    """
     if asking.is_command(url):
         program, *others = asking.argv_of(url)
         return _free_name(_pieces(" ".join((program.rpartition("/")[2], *others))), taken)
@@ -448,7 +463,7 @@ def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
 
 
 def _free_name(pieces: Sequence[str], taken: Sequence[str]) -> str:
-    """Return a name of these pieces that is not taken."""
+    """Return a name from these pieces that is not taken."""
     stem = _within(pieces, LONGEST_NAME)
     stem = stem if stem[:1].isalpha() else f"page-{stem}"
     name, number = stem, 2
@@ -459,11 +474,11 @@ def _free_name(pieces: Sequence[str], taken: Sequence[str]) -> str:
 
 
 LONGEST_NAME: Final = 40
-"""Characters of a name that is made."""
+"""Longest generated name, in characters."""
 
 
 def _within(pieces: Sequence[str], room: int) -> str:
-    """Return as many of the pieces as fit, joined, each once behind another; of the first one what fits."""
+    """Return as many of the distinct pieces as fit, joined; of the first one what fits."""
     stem = ""
     for piece, before in zip(pieces, (None, *pieces), strict=False):
         longer = f"{stem}-{piece}" if stem else piece[:room]
@@ -481,15 +496,15 @@ def _pieces(text: str) -> list[str]:
 def statement_for(
     url: str, *, name: str, monitor: str, every: str | None, notify: Sequence[str], clauses: Sequence[str] = ()
 ) -> str:
-    """Return the sentence of the language that `add --url` stands for.
+    """Return the statement that `add --url` stands for.
 
     Args:
         url: The address of the page.
         name: The name of the sentinel.
         monitor: The Monitor clause.
-        every: The interval, or `at` and times of day, as it was given; None for on change.
+        every: The interval, or `at` and times of day, as given; None for on change.
         notify: The addresses of receivers.
-        clauses: What else it says, a line each.
+        clauses: Further clauses, one per line.
     """
     lines = [f"Create Sentinel {name} Using {page_text(Watched(url))}", f"Monitor {monitor}"]
     spaced = "" if (every or "").startswith("at ") else "every "
@@ -499,7 +514,9 @@ def statement_for(
 
 
 def channel_words(target: str) -> str:
-    """Return how the language says where news go: an http(s) address is a webhook, a mail address e-mail."""
+    """Return a receiver in words of the language: an http(s) address is a webhook, a mail address
+    e-mail.
+    """
     if target.startswith(("http://", "https://")):
         return f"webhook {target}"
     if "@" in target and "://" not in target:

@@ -1,4 +1,3 @@
-"""How what is stored is shown: the records that verbs, feeds and messages print, and what doctor
-says of one thing. Nothing here reads the web or changes a row. It is the lowest room: all others
-may use it.
+"""Formatting of stored data: the records that commands, feeds and messages print, and the form of
+doctor's findings. Nothing here fetches or changes a row. The lowest package: all others may use it.
 """

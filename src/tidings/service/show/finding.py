@@ -1,4 +1,4 @@
-"""What `doctor` says of one thing, and how it spells times and sizes."""
+"""A finding of `doctor`, and the format of its times and sizes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from tidings.service.show.records import rfc3339
 Status = Literal["ok", "warn", "fail"]
 
 MOST_LINES = 10
-"""Findings of one kind that are told one by one; the rest is counted."""
+"""Findings of one kind that are listed; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `doctor`: what was examined, what was found, and the command that mends it (empty if all is well)."""
+    """One line of `doctor`: what was examined, what was found, and the command that fixes it (empty
+    if all is well).
+    """
 
     status: Status
     what: str
@@ -30,22 +32,24 @@ class Finding:
 
 
 def ok(what: str, detail: str) -> Finding:
-    """Return that all is well."""
+    """Return a finding that all is well."""
     return Finding("ok", what, detail)
 
 
 def warn(what: str, detail: str, mend: str = "") -> Finding:
-    """Return something that works for now, or works less well than it could."""
+    """Return a finding of something that works for now, or worse than it could."""
     return Finding("warn", what, detail, mend)
 
 
 def fail(what: str, detail: str, mend: str = "") -> Finding:
-    """Return something that does not work, or has lost something."""
+    """Return a finding of something that does not work, or has lost data."""
     return Finding("fail", what, detail, mend)
 
 
 def shorten(found: Sequence[Finding], *, mend: str = "") -> Iterator[Finding]:
-    """Yield the first findings and, if there are many, one that counts the rest; all must be of one kind."""
+    """Yield the first findings and, if there are many, one that counts the rest; all must be of one
+    kind.
+    """
     yield from found[:MOST_LINES]
     if rest := found[MOST_LINES:]:
         yield Finding(rest[0].status, rest[0].what, f"and {len(rest)} more", mend)
@@ -57,13 +61,13 @@ def spell_instant(instant: Instant) -> str:
 
 
 def spell_since(instant: Instant, now: Instant) -> str:
-    """Return an instant and how long ago it was (or how far off it is)."""
+    """Return an instant and how long ago or ahead it is."""
     away = spell_length(abs(now - instant))
     return f"{spell_instant(instant)} ({f'in {away}' if instant > now else f'{away} ago'})"
 
 
 def spell_length(duration: Duration) -> str:
-    """Return a duration roughly, in the largest unit of which there are two: 90 min, 3 days."""
+    """Return a rounded duration, in the largest unit with at least two: 90 min, 3 days."""
     for size, name in ((DAY, "days"), (HOUR, "h"), (MINUTE, "min")):
         if duration >= 2 * size:
             return f"{duration // size} {name}"
@@ -71,7 +75,7 @@ def spell_length(duration: Duration) -> str:
 
 
 def spell_bytes(size: int) -> str:
-    """Return a number of bytes with three digits and a unit of 1024."""
+    """Return a size with three digits and a unit of 1024."""
     amount, unit = float(size), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if amount < 1024:
@@ -86,7 +90,9 @@ def spell_count(number: int, noun: str, plural: str = "") -> str:
 
 
 def matches_nothing(name: str, media: str = "") -> str:
-    """Return what is said of a part that is not there; `name` is in words of the language, `media` what the page is, as far as that is known."""
+    """Return the message about a missing part; `name` is in words of the language, `media` the
+    page's type if known.
+    """
     if name in {"price", "availability"}:
         kind = "number" if name == "price" else "all words"
         where = "neither JSON-LD nor microdata nor Open Graph has one"
@@ -99,7 +105,7 @@ def matches_nothing(name: str, media: str = "") -> str:
 
 
 def excludes_nothing(sentinel: Sentinel, media: str) -> list[str]:
-    """Return what is said of the exclusions that can leave nothing out of a page, for what it is (W7)."""
+    """Return messages about the exclusions that cannot match a page of this type (W7)."""
     selectors = (excluded for excluded in sentinel.exclude if isinstance(excluded, Selector))
     return [
         f'W7 Exclude {one.language} "{one.text}" leaves out nothing of this page: {why}'

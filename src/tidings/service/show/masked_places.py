@@ -1,4 +1,4 @@
-"""How much of pages is left out as noise, for verbs that list: read without what learns it, which `noise` brings."""
+"""Count the masked places of pages, for listings, without importing `noise`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 LEARNED: Final = "noise"
-"""The name of the rows that hold what was learned."""
+"""The name of the rows with what was learned."""
 KEPT: Final = "noise.kept"
-"""The name of the rows that hold which masks people have switched off, and which on that are none by themselves."""
+"""The name of the rows with the masks that users have switched off, and on."""
 
 
 def counts(connection: Connection) -> dict[int, int]:
-    """Return how many places of each page are left out as noise, for the pages where any is."""
+    """Return how many places of each page are masked, for the pages with any."""
     kept = estimates.load_all(connection, KEPT)
     found: dict[int, int] = {}
     for page_id, state in estimates.load_all(connection, LEARNED).items():

@@ -1,4 +1,4 @@
-"""Reasons: why a page was polled, as a sentence for people."""
+"""Reasons: why a page was polled, as a sentence for users."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tidings.storage.observed.polls import PollRow
 
 ROBOTS: Final = "robots.txt ignored"
-"""How the note of a poll begins that did not obey robots.txt and says nothing else."""
+"""Prefix of the note of a poll that ignored robots.txt and has no other note."""
 
 _SENTENCES: Final = {
     Why.ASKED: "asked for",
@@ -33,7 +33,7 @@ _SENTENCES: Final = {
 
 
 def spell_reason(reason: PollReason) -> str:
-    """Return a reason as a sentence; one of an older version as that has stored it."""
+    """Return a reason as a sentence; an older version's as stored."""
     if reason.sentence or (reason.why is Why.FRAME and not reason.of):
         return reason.sentence or _SENTENCES[reason.why]
     said = _SENTENCES[reason.why].format(reason.of)
@@ -41,7 +41,7 @@ def spell_reason(reason: PollReason) -> str:
 
 
 def spell_poll(row: PollRow) -> str:
-    """Return why a page was polled, or how that ended if there is more to say of it."""
+    """Return why a page was polled, or its outcome if that needs explaining."""
     if row.note.startswith(ROBOTS):
         return f"{spell_reason(row.reason)}; {row.note}"
     return row.note or spell_reason(row.reason)

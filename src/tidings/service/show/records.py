@@ -1,4 +1,4 @@
-"""Records: what the command line, webhooks and the API show, one shape each (contracts §12).
+"""Records: the output of commands, webhooks and the API, one shape each (contracts §12).
 
 Every record has `record`; ids are strings; times are RFC 3339 in UTC.
 """
@@ -31,7 +31,7 @@ Record = dict[str, Any]
 
 
 class NoticeEvent(Protocol):
-    """What a notice is made of: an event, stored or about to be."""
+    """The source of a notice: an event, stored or about to be."""
 
     @property
     def type(self) -> str:
@@ -45,7 +45,7 @@ class NoticeEvent(Protocol):
 
     @property
     def page_id(self) -> int | None:
-        """Return the page it is about."""
+        """Return its page."""
         ...
 
     @property
@@ -66,7 +66,7 @@ def rfc3339(instant: Instant | None) -> str | None:
 
 
 def change_record(row: ChangeRow, *, sentinel: str, url: str) -> Record:
-    """Return a change as everybody sees it."""
+    """Return a change as a record."""
     found = row.found
     return {
         "record": "change",
@@ -91,7 +91,9 @@ def change_record(row: ChangeRow, *, sentinel: str, url: str) -> Record:
 
 
 def _composite_record(composite: Composite, monitor: str) -> Record:
-    """Return what a change of several pages has beside its texts: what was asked for, how it ended, and its parts."""
+    """Return the extra fields of a change of several pages: the clause, how it ended, and its
+    parts.
+    """
     return {
         "monitor": monitor,
         "verdict": composite.verdict,
@@ -119,7 +121,7 @@ def _part_record(part: PagePart) -> Record:
 
 
 def make_found_record(found: ChangeSet) -> Record:
-    """Return what a comparison found; of a page with frames also frame by frame."""
+    """Return a comparison's result; for a page with frames also by frame."""
     frames = [{"url": share.url, **_lists(part)} for share, part in shares(found)]
     notes = {"title": found.title, "snapshot": found.snapshot}
     known = {name: note for name, note in notes.items() if note}
@@ -140,7 +142,7 @@ def _lists(found: ChangeSet) -> Record:
 
 
 def _entry_record(note: EntryNote) -> Record:
-    """Return what an entry says; what is not known is left out."""
+    """Return an entry; unknown fields are omitted."""
     known = {name: getattr(note, name) for name in ("title", "link", "author", "text") if getattr(note, name)}
     edits = [{"part": part, "old": old, "new": new} for part, old, new in note.edits]
     at = {"published_at": rfc3339(note.published)} if note.published is not None else {}
@@ -148,13 +150,17 @@ def _entry_record(note: EntryNote) -> Record:
 
 
 def _context_record(context: EditContext) -> Record:
-    """Return where a text stands: `number` is its place (from 0) in the list that `of` names; what is not known is left out."""
+    """Return the context of a text: `number` is its position (from 0) in the list named by `of`;
+    unknown fields are omitted.
+    """
     said = {name: getattr(context, name) for name in _CONTEXT if getattr(context, name)}
     return {"of": context.of, "number": context.number, **said}
 
 
 def _place_record(place: ObjectPlace) -> Record:
-    """Return which occurrence of an object came or went; `start` and `end` count the words of its page."""
+    """Return which occurrence of an object appeared or disappeared; `start` and `end` count the
+    words of its page.
+    """
     return {
         "kind": place.kind,
         "object": place.object,
@@ -170,7 +176,7 @@ def _place_record(place: ObjectPlace) -> Record:
 
 
 def poll_record(row: PollRow, *, url: str) -> Record:
-    """Return a poll: when a page was polled and what came of it; `outcome` is null while it is under way."""
+    """Return a poll: its time and result; `outcome` is null while it is running."""
     record: Record = {
         "record": "poll",
         "id": str(row.id),
@@ -193,7 +199,7 @@ def poll_record(row: PollRow, *, url: str) -> Record:
 
 
 def event_record(row: SourceRow, *, details: Mapping[str, Any] | None = None) -> Record:
-    """Return the record of an event of other origin."""
+    """Return the record of an external event."""
     return {
         "record": "event",
         "name": row.name,
@@ -210,9 +216,9 @@ def event_record(row: SourceRow, *, details: Mapping[str, Any] | None = None) ->
 
 
 def class_of(text: str) -> str:
-    """Return the budget class that a stored canonical text names; `WHOLE` if it names none.
+    """Return the budget class that a stored canonical text names; `WHOLE` if none.
 
-    Each clause has a line of its own there, so that listings need no parser.
+    Each clause has its own line there, so that listings need no parser.
     """
     found = (line.split() for line in text.splitlines())
     return next((words[1] for words in found if len(words) == 2 and words[0] == "Class"), WHOLE)
@@ -258,7 +264,9 @@ def version_record(version: Version, *, url: str) -> Record:
 
 
 def value_record(value: StoredValue, *, sentinel: str) -> Record:
-    """Return a watched value from when on it held as a record; `number` is it as decimal digits, empty if it is none."""
+    """Return a watched value, valid from its time on, as a record; `number` is its decimal form,
+    empty if it is no number.
+    """
     return {
         "record": "value",
         "sentinel": sentinel,
@@ -273,7 +281,7 @@ def value_record(value: StoredValue, *, sentinel: str) -> Record:
 
 
 def quarantine_record(row: Quarantined, *, url: str) -> Record:
-    """Return a body that was withheld: it is no version, and it is kept."""
+    """Return a withheld body: not a version, but stored."""
     return {
         "record": "quarantine",
         "page": str(row.page_id),
@@ -286,7 +294,7 @@ def quarantine_record(row: Quarantined, *, url: str) -> Record:
 
 
 def delivery_record(row: DeliveryRow) -> Record:
-    """Return a delivery: what was or will be told, to whom."""
+    """Return a delivery: its content and receiver."""
     return {
         "record": "delivery",
         "id": row.id,
@@ -307,19 +315,19 @@ def delivery_record(row: DeliveryRow) -> Record:
 
 
 def problem_record(text: str, *, where: str = "", details: Mapping[str, Any] | None = None) -> Record:
-    """Return something that is wrong, for people to mend."""
+    """Return a problem for users to fix."""
     return {"record": "problem", "where": where, "message": text, **(details or {})}
 
 
 COMPOSITE = "composite"
 """The kind of a change that has parts on several pages."""
 PARTIAL = "partial"
-"""The kind of a poll that brought what there is of a page of which a frame could not be read."""
+"""The kind of a poll of a page with an unreadable frame."""
 
 GONE = "410"
-"""What a page is answered with that is gone for good."""
+"""The answer of a page that is permanently gone."""
 _SAID = frozenset({"price", "availability"})
-"""Parts that a page says somewhere, or does not."""
+"""Parts that are found by meaning, anywhere on a page."""
 
 TROUBLES = (
     EventType.PAGE_ERROR,
@@ -336,17 +344,21 @@ TROUBLES = (
     EventType.PAGE_SATURATED,
     EventType.SENTINEL_SILENCED,
 )
-"""Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
+"""Events about what keeps a sentinel from seeing changes, and its end; `Errors to` sets their
+receivers.
+"""
 NOTICES = (*TROUBLES, EventType.SENTINEL_NOISY, EventType.SENTINEL_CALM)
-"""Events beside changes that a sentinel's channels are told of, once each."""
+"""Events beside changes that a sentinel's channels are notified of, once each."""
 STATES = frozenset({EventType.PAGE_ERROR, EventType.PAGE_GONE, EventType.PAGE_OK})
-"""Those of them that are changes to whoever monitors the status of a page."""
+"""Those of them that are changes for a sentinel that monitors the status of a page."""
 UNPOLLED = tuple(kind for kind in TROUBLES if kind not in STATES)
-"""Those of them that the record of a poll does not say."""
+"""Those of them that are not in the record of a poll."""
 
 
 def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
-    """Return a state that a sentinel's owner is told of: a page in error, well again, or versions that could not be compared."""
+    """Return a state that a sentinel's owner is notified of: a page in error, well again, or
+    versions that could not be compared.
+    """
     data = event.data
     match event.type:
         case EventType.PAGE_ERROR if data["kind"] == GONE:
@@ -406,9 +418,9 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
 
 
 SILENCED = EventType.SENTINEL_SILENCED
-"""The type of the event of a sentinel all of whose newest news was left out."""
+"""The event type of a sentinel whose latest changes were all masked."""
 CLOCK_WRONG = EventType.CLOCK_WRONG
-"""The type of the event that the machine's clock was ahead, and is right again."""
+"""The event type of a machine's clock that was ahead, and is right again."""
 STALLED = EventType.SERVICE_STALLED
 DAMAGED = EventType.DATA_DAMAGED
 OUTAGE = EventType.STORE_OUTAGE
@@ -425,7 +437,9 @@ BULLETINS = (
 
 
 def bulletin_record(event: NoticeEvent) -> Record:
-    """Return a state of the whole service that everybody is notified of; its sentinel, page and URL are empty."""
+    """Return a state of the whole service, sent to all recipients; its sentinel, page and URL are
+    empty.
+    """
     data = event.data
     match event.type:
         case EventType.NETWORK_AWAY:
@@ -462,7 +476,7 @@ def bulletin_record(event: NoticeEvent) -> Record:
 
 
 def _describe_week(data: Mapping[str, Any]) -> str:
-    """Return the weekly report."""
+    """Return the text of the weekly report."""
 
     def count(name: str, noun: str) -> str:
         number = data[name]
@@ -479,28 +493,32 @@ def _describe_week(data: Mapping[str, Any]) -> str:
 
 
 def describe_healed(data: Mapping[str, Any]) -> str:
-    """Return what is said of a selector that was healed."""
+    """Return the message about a healed selector."""
     said = f'"{_short(data["before"])}" → "{_short(data["after"])}"'
     alike = f"{data['score']:.0%} alike"
     return f"selector healed: {data['part']} matches nothing any more, {data['stand_in']} is watched instead ({alike}): {said}"
 
 
 def describe_saturated(data: Mapping[str, Any], sentinel: str) -> str:
-    """Return what is said of a page that looks different each time."""
+    """Return the message about a page that differs at each poll."""
     showed, shows = data["showed"], data["shows"]
     what = f': "{_short(showed)}", then "{_short(shows)}"' if showed or shows else ""
     return f"the page is different each time, at {data['looks']} checks in a row{what}; {suggest_mask(sentinel, data['mask'])}"
 
 
 def suggest_mask(sentinel: str, mask: str = "") -> str:
-    """Return how to be told less of such a page; `mask` names the mask that would leave out what differs, if one would."""
+    """Return advice to get fewer notifications of such a page; `mask` names the mask that would
+    leave out the difference, if any.
+    """
     if mask:
         return f"if that is no news: tidings mask {sentinel} --on {mask}"
     return "if that is no news: Select watches one part of a page, Exclude leaves a part out"
 
 
 def describe_silenced(data: Mapping[str, Any], sentinel: str) -> str:
-    """Return what is said of a sentinel all of whose newest news was left out as noise, and how to undo that."""
+    """Return the message about a sentinel whose latest changes were all masked, and how to undo
+    that.
+    """
     words = "; ".join(f'"{_short(old)}" → "{_short(new)}"' for old, new in data["words"])
     off = " ".join(f"--off {mask}" for mask in data["masks"])
     return (
@@ -517,7 +535,7 @@ _SHORT = 80
 
 
 def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
-    """Return the end of a sentinel that nobody asked for: its owner is told."""
+    """Return the end of a sentinel that no user asked for, to notify its owner."""
     if move.reason == "missed":
         summary = "it has ended without a check: from its start to its end nobody watched (Tidings was not running)"
     else:
@@ -536,7 +554,7 @@ def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
 
 
 def spell_gap(gap: Duration) -> str:
-    """Return a stretch of time as people say it."""
+    """Return a duration in words."""
     minutes = max(1, round(gap / 60_000_000))
     hours, rest = divmod(minutes, 60)
     days, hours_left = divmod(hours, 24)

@@ -1,3 +1,3 @@
-"""What comes from outside beside answers of pages: hints that a page has changed, hubs that push,
-events of webhooks and commands. It raises hints and occurrences. Nothing here polls a page.
+"""Input from outside beside pages' answers: hints that a page has changed, hubs that push, events
+of webhooks and commands. Nothing here polls a page.
 """

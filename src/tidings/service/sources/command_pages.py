@@ -1,6 +1,6 @@
 """Pages that are the output of a command.
 
-Run as the user who runs Tidings does, where the operator allows it (R-16).
+Run as the user who runs Tidings, if the operator allows it (R-16).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from tidings.settings import FetchSettings
 
 _LAST_WORDS: Final = 300
-"""Characters of standard error that a failure tells."""
+"""Characters of standard error quoted in a failure."""
 
 
 def check(settings: FetchSettings) -> None:
-    """Raise `AddressError` unless the operator allows that what commands write is watched."""
+    """Raise `AddressError` unless the operator allows watching command output."""
     if not settings.allow_commands:
         message = (
             "no command is watched here: that takes `fetch.allow_commands = true` in the settings file or"
@@ -35,11 +35,11 @@ def check(settings: FetchSettings) -> None:
 
 
 class CommandFetcher:
-    """Runs the commands of `command:` addresses (`fetcher.Fetcher`); `others` asks for all other
+    """Runs the commands of `command:` addresses (`fetcher.Fetcher`); `others` fetches all other
     pages, and is closed with it.
 
-    Only identities of pages bring such an address here: what redirects, frames or sitemaps name
-    must be http or https.
+    Only page identities have such an address: those of redirects, frames or sitemaps must be http
+    or https.
     """
 
     def __init__(self, settings: FetchSettings, others: Fetcher) -> None:
@@ -48,7 +48,7 @@ class CommandFetcher:
         self._closed = False
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
-        """Run a command, or let others ask; see `fetcher.Fetcher.fetch`."""
+        """Run a command, or pass the request on; see `fetcher.Fetcher.fetch`."""
         if not asking.is_command(request.url):
             return await self._others.fetch(request, permit)
         if self._closed:
@@ -64,7 +64,7 @@ class CommandFetcher:
         return replace(outcome, final_url=request.url)
 
     async def close(self) -> None:
-        """Close what asks for other pages; a command ends with its fetch."""
+        """Close the other fetcher; a command ends with its fetch."""
         self._closed = True
         await self._others.close()
 
@@ -88,7 +88,7 @@ class CommandFetcher:
 
 
 def _last_words(errors: bytes) -> str:
-    """Return the end of what a command wrote to standard error, as a sentence goes on."""
+    """Return the end of a command's standard error, as the end of a sentence."""
     text = " ".join("".join(c if c.isprintable() else " " for c in errors.decode("utf-8", "replace")).split())
     return f": {text[-_LAST_WORDS:]}" if text else " and said nothing"
 

@@ -1,7 +1,8 @@
-"""Outside: events of other origin are taken, once for each key, and nothing of them is lost after the commit.
+"""External events are accepted once per key, and none is lost after the commit.
 
-Taking an event is one transaction: its row in the log of events, which rules follow, the key that it came with, and the lives of the
-sentinels that waited for it. Polls that hang on it are a behaviour of rules (`summons`).
+Accepting an event is one transaction: its row in the event log, which rules follow, its key, and
+the lives of the sentinels that waited for it. Polls that depend on it are a rule behaviour
+(`summons`).
 """
 
 from __future__ import annotations
@@ -39,22 +40,26 @@ if TYPE_CHECKING:
 MOST_PARAMS: Final = 16_384
 """bytes of an event's params, as compact JSON"""
 DEEPEST_PARAMS: Final = 32
-"""lists and objects in one another: what stores and shows them later may stand deeper in its own calls"""
+"""nesting depth of params; code that stores or shows them may recurse deeper"""
 LONGEST_KEY: Final = 200
 KEYS_FOR: Final = 30 * DAY
-"""how long it is remembered which keys were taken"""
+"""how long accepted keys are stored"""
 
 
 @dataclass(frozen=True, slots=True)
 class TakenEvent:
-    """An event that was taken: its number in the log; `is_new` is False if it had been taken with that key before."""
+    """An accepted event: its number in the log; `is_new` is False if its key was accepted
+    before.
+    """
 
     seq: int
     is_new: bool
 
 
 class OutsideEvents:
-    """The way in for events of other origin. `hear` hears the name of each that was new, once it is durable."""
+    """Accepts external events. `hear` is called with the name of each new one, once it is
+    durable.
+    """
 
     def __init__(self, store: Store, vault: Vault, clock: Clock, *, hear: Callable[[str], None]) -> None:
         self._store = store
@@ -63,10 +68,10 @@ class OutsideEvents:
         self.hear = hear
 
     async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
-        """Return if whoever brings a webhook `proves` that it has its token.
+        """Return if the sender of a webhook `proves` that it has the token.
 
-        Raises `UnknownNameError` if there is no webhook of that name or its token is another (nobody is told which), `SecretError` if the
-        token cannot be opened.
+        Raises `UnknownNameError` if there is no webhook of that name or its token differs (which of
+        the two is not revealed), `SecretError` if the token cannot be decrypted.
         """
         held = await self._store.read(token_of, self._vault, name)
         if not proves(held or Secret(make_secret())) or held is None:
@@ -74,9 +79,10 @@ class OutsideEvents:
             raise UnknownNameError(message)
 
     async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> TakenEvent:
-        """Take an event now. `key` is its idempotency key (empty: it comes once).
+        """Accept an event now. `key` is its idempotency key (empty: none).
 
-        Raises `UnknownNameError` if there is none of that name, `UsageError` for params that are no object or too large.
+        Raises `UnknownNameError` for an unknown name, `UsageError` for params that are not an
+        object or too large.
         """
         result = await self._store.write(take, name, params, at=self._clock.now(), key=key)
         if result.is_new:
@@ -85,13 +91,14 @@ class OutsideEvents:
 
 
 def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, key: str = "") -> TakenEvent:
-    """Take an event, inside the caller's writing transaction; raises what `OutsideEvents.take` does.
+    """Accept an event, inside the caller's write transaction. Raises what `OutsideEvents.take`
+    raises.
 
     Args:
-        name: What sentinels call the event.
-        params: What it carries, plain JSON.
+        name: The event's name.
+        params: Its data, plain JSON.
         at: When it happened (µs).
-        key: What it came with, so that it is taken once; empty for none.
+        key: Its idempotency key; empty for none.
     """
     row = outside.find(c, name)
     check_params(params)
@@ -105,13 +112,14 @@ def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, ke
 
 
 def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Instant, key: str = "") -> int:
-    """Write that an event happened, and what that fixes in the lives of sentinels; return its number in the log.
+    """Write an event and the starts and ends of sentinels that it fixes; return its number in the
+    log.
 
     Args:
         row: The source.
-        params: What the event carries, plain JSON.
+        params: The event's data, plain JSON.
         at: When it happened (µs).
-        key: What it came with; empty for none.
+        key: Its idempotency key; empty for none.
     """
     seq = outside.happen(c, row, params, at=at, key=key)
     for waiting, sentinel in waiters(c, row.name):
@@ -122,12 +130,12 @@ def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Inst
 
 
 def fix_life(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> tuple[Instant | None, Instant | None]:
-    """Return when a sentinel starts and ends now that an event happened: it starts with the first since it was made, it ends with the
-    first after its start.
+    """Return when a sentinel starts and ends after an event: it starts with the first one since its
+    creation, and ends with the first one after its start.
 
     Args:
-        row: The sentinel as it is stored.
-        sentinel: What it means.
+        row: The stored sentinel.
+        sentinel: Its meaning.
         event: The name of the event.
         at: When it happened (µs).
     """
@@ -147,7 +155,7 @@ def waiters(c: Connection, event: str) -> list[tuple[SentinelRow, Sentinel]]:
 
 
 def names(c: Connection) -> dict[str, list[str]]:
-    """Return the events that there are, each with the names of the living sentinels that wait for it."""
+    """Return the existing events, each with the names of the living sentinels that wait for it."""
     return {row.name: [waiting.name for waiting, _ in waiters(c, row.name)] for row in outside.listing(c)}
 
 
@@ -163,7 +171,7 @@ def create(c: Connection, said: CreateEvent, *, settings: Settings, now: Instant
 def settle(
     c: Connection, said: CreateEvent, *, settings: Settings, now: Instant
 ) -> Literal["created", "altered", "unchanged"]:
-    """Let an event be as it is said, whether there was one of its name or not; return what was done. Raises what `create` does."""
+    """Create or update an event as stated; return what was done. Raises what `create` raises."""
     if said.name not in {row.name for row in outside.listing(c)}:
         create(c, said, settings=settings, now=now)
         return "created"
@@ -180,7 +188,9 @@ def settle(
 
 
 def drop(c: Connection, name: str) -> None:
-    """Forget an event. Raises `UnknownNameError` if there is none, `UsageError` while a living sentinel waits for it."""
+    """Delete an event. Raises `UnknownNameError` if there is none, `UsageError` while a living
+    sentinel waits for it.
+    """
     row = outside.find(c, name)
     if users := [waiting.name for waiting, _ in waiters(c, name)]:
         message = f"the event {name} cannot be dropped: {', '.join(users)} would wait for ever; drop or alter what waits first"
@@ -190,7 +200,7 @@ def drop(c: Connection, name: str) -> None:
 
 
 def source_of(row: SourceRow) -> EventSource:
-    """Return where an event comes from."""
+    """Return the source of an event."""
     statement = parser.recall(row.text)
     if not isinstance(statement, CreateEvent):
         message = f"the stored text of the event {row.name} is no Create Event: {row.text[:60]}"
@@ -236,7 +246,7 @@ def check_params(params: Mapping[str, Any]) -> None:
 
 
 def is_deeper(value: Any, most: int) -> bool:
-    """Say whether objects and lists stand in one another more than so many times."""
+    """Return whether objects and lists are nested deeper than `most`."""
     level = [value]
     for _ in range(most):
         inner = (member.values() if isinstance(member, Mapping) else member for member in level)
@@ -247,21 +257,27 @@ def is_deeper(value: Any, most: int) -> bool:
 
 
 def token_of(c: Connection, vault: Vault, name: str) -> Secret | None:
-    """Return the token of a webhook, None if there is no webhook of that name; raises `SecretError` if it does not open."""
+    """Return the token of a webhook, None if there is no webhook of that name. Raises `SecretError`
+    if it cannot be decrypted.
+    """
     opened = vault.open(c, secret_name(name))
     return None if opened is None or opened.kind != "hook" else opened.value
 
 
 def give_token(c: Connection, vault: Vault, name: str, *, at: Instant) -> None:
-    """Make the token of a webhook, inside the caller's writing transaction: it can be shown, or sign as Standard Webhooks do."""
+    """Create the token of a webhook, inside the caller's write transaction: usable as a bearer
+    token or to sign as in Standard Webhooks.
+    """
     vault.put(c, secret_name(name), Secret(make_secret()), kind="hook", at=at)
 
 
 def take_token(c: Connection, name: str) -> None:
-    """Forget the token of a webhook."""
+    """Delete the token of a webhook."""
     secrets.drop(c, secret_name(name))
 
 
 def secret_name(name: str) -> str:
-    """Return the name under which the token of a webhook is kept; no secret of a user can be called so."""
+    """Return the name under which the token of a webhook is stored; not a valid name for a user's
+    secret.
+    """
     return f"hook:{name}"

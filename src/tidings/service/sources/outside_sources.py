@@ -1,8 +1,9 @@
-"""Sources: the files and commands whose content or output makes events are polled when they are due.
+"""Sources: poll the files and commands whose changed content makes events.
 
-A look is noted before it is made, so that a crash costs it and no command runs twice for one due instant. What is seen is compared with
-what was seen before, in the transaction that writes the event: another content is an event, a first sight is none. What cannot be polled is
-told once, as a problem, and changes nothing of what was seen.
+A poll is recorded before it is made, so that a crash costs it and no command runs twice for one due
+time. Its result is compared with the last one, in the transaction that writes the event: changed
+content is an event, a first result is not. A source that cannot be polled is reported once, as a
+problem, and its last result stays.
 """
 
 from __future__ import annotations
@@ -38,14 +39,16 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.service.sources.outside_events")
 PROBLEM: Final = EventType.PROBLEM_EVENT
 AT_ONCE: Final = 4
-"""looks at files and commands at the same time"""
+"""concurrent polls of files and commands"""
 SHOWN: Final = 2_000
-"""characters of an output that its event tells"""
+"""characters of the output included in its event"""
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a poll saw: the `state` to be remembered, and what an event tells if it is another one; or the `problem` why it saw nothing."""
+    """The result of a poll: the `state` to store, and the event's data if it changed; or the
+    `problem` that prevented it.
+    """
 
     state: Mapping[str, Any]
     told: Mapping[str, Any]
@@ -65,11 +68,11 @@ class Sources:
         self.next_due: Instant | None = 0
 
     def wake(self) -> None:
-        """Hear that another process may have made or dropped events."""
+        """Signal that another process may have created or dropped events."""
         self.next_due = 0
 
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
-        """Return the polls that are due, each noted already."""
+        """Return the polls that are due, each recorded already."""
         if self.next_due is None or now < self.next_due:
             return []
         free = AT_ONCE - len(self._looking)
@@ -136,7 +139,7 @@ def _due(c: Connection, now: Instant, most: int) -> tuple[list[SourceRow], Insta
 
 
 def _note(c: Connection, rows: list[SourceRow], usual: int, *, at: Instant, epoch: int) -> Instant | None:
-    """Write that sources are polled now, and when they are next: in phase with when they were due."""
+    """Record that sources are polled now, and schedule the next poll in phase with the due time."""
     leases.check_epoch(c, epoch)
     for row in rows:
         every = max(source_of(row).every or usual, SECOND)
@@ -146,13 +149,13 @@ def _note(c: Connection, rows: list[SourceRow], usual: int, *, at: Instant, epoc
 
 
 def _settle(c: Connection, row: SourceRow, sight: Sight, *, at: Instant, epoch: int) -> bool:
-    """Write what was seen, and the event if it is another content; return whether it happened."""
+    """Store a poll's result, and the event if the content changed; return whether it did."""
     leases.check_epoch(c, epoch)
     try:
         now = outside.find(c, row.name)
     except UnknownNameError:
         return False
-    if (now.id, now.text) != (row.id, row.text):  # it is another source meanwhile
+    if (now.id, now.text) != (row.id, row.text):  # replaced meanwhile
         return False
     if sight.problem:
         if sight.problem != now.problem:

@@ -1,8 +1,9 @@
-"""Signals: the way in for hints that pages may have changed, and where they are kept (W-5; contracts §5).
+"""Signals: accept and store hints that pages may have changed (W-5; contracts §5).
 
-Taking a signal is one transaction: the hints that wait, and the key that it came with. They change no page, charge nothing and ask for no
-look: the policy is told by how much they make their pages older (`hints`). What looks teach of sources is stored some seconds' worth
-at a time, like all that is learned: a crash costs no more than that, and one poll that was made already.
+Accepting a signal is one transaction: the pending hints, and the key. Hints change no page, charge
+nothing and request no poll: the policy gets them as extra age of their pages (`hints`). What polls
+teach of sources is stored every few seconds, like all that is learned: a crash loses no more than
+that, and repeats one poll.
 """
 
 from __future__ import annotations
@@ -34,38 +35,41 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 API: Final = "api"
-"""the kind of hints of which nobody says another"""
+"""the default kind of hints"""
 LONGEST_KEY: Final = 200
 KEYS_FOR: Final = 30 * DAY
-"""how long it is remembered which keys were taken"""
+"""how long accepted keys are stored"""
 MOST_KINDS: Final = 16
-"""kinds of hints that speak of one page; what further ones say is taken for `api`"""
+"""most kinds of hints per page; further kinds count as `api`"""
 
 
 def estimates_of(page_id: int, seen: Examination | None, at: Instant) -> tuple[Estimate, ...]:
-    """Return what is to be kept of the dates of a new version."""
+    """Return the estimate to store of the dates of a new version."""
     if seen is None or seen.updated is None:
         return ()
     return (Estimate(page_id=page_id, name=UPDATED, state={"at": seen.updated}, at=at),)
 
 
 def find_updated(unit: Unit) -> Instant | None:
-    """Return the newest date of the entries of a new version, None where it has none."""
+    """Return the newest date of a new version's entries, None without one."""
     return next((each.state["at"] for each in unit.estimates if each.name == UPDATED), None)
 
 
 @dataclass(frozen=True, slots=True)
 class TakenSignal:
-    """A signal that was taken: of how many watched pages it spoke; `is_new` is False if it had been taken with that key before."""
+    """An accepted signal: how many watched pages it names; `is_new` is False if its key was
+    accepted before.
+    """
 
     pages: int
     is_new: bool
 
 
 class Signals:
-    """Takes signals and keeps what is known of them. `pages` is the watchlist's own table, `reads` are the columns that the policy reads.
+    """Accepts signals and stores them. `pages` is the watchlist's own table, `reads` are the
+    columns that the policy reads.
 
-    `hear` hears which pages were spoken of, once that is durable.
+    `hear` is called with the named pages, once the signal is durable.
     """
 
     def __init__(
@@ -97,7 +101,9 @@ class Signals:
         self._updated = {page_id: at for page_id, state in known.items() if isinstance(at := state.get("at"), int)}
 
     def find(self, urls: Collection[str]) -> dict[str, list[int]]:
-        """Return the watched pages with each of these addresses; none for one that nobody watches, or that is none."""
+        """Return the watched pages with each of these addresses; none for an unwatched or invalid
+        one.
+        """
         wanted: dict[str, list[str]] = {}
         for url in urls:
             try:
@@ -111,25 +117,27 @@ class Signals:
         return found
 
     def is_watched(self, page_id: int) -> bool:
-        """Say whether a page is watched."""
+        """Return whether a page is watched."""
         return page_id in self._pages
 
     def is_weighed(self, page_id: int) -> bool:
-        """Say whether a hint about a page has any effect: the policy chooses when it is polled, and heeds hints."""
+        """Return whether a hint about a page has an effect: the policy schedules it, and uses
+        hints.
+        """
         page = self._pages.get(page_id)
         return self.are_heeded and page is not None and is_on_change(page)
 
     async def take(
         self, page_ids: Collection[int], *, kind: str = API, at: Instant | None = None, key: str = ""
     ) -> TakenSignal:
-        """Take a hint of this kind about watched pages that speaks of an instant (None: now). `key` is its idempotency key.
+        """Accept a hint of this kind about watched pages. Durable on return.
 
-        Durable once it returns. Raises `UsageError` for a key that is too long, `StoreError`.
+        Raises `UsageError` for a key that is too long, `StoreError`.
 
         Args:
             page_ids: The pages.
-            kind: Which kind of hint.
-            at: The instant that it speaks of (µs); None for now.
+            kind: The kind of hint.
+            at: The instant of the change (µs); None for now.
             key: Its idempotency key, empty for none.
         """
         if len(key) > LONGEST_KEY:
@@ -142,9 +150,7 @@ class Signals:
             watched = [page_id for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
             for page_id in watched:
                 self._hear(page_id, kind, now if at is None else min(at, now))
-            rows = self.hearing.take_unstored(
-                watched
-            )  # also of a hint that could not be stored when it was told before
+            rows = self.hearing.take_unstored(watched)  # also a hint whose storing failed before
             if rows or key:
                 owed = Drained([], rows, [])
                 await self._write(owed, _take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
@@ -153,7 +159,7 @@ class Signals:
         return TakenSignal(len(watched), is_new=True)
 
     async def _write(self, owed: Drained, fn: Callable[..., None], *args: Any, **kw: Any) -> None:
-        """Write what was drained; where the store refuses, it is owed."""
+        """Write drained state; if the store refuses, take it back."""
         try:
             await self._store.write(fn, *args, **kw)
         except StoreError:
@@ -166,9 +172,10 @@ class Signals:
         self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
 
     def observe(self, unit: Unit) -> None:
-        """Hear of a unit before the watchlist does: whether a poll saw its page at all, and whether the page's dates moved as its content did.
+        """Record a unit before the watchlist does: whether a poll saw its page at all, and whether
+        the page's dates changed with its content.
 
-        Only whole answers count: a 304 says that the date is the same and no more.
+        Only full answers count: a 304 only says that the date is the same.
         """
         if unit.poll is not None and unit.poll.outcome not in GOOD:
             self.hearing.miss(unit.poll.page_id)
@@ -192,7 +199,7 @@ class Signals:
             self.hearing.date(page.identity.host, unit.at, date_moved=moved, content_moved=changed, kind=kind)
 
     async def remember(self) -> None:
-        """Store what was learned and heard since the last time."""
+        """Store what was learned and recorded since the last call."""
         async with self._lock:
             drained = self.hearing.drain()
             if any(drained):

@@ -1,8 +1,10 @@
-"""WebSub: hubs that feeds name are asked to tell when something is new; what they tell is a hint, weighed like any other (W3C WebSub).
+"""WebSub: subscribe to the hubs that feeds name; their notifications are hints, weighed like any
+other (W3C WebSub).
 
-A hub is only asked where whoever runs this service says how others reach it (`serve.public_url`), while its door is open, and for feeds that it
-would weigh hints of: fetched on change, without secrets. What a hub sends is never a version: it says that a poll may be worth it. A
-subscription is renewed before its lease ends, and given back when nobody watches the feed any more.
+Hubs are used only if `serve.public_url` is set, while the HTTP server runs, and for feeds whose
+hints count: fetched on change, without secrets. A hub's content is never a version: it only
+suggests a poll. A subscription is renewed before its lease ends, and cancelled when the feed is no
+longer watched.
 """
 
 from __future__ import annotations
@@ -42,30 +44,36 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.service.sources.websub")
 
 HUB: Final = "hub"
-"""The name under which it is kept which hub a page names."""
+"""The name under which a page's hub is stored."""
 KIND: Final = "websub"
 """The kind of the hints that hubs give."""
 PATH: Final = "/api/v1/websub/"
 LEASE: Final[Duration] = 10 * DAY
-"""What is asked for; a hub may give less or more."""
+"""The requested lease; a hub may grant less or more."""
 LEASE_LEAST, LEASE_MOST = HOUR, 30 * DAY
 FIRST_WAIT: Final[Duration] = 10 * MINUTE
-"""After so long a hub that has not verified is asked again, and each time after twice as long, up to a day."""
+"""First wait before a hub that has not verified is asked again; doubles each time, up to a day."""
 REVIEWED_EVERY: Final[Duration] = MINUTE
 LEAVE_ATTEMPTS: Final = 3
 UNHEARD_ATTEMPTS: Final = 3
-"""After so many requests that a hub took and did not verify it is said: it may not reach this service."""
+"""After this many accepted but unverified requests it is reported that the hub may not reach this
+service.
+"""
 MEND: Final = "see that hubs reach serve.public_url; until then the feed is checked without them"
 AT_ONCE: Final = 4
 LONGEST_CHALLENGE: Final = 1_024
 METHODS: Final = frozenset({"sha1", "sha256", "sha384", "sha512"})
-"""How hubs may sign (W3C WebSub §7.1); the signature is what keeps hints of strangers out, and sha1 is what many still use."""
+"""Signature methods of hubs (W3C WebSub §7.1); the signature keeps forged hints out, and many still
+use sha1.
+"""
 _LINK: Final = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s\",;]*))*)")
 _REL: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s\",;]*))", re.IGNORECASE)
 
 
 def hub_in(headers: Mapping[str, str], named: Hub, base: str) -> Hub:
-    """Return which hub an answer names, its Link headers first, with whole addresses; nothing where one makes no sense (W3C WebSub §4)."""
+    """Return the hub that an answer names, Link headers first, with absolute addresses; empty if
+    one is invalid (W3C WebSub §4).
+    """
     linked: dict[str, str] = {}
     for target, rest in _LINK.findall(headers.get("link", "")[: 4 * LONGEST]):
         for quoted, bare in _REL.findall(rest):
@@ -83,7 +91,7 @@ def hub_in(headers: Mapping[str, str], named: Hub, base: str) -> Hub:
 
 
 def estimates_of(page_id: int, fetched: Fetched, named: Hub, at: Instant) -> tuple[Estimate, ...]:
-    """Return what is to be kept of the hub that a new version names, nothing if it names none.
+    """Return the estimate to store of the hub that a new version names, empty if it names none.
 
     Args:
         page_id: The page.
@@ -97,9 +105,10 @@ def estimates_of(page_id: int, fetched: Fetched, named: Hub, at: Instant) -> tup
 
 
 class Subscriber:
-    """Asks hubs and hears them. `public_url` is how others reach this service (empty: no hub is asked), `keys` are the installation's.
+    """Subscribes to hubs and handles their callbacks. `public_url` is this service's public address
+    (empty: no hub is used), `keys` are the installation's.
 
-    `next_due` is when there may be something to be asked.
+    `next_due` is when there may be a request.
     """
 
     def __init__(
@@ -132,17 +141,19 @@ class Subscriber:
         self.next_due: Instant | None = None
 
     async def load(self) -> None:
-        """Read which hubs pages name, and what these were asked."""
+        """Load the hubs of pages, and the state of their subscriptions."""
         known, rows = await self._store.read(_load)
         self._hubs = {page_id: hub for page_id, state in known.items() if (hub := _read(state)).address}
         self._rows = {row.page_id: row for row in rows}
-        if not self._public_url:  # nobody wants hubs to tell any more: they are answered 410
+        if not self._public_url:  # hubs are off: their callbacks get 410
             for page_id in list(self._rows):
                 await self._drop(page_id)
         self._agree()
 
     def _agree(self) -> None:
-        """Let what is known of hints agree with what hubs have undertaken: rows are written at once, the other some seconds later."""
+        """Align the hints' covered pages with the active subscriptions: the latter are stored at
+        once, the former seconds later.
+        """
         hearing, now = self._signals.hearing, self._clock.now()
         telling = {i: row for i, row in self._rows.items() if row.state in {"asked", "active"}}
         for page_id in hearing.pages_of(KIND):
@@ -153,12 +164,12 @@ class Subscriber:
                 hearing.cover(page_id, KIND)
 
     def open(self) -> None:
-        """Hear that the door is open: hubs can be answered from now on."""
+        """Allow subscriptions: the HTTP server can answer hubs now."""
         if self._public_url and self._keys and self._signals.are_heeded:
             self.next_due = 0
 
     def hear(self, unit: Unit) -> None:
-        """Hear which hub a new version names."""
+        """Record the hub that a new version names."""
         if unit.version is None:
             return
         named = [_read(each.state) for each in unit.estimates if each.name == HUB]
@@ -167,10 +178,8 @@ class Subscriber:
         else:
             self._hubs.pop(unit.version.page_id, None)
 
-    # -- asking ----------------------------------------------------------------------------------------------------------------------
-
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
-        """Return the requests to hubs that are due; each is noted before it leaves."""
+        """Return the due requests to hubs; each is recorded before it leaves."""
         if self.next_due is None or now < self.next_due:
             return []
         self.next_due = now + REVIEWED_EVERY
@@ -184,7 +193,7 @@ class Subscriber:
         return [self._ask(row) for row in rows]
 
     async def _next(self, page_id: int, now: Instant) -> HubRow | None:
-        """Return the row of a request that is due, as it is written already, None if none is."""
+        """Return the row of a due request, already written, None if none is due."""
         row, wanted = self._rows.get(page_id), self._make_wanted(page_id)
         if row is None:
             if not wanted.address:
@@ -212,7 +221,9 @@ class Subscriber:
         return row
 
     async def _ask(self, row: HubRow) -> None:
-        """Ask a hub to tell of a page, or no more; what it says to that comes by the door (W3C WebSub §5.1)."""
+        """Subscribe to a page's hub, or unsubscribe; the hub's verification arrives at the HTTP
+        server (W3C WebSub §5.1).
+        """
         mode = "unsubscribe" if row.state == "leaving" else "subscribe"
         form = {
             "hub.mode": mode,
@@ -246,22 +257,22 @@ class Subscriber:
             await self._put(replace(now, problem=problem))
 
     def _make_wanted(self, page_id: int) -> Hub:
-        """Return the hub that is to tell of a page, if one is."""
+        """Return the hub to subscribe to for a page, if any."""
         page = self._pages.get(page_id)
         if page is None or not self._signals.is_weighed(page_id):
             return Hub()
         is_plain = page.identity.owner_id is None and page.identity.method == "GET" and page.identity.proxy is None
         return self._hubs.get(page_id, Hub()) if is_plain else Hub()
 
-    # -- hearing ---------------------------------------------------------------------------------------------------------------------
-
     def knows(self, token: str) -> bool:
-        """Say whether a callback is one of ours that still wants to hear."""
+        """Return whether a callback token belongs to an active subscription."""
         row = self._find(token)
         return row is not None and row.state in {"asked", "active"}
 
     async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
-        """Return the challenge if a hub rightly asks whether we asked it, None if we did not; hear it refuse (W3C WebSub §5.2, §5.3)."""
+        """Return the challenge if the hub verifies a request of ours, else None; record its refusal
+        (W3C WebSub §5.2, §5.3).
+        """
         row, mode, now = self._find(token), params.get("hub.mode", ""), self._clock.now()
         if row is None or params.get("hub.topic") != row.topic:
             return None
@@ -288,7 +299,9 @@ class Subscriber:
         return None
 
     async def deliver(self, token: str, body: bytes, signature: str) -> bool:
-        """Take what a hub tells as a hint; say whether it was signed as it must be. What is not says nothing (W3C WebSub §7.1)."""
+        """Record a hub's notification as a hint; return whether its signature is valid. Others are
+        ignored (W3C WebSub §7.1).
+        """
         row = self._find(token)
         method, _, given = signature.strip().partition("=")
         if row is None or method not in METHODS:
@@ -311,7 +324,9 @@ class Subscriber:
         )
 
     def _secret(self, token: str, key: bytes | None = None) -> str:
-        """Return the secret of one subscription, made of a key of the installation: it is stored nowhere."""
+        """Return the secret of one subscription, derived from a key of the installation and not
+        stored.
+        """
         return hmac.new(self._keys[0] if key is None else key, b"websub " + token.encode(), hashlib.sha256).hexdigest()
 
     async def _put(self, row: HubRow) -> None:
@@ -342,7 +357,7 @@ def _drop(c: Connection, page_id: int, *, epoch: int) -> None:
 
 
 def findings(c: Connection) -> Iterator[Finding]:
-    """Yield what `doctor` says: each hub that does not tell what it was asked to, and why as far as it is known."""
+    """Yield `doctor`'s findings: each hub that does not notify as requested, and why if known."""
     rows = websub.listing(c)
     failing = [
         warn("hub", f"{row.hub}: {why}: {pages.identity(c, row.page_id).given}", MEND)
@@ -356,7 +371,7 @@ def findings(c: Connection) -> Iterator[Finding]:
 
 
 def _trouble(row: HubRow) -> str:
-    """Return why a hub does not tell, empty if it does or may do so soon."""
+    """Return why a hub does not notify, empty if it does or soon may."""
     if row.problem or row.state != "asked" or row.attempts < UNHEARD_ATTEMPTS:
         return row.problem
     return f"it took {row.attempts} requests and has verified none"

@@ -1,4 +1,4 @@
-"""What keeps a running service sound: old versions are deleted, what was learned is stored, and a
-full disk, a wrong clock or a database that is away stops all steps until it is over. Nothing here
-asks for a page.
+"""Maintenance of a running service: old versions are deleted, what was learned is stored, and a
+full disk, a wrong clock or an unreachable database pauses all steps until it is over. Nothing here
+requests a page.
 """

@@ -1,8 +1,8 @@
-"""Collect: let go of the versions that nobody needs any more, and of their bodies (sentinels §6.1).
+"""Collect: delete the versions that are no longer needed, and their bodies (sentinels §6.1).
 
-Which they are is `storage.retention`; here is how: a page at a time, rows first, then each body
-once no row names it. A body that others lean on goes after these were written anew. Only the one
-poller does it, so that nobody plans with what is about to go.
+`storage.retention` decides which; this module deletes them: page by page, rows first, then each
+body that no row names. A body with deltas on it goes after these were rewritten. Only the one
+poller collects, so that nobody plans with what is about to go.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings.service.upkeep.collector")
 YOUNG = DAY
-"""No version goes before it is a day old."""
+"""No version is deleted before it is a day old."""
 VERSIONS_A_COMMIT = 20
 ORPHANS_AT_ONCE = 100
 PAGES_A_ROUND = 50
 ROUND_EVERY = 10 * MINUTE
-"""How often the running service goes through some pages: all of 50,000 in a week."""
+"""How often the running service collects a few pages: all of 50,000 in a week."""
 PASS_EVERY = HOUR
-"""How long after the last page the first has its turn again: what is kept is measured in days."""
+"""Wait from the last page to the first again; retention is measured in days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What was let go of; `size` is what the bodies were decoded, in bytes."""
+    """What was deleted; `size` is the decoded size of the bodies, in bytes."""
 
     pages: int = 0
     versions: int = 0
@@ -53,7 +53,7 @@ class Collected:
     size: int = 0
 
     def __add__(self, other: Collected) -> Collected:
-        """Return both together."""
+        """Return the sum of both."""
         return Collected(
             self.pages + other.pages,
             self.versions + other.versions,
@@ -64,7 +64,7 @@ class Collected:
 
 
 def terms(settings: StoreSettings, at: Instant) -> Terms:
-    """Return what is kept, as of an instant."""
+    """Return the retention terms as of an instant."""
     return Terms(
         at=at,
         young=YOUNG,
@@ -76,7 +76,9 @@ def terms(settings: StoreSettings, at: Instant) -> Terms:
 
 
 def foresee(connection: Connection, settings: StoreSettings, at: Instant) -> Collected:
-    """Return what would go now, without letting go of it; bodies are not counted, for others may need them."""
+    """Return what would be deleted now, without deleting it; bodies are not counted, since others
+    may need them.
+    """
     found, after = Collected(), 0
     kept = terms(settings, at)
     while pages := retention.pages(connection, after=after, limit=PAGES_A_ROUND):
@@ -91,7 +93,7 @@ def foresee(connection: Connection, settings: StoreSettings, at: Instant) -> Col
 
 
 class Collector:
-    """Lets go of what is not needed, for the one poller of `epoch`."""
+    """Deletes what is not needed, for the one poller of `epoch`."""
 
     def __init__(self, store: Store, archive: Archive, settings: StoreSettings, *, epoch: int) -> None:
         self._store = store
@@ -102,8 +104,8 @@ class Collector:
         self._next: Instant | None = None
 
     def is_due(self, now: Instant) -> bool:
-        """Say whether it is time for another round, and count from now on."""
-        if self._next is None:  # a process that takes one step and ends begins somewhere else each time
+        """Return whether another round is due; the first call starts the interval."""
+        if self._next is None:  # a process that takes one step starts elsewhere each time
             self._after, self._next = -(now // ROUND_EVERY), now
         if now < self._next:
             return False
@@ -111,7 +113,7 @@ class Collector:
         return True
 
     async def round(self, now: Instant) -> Collected:
-        """Look at the next few pages; after the last one, at what a crash left over."""
+        """Collect the next few pages; after the last one, what a crash left over."""
         if self._after < 0:
             self._after = await self._store.read(_somewhere, -self._after)
         pages = await self._store.read(retention.pages, after=self._after, limit=PAGES_A_ROUND)
@@ -125,7 +127,7 @@ class Collector:
         return found
 
     async def everything(self, now: Instant) -> Collected:
-        """Look at all pages, and at what a crash left over."""
+        """Collect all pages, and what a crash left over."""
         found, after = Collected(), 0
         while pages := await self._store.read(retention.pages, after=after, limit=PAGES_A_ROUND):
             after = pages[-1]
@@ -134,7 +136,7 @@ class Collector:
         return found + await self._rest(now)
 
     async def page(self, page_id: int, now: Instant) -> Collected:
-        """Let go of what nobody needs of a page."""
+        """Delete what is not needed of a page."""
         found = Collected()
         kept = terms(self._settings, now)
         if not await self._store.read(_has_any, page_id, kept):
@@ -148,12 +150,12 @@ class Collector:
         return found + Collected(pages=1)
 
     async def _rest(self, now: Instant) -> Collected:
-        """Let go of what was learned of pages that nobody watches, and of bodies that nothing names."""
+        """Delete what was learned of unwatched pages, and bodies without a reference."""
         await self._store.write(retention.forget_learned, terms(self._settings, now), epoch=self._epoch)
         return await self.orphans(now)
 
     async def orphans(self, now: Instant) -> Collected:
-        """Let go of the bodies that nothing names."""
+        """Delete the bodies without a reference."""
         found = Collected()
         while names := await self._store.read(retention.orphans, ORPHANS_AT_ONCE):
             some = Collected()
@@ -165,7 +167,7 @@ class Collector:
         return found
 
     async def _body(self, sha256: str, now: Instant) -> Collected:
-        """Remove a body, unless something names it; those that lean on it then lean on what it leaned on."""
+        """Delete a body unless it is referenced; deltas on it are rewritten onto its own base."""
         blob, leaning = await self._store.read(_standing, sha256)
         if blob is None:
             return Collected()
@@ -187,7 +189,9 @@ class Collector:
         return Collected(bodies=1, size=blob.size) if is_gone else Collected()
 
     def _plan(self, connection: Connection, blob: Blob, leaning: tuple[str, ...]) -> WritePlan | None:
-        """Return how the bodies that lean on one are kept without it; None if it is needed, or is not any more what it was."""
+        """Return the plan for storing the deltas on a body without it; None if it is needed, or has
+        changed.
+        """
         now, others = _standing(connection, blob.sha256)
         if now is None or (now.base, now.file, others) != (blob.base, blob.file, leaning):
             return None
@@ -221,7 +225,7 @@ class Collector:
 
 
 def _standing(connection: Connection, sha256: str) -> tuple[Blob | None, tuple[str, ...]]:
-    """Return how a body is kept and which lean on it."""
+    """Return how a body is stored and which deltas depend on it."""
     return versions.blob(connection, sha256), tuple(sorted(versions.dependents(connection, sha256)))
 
 
@@ -230,7 +234,7 @@ def _has_any(connection: Connection, page_id: int, kept: Terms) -> bool:
 
 
 def _somewhere(connection: Connection, turn: int) -> int:
-    """Return after which page a process begins: another one at each turn."""
+    """Return the page after which a process begins, another one at each turn."""
     last = connection.value("SELECT max(id) FROM page") or 0
     return turn * PAGES_A_ROUND % (last + PAGES_A_ROUND)
 

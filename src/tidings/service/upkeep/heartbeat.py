@@ -1,8 +1,8 @@
-"""A dead-man's switch: while the service works it asks an address, and whoever is there raises the
-alarm once it is not asked any more.
+"""A dead-man's switch: while the service works it requests a URL, whose monitor raises the alarm
+when requests stop.
 
-It is asked within a step, so not while the lease is lost, the database is away or nothing can be
-stored. What it answers changes nothing.
+Requests are part of steps: none while the lease is lost, the database is unreachable or nothing can
+be stored. The answer is ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TIMEOUT_SECONDS: Final = 10.0
 
 
 class Heartbeat:
-    """Asks `serve.ping_url` every `serve.ping_seconds`."""
+    """Requests `serve.ping_url` every `serve.ping_seconds`."""
 
     def __init__(self, poster: Poster, serve: ServeSettings, agent: str) -> None:
         self._poster = poster

@@ -1,5 +1,5 @@
-"""Memories: what the policy, the hints and the price have learned is stored, some seconds' worth at
-a time: a crash costs no more than that.
+"""Memories: store what the policy, the hints and the price have learned, every few seconds: a crash
+loses no more than that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ MEMORIES_A_UNIT: Final = 500
 
 
 class Memories:
-    """What outlives the process though no poll writes it. `policy` is the name under which the policy's memories are stored."""
+    """Learned state that no poll writes. `policy` is the name under which the policy's memories are
+    stored.
+    """
 
     def __init__(
         self,
@@ -54,7 +56,7 @@ class Memories:
         self._priced_at: Instant = 0
 
     async def recall(self, now: Instant) -> None:
-        """Let the planner know what was learned before, and which pages are to be polled a second time."""
+        """Restore the planner's learned state, and the pages with a pending second poll."""
         self._planner.recall(await self._store.read(estimates.load_all, self._policy))
         if (priced := await self._store.read(events.newest, PRICED)) is not None:
             self._priced_at = min(priced.at, now)
@@ -64,11 +66,11 @@ class Memories:
             self._planner.look_again(page_id, at)
 
     def is_due(self, now: Instant) -> bool:
-        """Say whether it is time to store what was learned."""
+        """Return whether it is time to store what was learned."""
         return now >= self._remember_at
 
     async def remember(self, now: Instant) -> None:
-        """Store what was learned since the last time."""
+        """Store what was learned since the last call."""
         self._remember_at = now + REMEMBER_EVERY
         await self._signals.remember()
         memories = self._planner.memories().items()
@@ -83,7 +85,7 @@ class Memories:
         await self._remember_price(now)
 
     async def _remember_price(self, now: Instant) -> None:
-        """Store the price that the budget makes, once an hour."""
+        """Store the price that the budget sets, once an hour."""
         if now < self._priced_at + PRICED_EVERY or (priced := self._planner.dump_prices()) is None:
             return
         self._priced_at = now

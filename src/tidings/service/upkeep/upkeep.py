@@ -44,21 +44,23 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 log = logging.getLogger("tidings.service")
-"""The name of the lease of the one process that polls."""
+"""The name of the lease of the only polling process."""
 
 ONE_FAULT: Final[Duration] = HOUR
-"""Stalls that are no further apart are one fault, which is reported once."""
+"""Stalls closer together than this are one fault, reported once."""
 
 
 def stall_of(error: BaseException) -> StoreStalledError | None:
-    """Return what an error says of the data directory or the machine, None if it is another fault."""
+    """Return the stall that an error means for the data directory or the machine, None if it is
+    another fault.
+    """
     if isinstance(error, MemoryError):
         return StoreStalledError("no memory is left for what was under way")
     return error if isinstance(error, StoreStalledError) else None
 
 
 class Stall:
-    """Whether the service stands still, since when and why. `say` lets other processes know."""
+    """Whether the service is stalled, since when and why. `say` tells other processes."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -69,30 +71,32 @@ class Stall:
         self._is_reported = False
 
     def begin(self, error: StoreStalledError, at: Instant) -> None:
-        """Note that something could not be stored."""
+        """Record that something could not be stored."""
         if self._last is None or at - self._last > ONE_FAULT:
             self._since, self._is_reported = at, False
         self.error, self._last = error, at
         self._say(f"since {(rfc3339(self._since) or '')[:19]}Z nothing can be stored: {error}")
 
     def end(self) -> None:
-        """Note that it can again."""
+        """Record that storing works again."""
         self.error = None
         self._say("")
 
     def report(self, at: Instant) -> Event | None:
-        """Return what tells of this fault, None if that is told."""
+        """Return the event that reports this fault, None if it was reported."""
         if self.error is None or self._is_reported:
             return None
         return Event(type=STALLED, at=at, data={"since": self._since, "reason": str(self.error)})
 
     def note_reported(self) -> None:
-        """Note that the report is stored."""
+        """Mark the report as stored."""
         self._is_reported = True
 
 
 class Upkeep:
-    """Keeps one poller at work. `directory` is that of its data, `lease` how long its lease lasts, `sending` may hold what waits to be stored."""
+    """Maintains one poller. `directory` is its data directory, `lease` the duration of its lease;
+    `sending` may hold results to be stored.
+    """
 
     def __init__(
         self,
@@ -142,7 +146,8 @@ class Upkeep:
             raise ClockSetBackError(message)
 
     async def make_ready(self) -> None:
-        """Store what waited while nothing could be stored, follow a clock that was put forward, and keep the lease; raises what `insist` does.
+        """Store what is pending, follow a clock that was set forward, and renew the lease. Raises
+        what `insist` raises.
 
         Raises `StoreStalledError` while nothing can be stored.
         """
@@ -151,7 +156,9 @@ class Upkeep:
         await self._keep_lease(await self._follow_clock(now))
 
     async def store_again(self, now: Instant) -> None:
-        """After something could not be stored: write what waits for that, and report it. Raises `StoreStalledError` while that is not possible."""
+        """Store what is pending after a stall, and report it. Raises `StoreStalledError` while that
+        is not possible.
+        """
         if self._stall.error is None:
             return
         if cause := hindrance(self._directory):
@@ -166,7 +173,7 @@ class Upkeep:
         log.info("what is brought can be stored again")
 
     async def report_damage(self, watchlist: Watchlist) -> None:
-        """Notify, once, of what is stored and makes no sense, and is therefore not watched."""
+        """Notify, once, of stored rows that cannot be read and are therefore not watched."""
         if not (items := watchlist.set_aside):
             return
         last = await self._store.read(events.newest, DAMAGED)
@@ -177,26 +184,30 @@ class Upkeep:
         log.error("not watched, for what is stored of it makes no sense: %s", "; ".join(items))
 
     async def announce_outages(self, now: Instant) -> None:
-        """Store each outage of the database that has ended, and notify those that it held up."""
+        """Store each ended outage of the database, and notify those whose checks it delayed."""
         await self._outages.announce(now)
 
     async def store_clock(self, now: Instant) -> None:
-        """Store what the clock says after a long pause, in which the machine slept or its clock was put forward.
+        """Store the clock's time after a long pause, in which the machine slept or its clock was
+        set forward.
 
-        It is stored before anything is done by it, so that a clock that is ahead is known by that however this process ends (`wrong_clock`).
+        It is stored before anything depends on it, so that a clock that is ahead can be detected
+        however this process ends (`wrong_clock`).
         """
         await self._store.write(charge.touch, at=now, epoch=self.epoch)
 
     async def release(self) -> None:
-        """Let go of the lease."""
+        """Release the lease."""
         await self._store.write(leases.release, leases.POLLER, self.holder, self.epoch)
 
     def is_able(self) -> bool:
-        """Say whether anything may still be written: the lease is not lost and the database is whole."""
+        """Return whether anything may still be written: the lease is held and the database is
+        intact.
+        """
         return self._committer.lost is None and not self._soundness.is_damaged
 
     def hear(self, error: BaseException, now: Instant) -> None:
-        """Hear what a task of the service ended with, and say it in the log."""
+        """Log the error with which a task of the service ended, and begin a stall if it is one."""
         if isinstance(error, StaleEpochError):
             return
         if (stalled := stall_of(error)) is not None:
@@ -205,18 +216,20 @@ class Upkeep:
             self._stall.begin(stalled, now)
         elif isinstance(error, StoreDamagedError):
             log.error("%s", error)
-            self._soundness.begin()  # a value that makes no sense is its page's affair, a file that is not whole ends the service
-        elif isinstance(error, StoreError):  # people can mend it, and need no traceback for that
+            self._soundness.begin()  # an invalid value concerns its page, a damaged file ends the service
+        elif isinstance(error, StoreError):  # users can fix it: no traceback
             log.error("%s", unkept(error))
         else:
             log.error("a task of the service failed", exc_info=error)
 
     def begin_stall(self, error: StoreStalledError, now: Instant) -> None:
-        """Note that a step could store nothing."""
+        """Record that a step could store nothing."""
         self._stall.begin(error, now)
 
     async def _follow_clock(self, now: Instant) -> Instant:
-        """Where the machine's clock was put forward, go by what it says from now on, which fills no budget and ends no gap; return the new now."""
+        """Follow a machine's clock that was set forward, without filling a budget or ending a gap;
+        return the new now.
+        """
         if not (ahead := put_forward(self._clock)):
             return now
         await self._store.write(charge.put_forward, ahead, at=now, epoch=self.epoch)
@@ -237,7 +250,7 @@ class Upkeep:
 
 
 LEAST: Final = MINUTE
-"""A shorter outage is no news, whatever the interval."""
+"""Shorter outages are not reported, whatever the interval."""
 
 
 class Outages:
@@ -261,7 +274,9 @@ class Outages:
         self._epoch = epoch
 
     async def announce(self, now: Instant) -> None:
-        """Store each outage that has ended, and notify the recipients of those sentinels that lost at least one check by it."""
+        """Store each outage that has ended, and notify the recipients of sentinels that lost at
+        least one check.
+        """
         for outage in self._store.take_outages():
             lasted = round(outage.seconds * SECOND)
             if lasted >= LEAST:
@@ -281,7 +296,9 @@ class Outages:
         return found
 
     def _interval(self, page_id: int, sub: Subscription) -> Duration | None:
-        """Return how often a subscription looks, 0 for a time of day: one that has passed is missed. None: nobody knows."""
+        """Return a subscription's poll interval, 0 for a time of day (a passed one is missed), None
+        if unknown.
+        """
         match sub.interval:
             case FetchEvery(interval):
                 return interval

@@ -1,7 +1,7 @@
 """The weekly report: on Monday at 8 each owner's receivers get the figures of the last seven days.
 
-It is off unless `notify.weekly` says so. A report that fell due while nothing ran comes with the
-next start, once.
+Off unless `notify.weekly` is set. A report that fell due while nothing ran is sent at the next
+start, once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EIGHT: Final = 8 * HOUR // MINUTE
 
 
 class WeeklyReport:
-    """Writes the report of a week, to the receivers of all enabled sentinels."""
+    """Writes the report of a week to the receivers of all enabled sentinels."""
 
     def __init__(
         self,

@@ -1,11 +1,10 @@
-"""Wrong clock: what a clock that was ahead has left behind is brought back, once it is right again
-(F-21).
+"""Wrong clock: repair the stored times of a clock that was ahead, once it is right again (F-21).
 
-While the clock is ahead, everything happens "in the future": a page that was checked then would not
-be checked until that day comes. So at each start, and whenever the clock is set back while the
-service runs (it starts again then), no instant that decides anything may lie after now. Pages wait
-no longer than their own interval from now on; dates of people stay. An event says from when to when
-the clock was wrong, and owners are told once if it was wrong by an hour or more.
+While the clock is ahead, everything happens "in the future": a page checked then would not be
+checked until that day comes. So at each start, and whenever the clock is set back while the service
+runs (it then restarts), no instant that schedules anything may be after now. Pages wait no longer
+than their own interval from now on; dates set by users stay. An event records when the clock was
+wrong, and owners are notified once if it was wrong by an hour or more.
 """
 
 from __future__ import annotations
@@ -41,20 +40,25 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings.service")
 LOGGED_FROM: Final[Duration] = MINUTE
-"""A clock that was ahead by less is set right without a word."""
+"""A clock that was ahead by less is corrected without a log entry."""
 TOLD_FROM: Final[Duration] = HOUR
-"""Owners are told of a clock that was ahead by so much: it may have kept checks, messages or a sentinel's life from them."""
+"""Owners are notified of a clock that was ahead by this much, which may have delayed checks,
+messages or a sentinel's life.
+"""
 TOLD_EVERY: Final[Duration] = DAY
-"""Owners are told no more often: the clock of some machines is wrong at each start."""
+"""Shortest time between two notices: the clock of some machines is wrong at each start."""
 UNLEARNED_FROM: Final[Duration] = DAY
-"""What was learned of a page's rate by a clock that was so far ahead is forgotten: a page that did not change "for twelve years" would hardly be
-checked any more."""
+"""A page's rate learned by a clock this far ahead is deleted: a page that did not change "for
+twelve years" would hardly be checked any more.
+"""
 MEND: Final = "date -u; timedatectl set-ntp true"
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """The clock was ahead by up to `ahead` µs, at some time after `since` (the last poll by a right clock; None: none is known), until `until`."""
+    """The clock was ahead by up to `ahead` µs, at some time after `since` (the last poll with a
+    right clock; None: unknown), until `until`.
+    """
 
     ahead: Duration
     since: Instant | None
@@ -62,7 +66,7 @@ class Wrong:
 
     @property
     def text(self) -> str:
-        """Return what people are told of it."""
+        """Return the text for users."""
         since, until = (None if at is None else spell_instant(at)[:16] for at in (self.since, self.until))
         when = f"between {since} and {until} UTC" if since else f"until {until} UTC"
         return (
@@ -72,7 +76,9 @@ class Wrong:
 
 
 def start(connection: Connection, clock: Clock) -> Instant:
-    """Let a clock start by what the machine says; one that nobody has set since the machine started goes on from the last instant that is stored."""
+    """Start a clock from the machine's time; from the last stored instant if the machine's clock
+    was not set since boot.
+    """
     if clock.wall() >= PLAUSIBLE:
         return clock.restart()
     said = clock.wall()
@@ -87,9 +93,11 @@ def start(connection: Connection, clock: Clock) -> Instant:
 
 
 def mend(connection: Connection, *, now: Instant, epoch: int, zone: str, policy: str) -> Wrong | None:
-    """Bring back what a clock that was ahead has left behind; return what it was, None if it was right, or wrong by next to nothing.
+    """Repair what a clock that was ahead has stored; return the error, None if it was right or
+    almost.
 
-    All is written or nothing. `zone` is that of sentinels which name none, `policy` the name under which rates are learned. Raises `StaleEpochError`.
+    All is written or nothing. `zone` is the default time zone of sentinels, `policy` the name under
+    which rates are learned. Raises `StaleEpochError`.
     """
     leases.check_epoch(connection, epoch)
     last = instants.latest(connection)
@@ -109,7 +117,7 @@ _TICKING = (
     "SELECT u.id FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id WHERE u.next_tick > :now AND"
     " (u.ticked_at > :now OR u.since > :now OR u.altered_at > :now OR s.created_at > :now OR s.started_at > :now OR u.next_tick = s.start_at)"
 )
-"""Subscriptions whose next tick a wrong clock may have said."""
+"""Subscriptions whose next tick may come from a wrong clock."""
 
 
 _LIVES = "SELECT id FROM sentinel WHERE dropped = 0 AND (created_at > :now OR start_at > :now OR started_at > :now OR ended_at > :now)"
@@ -118,7 +126,9 @@ _REVIVE = "UPDATE sentinel SET state = :state, reason = '', ended_at = NULL WHER
 
 
 def _tick_anew(connection: Connection, numbers: Iterable[int], now: Instant, zone: str) -> None:
-    """Let subscriptions wait for the first tick after now, which no check by the wrong clock has served."""
+    """Reset subscriptions to the first tick after now, which no check by the wrong clock has
+    served.
+    """
     wanted, held = set(numbers), dict[int, WatchedSentinel]()
     for row in subscriptions.listing(connection) if wanted else ():
         if row.id not in wanted or row.next_tick is None:
@@ -145,7 +155,9 @@ def _load(row: SentinelRow, zone: str) -> WatchedSentinel:
 
 
 def _bring_lives_back(connection: Connection, now: Instant) -> None:
-    """Let lives begin and end as people said, read anew where that was said in the future; who began or ended too early for that has not."""
+    """Restore the starts and ends that users set, evaluated again where the wrong clock evaluated
+    them; undo premature ones.
+    """
     for (number,) in connection.rows(_LIVES, now=now):
         row = sentinels.get(connection, number)
         sentinel = meaning(row.text)
@@ -163,12 +175,12 @@ def _bring_lives_back(connection: Connection, now: Instant) -> None:
 
 
 def _earlier(said: Instant | None, anew: Instant | None, now: Instant) -> Instant | None:
-    """Return when something is to be that was to be then, and by a right clock earlier."""
+    """Return the earlier of a stored instant and its new evaluation, for one after now."""
     return said if said is None or anew is None or said <= now else min(said, max(anew, now))
 
 
 def _revive(connection: Connection, row: SentinelRow, sentinel: Sentinel, now: Instant) -> None:
-    """Let a sentinel go on that ended only since the clock said that its time was over."""
+    """Revive a sentinel that ended only because of the wrong clock."""
     started_at = None if row.started_at is None else min(row.started_at, now)
     ends = lifespan.ends(Life(row, sentinel, "enabled", started_at, None), lambda name: None)  # noqa: ARG005 - it waits for no other
     if ends is None or ends <= now:
@@ -181,9 +193,6 @@ def _revive(connection: Connection, row: SentinelRow, sentinel: Sentinel, now: I
     events.append(connection, [Event(type=kind, at=now, sentinel_id=row.id, data=data)])
 
 
-# -- what is said of it ------------------------------------------------------------------------------------------------------------
-
-
 def find_last_notified(connection: Connection) -> Instant | None:
     """Return when recipients were last notified of a wrong clock."""
     newest = events.newest(connection, CLOCK_WRONG)
@@ -191,7 +200,9 @@ def find_last_notified(connection: Connection) -> Instant | None:
 
 
 def unit(wrong: Wrong, bulletins: Bulletins, *, epoch: int, told: Instant | None) -> Unit:
-    """Return the event that the clock was wrong, with a message to each recipient if it was so by much; `told` is when there was one last."""
+    """Return the unit with the event that the clock was wrong, and a message to each recipient if
+    it was by much; `told` is the time of the last notice.
+    """
     now = wrong.until
     is_announced = wrong.ahead >= TOLD_FROM and (told is None or not 0 <= now - told < TOLD_EVERY)
     data = {

@@ -1,4 +1,4 @@
-"""What is watched, in memory: the sentinels that are enabled, their pages, cursors, claims on
-polls, hints and noise. It is loaded at the start and follows the database from then on. Nothing
-here asks for a page or notifies anybody.
+"""The watched state, in memory: enabled sentinels, their pages, cursors, schedules, hints and
+noise. Loaded at the start, then follows the database. Nothing here fetches a page or notifies
+anybody.
 """

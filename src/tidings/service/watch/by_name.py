@@ -1,4 +1,4 @@
-"""Sentinels by their names, for verbs that ask about one."""
+"""Find sentinels by name, for commands that take one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 def find(connection: Connection, name: str) -> SentinelRow:
-    """Return the sentinel of that name; `UnknownNameError` with the nearest names if there is none."""
+    """Return the sentinel of that name. Raises `UnknownNameError` with the nearest names if there
+    is none.
+    """
     try:
         return sentinels.find(connection, name)
-    except UnknownNameError:  # only now all names are read: a check may name every sentinel there is
+    except UnknownNameError:  # names are read only now: a check may name every sentinel
         near = difflib.get_close_matches(name, sentinels.names(connection), n=1)
     message = f'there is no sentinel "{name}"' + (
         f"; did you mean {near[0]}?" if near else "; `tidings list` shows all"
@@ -29,12 +31,16 @@ def find(connection: Connection, name: str) -> SentinelRow:
 
 
 def find_past(connection: Connection, name: str) -> SentinelRow:
-    """Return the sentinel of that name, else the one that had it last and was dropped: what it found is still there. Raises what `find` does."""
+    """Return the sentinel of that name, else the last dropped one that had it, whose findings still
+    exist. Raises what `find` raises.
+    """
     return sentinels.last_of(connection, name) or find(connection, name)
 
 
 def lives(connection: Connection, *, dropped: bool = False) -> lifespan.Find:
-    """Return what finds the life of the sentinel of a name; with `dropped` also that of the last one that was dropped, as the service does."""
+    """Return a function that finds a sentinel's life by name; with `dropped` also that of the last
+    dropped one, as in the service.
+    """
 
     def find_life(name: str) -> Life | None:
         try:

@@ -1,7 +1,8 @@
-"""Commit: every unit of this process goes through here, and who must know hears of it.
+"""Commit all units of this process and publish them to subscribers.
 
-The store groups what many tasks commit at the same time into one transaction (contracts §1); a task waits for its own unit only. A unit
-that the store refuses is recorded there as a problem, told to those who listen, and raised to who wrote it.
+The store groups concurrent commits into one transaction (contracts §1); a task waits for its own
+unit only. A unit that the store refuses is recorded there as a problem, published as refused, and
+raised to its writer.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 
 TRIES = 3
-"""How often a unit is offered to a database that somebody else holds; each waits `store.busy_seconds`."""
+"""Attempts per unit while another process holds the database; each waits `store.busy_seconds`."""
 
 
 class Committer:
-    """The way of all outcomes of one process into the database."""
+    """Writes all results of one process to the database."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -33,28 +34,32 @@ class Committer:
         self._numbered: list[Callable[[int, Instant], None]] = []
         self._refused: list[Callable[[Unit, Exception], None]] = []
         self.lost: StaleEpochError | None = None
-        """set once the lease is found lost: nothing of this process is written any more"""
+        """set once the lease is lost: this process writes nothing more"""
 
     @property
     def quiet(self) -> bool:
-        """Say whether nothing waits to be written."""
+        """Return whether nothing waits to be written."""
         return self._open == 0
 
     def listen(self, hear: Callable[[Unit], None]) -> Callable[[], None]:
-        """Let `hear` hear each unit once it is durable, in the order of the database, after all that listened before; return what ends that."""
+        """Call `hear` with each unit once it is durable, in database order, after earlier
+        subscribers; return a function that unsubscribes.
+        """
         self._heard.append(hear)
         return lambda: self._heard.remove(hear)
 
     def listen_to_numbers(self, hear: Callable[[int, Instant], None]) -> None:
-        """Let `hear` hear the number of the last event of each unit that has any, and its instant, before the unit is heard."""
+        """Call `hear` with the number and instant of the last event of each unit that has any,
+        before the unit's subscribers.
+        """
         self._numbered.append(hear)
 
     def listen_to_refusals(self, hear: Callable[[Unit, Exception], None]) -> None:
-        """Let `hear` hear each unit that was not written, and why."""
+        """Call `hear` with each unit that was not written, and the error."""
         self._refused.append(hear)
 
     async def write(self, unit: Unit) -> Committed:
-        """Return once a unit is durable; raise what the store said against it."""
+        """Write a unit; return once it is durable. Raises the store's error."""
         self._open += 1
         try:
             result = await self._offer(unit)

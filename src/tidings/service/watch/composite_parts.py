@@ -1,7 +1,10 @@
-"""Joint: what a sentinel asks of each of its pages, and how what they show is joined (sentinels §4.5).
+"""Joint: what a sentinel compares on each of its pages, and how the results are combined (sentinels
+§4.5).
 
-Most sentinels ask one thing of each page, and a change is told as it is found. Where parts of several pages must meet, or what a page shows
-and what it is answered with, or other pages are looked at when the Monitor clause holds, each page's changes are *parts*: kept as evidence, quiet, and told together.
+Most sentinels have one comparison per page, and report a change when it is found. Where parts of
+several pages must meet, or content and answer are combined, or other pages are polled when the
+Monitor clause holds, each page's changes are *parts*: stored as evidence, quiet, and reported
+together.
 """
 
 from __future__ import annotations
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
     from tidings.model.watch.sentinel import Sentinel
 
 PART = EventType.CHANGE_PART
-"""The event of a change that is told with others or not at all."""
+"""The event of a change that is only reported with others."""
 
 
 class AskedComparison(NamedTuple):
-    """One comparison of a page: its number among those of the sentinel, what is sought, and what a change is named after; `is_part`: it is
-    told with others.
+    """One comparison of a page: its number within the sentinel, its expression, and the name of its
+    changes; `is_part`: reported only with others.
     """
 
     number: int
@@ -35,7 +38,7 @@ class AskedComparison(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return what a change is called."""
+        """Return the kind of its changes."""
         return expressions.to_text(self.named)
 
 
@@ -43,8 +46,9 @@ class AskedComparison(NamedTuple):
 class Joint:
     """The Monitor and Then clauses of a sentinel, page by page.
 
-    `whole` is the expression over pages, `leaves` what single pages decide, `meetings` what several do, inner ones first. `shown` are the
-    names of pages that only Then names: they are looked at when it says so.
+    `whole` is the expression over pages, `leaves` what single pages decide, `meetings` what several
+    do, inner ones first. `shown` are the names of pages that only Then names, which are polled when
+    it says so.
     """
 
     whole: Alternatives
@@ -52,11 +56,11 @@ class Joint:
     meetings: tuple[Meeting, ...]
     shown: tuple[str, ...]
     waits: bool
-    """whether changes are joined, or other pages looked at, before they are told"""
+    """whether changes are combined, or other pages polled, before they are reported"""
     has_then: bool
 
     def list_asked(self, page: str) -> tuple[AskedComparison, ...]:
-        """Return what is asked of the page of a name."""
+        """Return the comparisons on the page of a name."""
         asked = [
             AskedComparison(number, leaf.expression, leaf.expression, is_part=self.is_part(leaf))
             for number, leaf in enumerate(self.leaves)
@@ -68,13 +72,13 @@ class Joint:
         return tuple(asked)
 
     def is_part(self, leaf: Leaf) -> bool:
-        """Return whether changes of a leaf are told with others only."""
+        """Return whether changes of a leaf are reported only with others."""
         return self.waits and (self.has_then or leaf not in self.whole.parts)
 
 
 @lru_cache(maxsize=4_096)
 def joint_of(sentinel: Sentinel) -> Joint:
-    """Return what a sentinel asks of its pages."""
+    """Return what a sentinel compares on its pages."""
     names = tuple(page.name or "" for page in sentinel.pages)
     whole = join(sentinel.monitor, names)
     own = leaves(whole)
@@ -91,7 +95,7 @@ def joint_of(sentinel: Sentinel) -> Joint:
 
 
 def list_asked(sentinel: Sentinel, page: str) -> tuple[AskedComparison, ...]:
-    """Return the comparisons that a sentinel asks for on its page of a name."""
+    """Return a sentinel's comparisons on its page of a name."""
     if len(sentinel.pages) == 1 and not sentinel.then and not is_across(sentinel.monitor):
         return (AskedComparison(0, sentinel.monitor, sentinel.monitor),)
     joint = joint_of(sentinel)
@@ -102,5 +106,5 @@ def list_asked(sentinel: Sentinel, page: str) -> tuple[AskedComparison, ...]:
 
 
 def kind_of(leaf: Leaf) -> str:
-    """Return what a change of a leaf is called."""
+    """Return the kind of a leaf's changes."""
     return expressions.to_text(leaf.expression)

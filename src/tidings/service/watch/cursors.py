@@ -1,7 +1,8 @@
-"""Cursors: which look a subscription takes, and where it stands after it (sentinels §4.2).
+"""Cursors: which polls a subscription takes, and its position after them (sentinels §4.2).
 
-A cursor belongs to a sentinel on a page. On change it takes every new version, whoever caused the look; with a fixed interval or a time
-of day it takes, at its own tick, the newest one; on demand it takes what its sentinel was asked to look at.
+A cursor belongs to a sentinel on a page. On change it takes every new version, whatever caused the
+poll; with a fixed interval or a time of day it takes the newest one at its own tick; on demand it
+takes the polls that its sentinel requested.
 """
 
 from __future__ import annotations
@@ -45,27 +46,27 @@ def ticks(asked: FetchEvery | FetchAt, row: SentinelRow, zone: tzinfo) -> FixedI
 
 
 def next_tick(sub: Subscription) -> Instant:
-    """Return the tick that a subscription with ticks waits for: as its cursor says, else the first of all."""
+    """Return the tick that a subscription waits for: its cursor's, else the first."""
     return sub.row.next_tick if sub.row.next_tick is not None else ticks_of(sub).first_tick(0)
 
 
 def hours_of(sub: Subscription) -> Hours:
-    """Return the hours in which a subscription lets its page be polled."""
+    """Return the hours in which a subscription allows polls of its page."""
     return Hours(sub.owner.sentinel.during, sub.owner.zone)
 
 
 def is_open(sub: Subscription, at: Instant) -> bool:
-    """Say whether an instant lies in the hours of a subscription."""
+    """Return whether an instant is within the hours of a subscription."""
     return not sub.owner.sentinel.during or hours_of(sub).first_open(at) == at
 
 
 def window_of(sub: Subscription) -> Window:
-    """Return where a subscription stands in its own sequence of versions."""
+    """Return the position of a subscription in its own sequence of versions."""
     return window.begin(Window(sub.row.number, sub.row.taken), sub.row.seen)
 
 
 def reference(sub: Subscription) -> int:
-    """Return the version that the next one is compared with, 0 if with none (sentinels §4.4)."""
+    """Return the version that the next one is compared with, 0 if none (sentinels §4.4)."""
     return window.reference(sub.owner.sentinel.compare, window_of(sub))
 
 
@@ -75,7 +76,9 @@ def references(subs: Iterable[Subscription]) -> set[int]:
 
 
 def take(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
-    """Return the cursor after `sub` has taken version `seq`; `anew`: what it had to compare with is lost, and it begins again with this one."""
+    """Return the cursor after `sub` has taken version `seq`; `anew`: its reference is lost, and it
+    starts over with this one.
+    """
     before = Window() if anew else window_of(sub)
     now = window.after(sub.owner.sentinel.compare, before, seq)
     return CursorMove(
@@ -93,9 +96,11 @@ def take(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
 def takes(
     sub: Subscription, at: Instant, eager: frozenset[int] = frozenset(), *, looked_at: Instant | None = None
 ) -> bool:
-    """Say whether a look is one that `sub` takes at `at`: always on change or when its sentinel asked, else at its own tick.
+    """Return whether `sub` takes a poll at `at`: always on change or when its sentinel requested
+    it, else at its own tick.
 
-    `looked_at` is when the page was looked at, if not just now. A look outside the sentinel's hours is none of its own, but for its base.
+    `looked_at` is the time of the poll, if not now. A poll outside the sentinel's hours is taken
+    only as its baseline.
     """
     if not may_begin(sub, at if looked_at is None else looked_at):
         return False
@@ -117,7 +122,9 @@ def takes(
 def takers_of(
     page: WatchedPage, at: Instant, eager: frozenset[int], *, doubtful: bool = False
 ) -> tuple[Subscription, ...]:
-    """Return the subscriptions that take a new version of a page; `doubtful`: only those that are in doubt do."""
+    """Return the subscriptions that take a new version of a page; `doubtful`: only those in
+    doubt.
+    """
     every = page.subscriptions.values()
     return tuple(sub for sub in every if (is_doubtful(sub, at) if doubtful else takes(sub, at, eager)))
 
@@ -131,9 +138,11 @@ def takers_of_stored(
     looked_at: Instant | None = None,
     doubtful: bool = False,
 ) -> tuple[tuple[Subscription, ...], tuple[Subscription, ...]]:
-    """Return the subscriptions that take the newest stored version of a page, and those whose tick passes without it.
+    """Return the subscriptions that take the newest stored version of a page, and those whose tick
+    passes without it.
 
-    Those `owed` a comparison take it. `looked_at` is when the page was looked at, if not just now. `doubtful`: only those that are in doubt do.
+    Those `owed` a comparison take it. `looked_at` is the time of the poll, if not now. `doubtful`:
+    only those in doubt.
     """
     newest, looked = page.state.last_seq, at if looked_at is None else looked_at
     subs = [sub for sub in page.subscriptions.values() if not doubtful or is_doubtful(sub, at)]
@@ -143,14 +152,18 @@ def takers_of_stored(
 
 
 def _is_behind(sub: Subscription, newest: int, at: Instant) -> bool:
-    """Say whether a subscription has not seen a version; where it lacks what is looked at, it was seen all the same, but for a doubt."""
+    """Return whether a subscription has not seen a version. A version without its selection counts
+    as seen, unless in doubt.
+    """
     if not sub.row.taken or is_doubtful(sub, at) or sub.is_held:
         return True
     return sub.row.seen != newest and (sub.missing is None or sub.missing.seq != newest)
 
 
 def is_doubtful(sub: Subscription, at: Instant) -> bool:
-    """Say whether a look at `at` clears up a doubt: the one before missed a part of the page that was there."""
+    """Return whether a poll at `at` resolves a doubt: the poll before missed a part of the page
+    that existed.
+    """
     return sub.missing is not None and bool(sub.missing.doubt) and at > sub.missing.doubt_at
 
 
@@ -160,7 +173,9 @@ def is_unconfirmed(sub: Subscription) -> bool:
 
 
 def wait_for_second(sub: Subscription, at: Instant) -> CursorMove:
-    """Return the cursor of a subscription whose change waits from `at` on for a second poll: it does not move."""
+    """Return the unmoved cursor of a subscription whose change waits from `at` on for a second
+    poll.
+    """
     doubt = Missing(seq=0, revision=sub.row.revision, names=(), doubt=(CHANGE,), doubt_at=at)
     return replace(standing_still(sub), missing=doubt)
 
@@ -171,7 +186,7 @@ def may_begin(sub: Subscription, checked_at: Instant) -> bool:
 
 
 def standing_still(sub: Subscription) -> CursorMove:
-    """Return the cursor of a subscription as it is."""
+    """Return the cursor of a subscription unchanged."""
     return CursorMove(
         subscription_id=sub.row.id,
         revision=sub.row.revision,

@@ -1,8 +1,10 @@
-"""Hints: what others say of pages, and how far each source is believed. A hint is weighed, never obeyed (docs/decisions).
+"""Hints about page changes from outside, and the learned trust in each source. A hint is evidence,
+not an order (docs/decisions).
 
-A hint makes its page older than it is until somebody looks; by how much is learned from what looks after hints showed, for each host and kind
-of hint, and for each page that hints speak of. A source that has proved to tell of a page's changes makes its silence worth something too.
-Likewise the dates that servers give their pages: they are evidence of when a change was where a host's dates have proved to be right.
+A hint makes its page count as older until the next poll. By how much is learned from polls after
+hints, per host and kind of hint, and per page. A source that has proved reliable makes its silence
+evidence too. Likewise the dates that servers give their pages are evidence of when a change was,
+where a host's dates have proved right.
 """
 
 from __future__ import annotations
@@ -21,24 +23,26 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
 
 SAME: Final[Duration] = 10 * MINUTE
-"""Hints of one kind that speak of instants nearer together than this, before a look, are one."""
+"""Hints of one kind for instants closer together than this, before a poll, count as one."""
 MOST_WAITING: Final = 500
-"""Hints of one kind that wait for a look at their page."""
+"""Most pending hints of one kind for a page."""
 MOST_EXTRA: Final[Duration] = 365 * DAY
 HALF_LIFE: Final = 30.0
-"""Days after which what was learned of a source counts half."""
+"""Half-life, in days, of what was learned of a source."""
 PAGE_HALF_LIFE: Final = 10.0
-"""The same of a source and one page: a page that was flooded once is believed again."""
+"""The same for a source and one page: trust returns after a flood of hints."""
 LEAST_UNHEARD: Final = 0.05
-"""What a silent source leaves at least: one change in twenty that nobody tells of."""
+"""Least share of changes that a source is assumed to miss."""
 DATES: Final = "dates"
 UPDATED: Final = "updated"
-"""The kinds under which it is kept what a host's dates are worth: Last-Modified, and those of the entries of feeds."""
+"""The kinds under which trust in a host's dates is stored: Last-Modified, and dates of feed
+entries.
+"""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What was learned, as of `at`."""
+    """Learned counts, as of `at`."""
 
     trust: Trust = Trust()
     at: Instant = 0
@@ -50,14 +54,16 @@ class _Known:
 
 @dataclass(slots=True)
 class _Heard(_Known):
-    """Hints of one kind about one page that wait for a look; the last `untold` of them the policy has not heard of."""
+    """Pending hints of one kind for one page; the last `untold` of them have not reached the
+    policy.
+    """
 
     waiting: list[Instant] = field(default_factory=list)
     untold: int = 0
 
 
 class Drained(NamedTuple):
-    """What is to be stored: of sources, of pages, and of which pages which kinds are to be forgotten."""
+    """State to store: of sources, of pages, and the kinds to delete, by page."""
 
     sources: list[TrustRow]
     hints: list[HintRow]
@@ -65,7 +71,7 @@ class Drained(NamedTuple):
 
 
 class Hearing:
-    """What is known of hints, in memory. `host_of` gives the host of a page."""
+    """The hints and trust in memory. `host_of` returns the host of a page."""
 
     def __init__(self, host_of: Callable[[int], str]) -> None:
         self._host_of = host_of
@@ -79,20 +85,21 @@ class Hearing:
         self._left: set[tuple[int, str]] = set()
         self._stale_dates: dict[tuple[str, str], Instant] = {}
 
-    # -- hints -----------------------------------------------------------------------------------------------------------------------
-
     def begin(self, page_id: int, at: Instant) -> None:
-        """Hear that a look at a page begins: what hints speak of before, it will see."""
+        """Record that a poll of a page begins: it will see what earlier hints announce."""
         self._begun[page_id] = at
 
     def miss(self, page_id: int) -> None:
-        """Hear that the look that has begun saw nothing: it failed, or what came was not the page."""
+        """Record that the poll in progress saw nothing: it failed, or the answer was not
+        the page.
+        """
         self._begun.pop(page_id, None)
 
     def hear(self, page_id: int, kind: str, at: Instant, *, seen: Instant | None = None) -> bool:
-        """Take a hint that a page may have changed at an instant; say whether it says anything new.
+        """Record a hint that a page may have changed at an instant; return whether it is news.
 
-        It says nothing if a look has begun since (`seen` is the last one that went well before all that are known), or if it is one that waits already.
+        It is not if a poll has begun since (`seen` is the last good poll before all known ones), or
+        if an equal hint is pending.
         """
         if at <= self._begun.get(page_id, -1 if seen is None else seen):
             return False
@@ -106,33 +113,39 @@ class Hearing:
         return True
 
     def cover(self, page_id: int, kind: str) -> None:
-        """Hear that a source has undertaken to tell of a page: its silence counts from now on, as far as it is believed."""
+        """Record that a source covers a page: from now on its silence counts, as far as it is
+        trusted.
+        """
         if kind not in self._pages.setdefault(page_id, {}):
             self._pages[page_id][kind] = _Heard()
             self._stale_pages.add(page_id)
 
     def leave(self, page_id: int, kind: str) -> None:
-        """Hear that a source tells of a page no more: its silence means nothing from now on."""
+        """Record that a source no longer covers a page: from now on its silence means nothing."""
         if self._pages.get(page_id, {}).pop(kind, None) is not None:
             self._left.add((page_id, kind))
 
     def kinds(self, page_id: int) -> frozenset[str]:
-        """Return the kinds of hints that have spoken of a page."""
+        """Return the kinds of hints that have named a page."""
         return frozenset(self._pages.get(page_id, ()))
 
     def pages_of(self, kind: str) -> list[int]:
-        """Return the pages that hints of a kind have spoken of, or that its source has undertaken to tell of."""
+        """Return the pages that hints of a kind have named, or that its source covers."""
         return [page_id for page_id, kinds in self._pages.items() if kind in kinds]
 
     def unsaid(self) -> set[int]:
-        """Return the pages with hints that the policy has not heard of; it hears of them by `extra_age`."""
+        """Return the pages with hints that have not reached the policy; `extra_age` passes
+        them on.
+        """
         return set(self._unsaid)
 
     def extra_age(self, page_id: int, rate: float, *, since: Instant) -> Duration:
-        """Return by how much the hints that the policy has not heard of make a page older, and take them as heard.
+        """Return by how much the new hints make a page older, and mark them as passed to the
+        policy.
 
-        `rate` (changes a day) is what the page is taken to have, `since` when it was last looked at. A hint is worth what it says less what its
-        source's silence before it said, as far as ages know nothing of that: noise that is as usual makes no page older.
+        `rate` (changes per day) is the page's estimated rate, `since` its last poll. A hint is
+        worth its evidence less that of its source's silence before, as far as ages do not include
+        that: the usual noise makes no page older.
         """
         self._unsaid.discard(page_id)
         days = 0.0
@@ -148,17 +161,20 @@ class Hearing:
         return round(min(days * DAY, MOST_EXTRA))
 
     def unheard(self, page_id: int) -> float:
-        """Return which part of a page's changes no source surely tells of: 1 where none has proved itself, on this page and on others."""
+        """Return the share of a page's changes that no trusted source reports: 1 if none is
+        trusted, on this page and on others.
+        """
         share = 1.0
         for kind, heard in self._pages.get(page_id, {}).items():
             share *= 1 - self._sure(page_id, kind, heard)
         return max(share, LEAST_UNHEARD)
 
     def judge(self, page_id: int, at: Instant, *, gap: Duration, rate: float, changed: bool) -> float | None:
-        """Learn from a good look that ended at `at`, `gap` after the last one; return how many changes are to be expected before it.
+        """Learn from a good poll that ended at `at`, `gap` after the last one; return the number of
+        changes expected before it.
 
-        None where no source has ever spoken of the page. `rate` (changes a day) is what the page was taken to have. Hints that came after the
-        look began wait on, and are told anew.
+        None where no source has named the page. `rate` (changes per day) was the page's estimated
+        rate. Hints that came after the poll began stay pending, and are passed on again.
         """
         kinds = self._pages.get(page_id)
         if not kinds:
@@ -176,12 +192,16 @@ class Hearing:
         return seen.changes
 
     def pass_over(self, page_id: int) -> None:
-        """Hear of a look from which nothing is learned: what hints said before it is known now all the same."""
+        """Record a poll from which nothing is learned; it settles the hints before it all
+        the same.
+        """
         if any(self._spend(page_id).values()):
             self._stale_pages.add(page_id)
 
     def _spend(self, page_id: int) -> dict[str, int]:
-        """Let go of the hints that a look has answered; return how many they were, by kind. Those that came after it began are told anew."""
+        """Remove the hints that a poll has answered; return their number by kind. Those that came
+        after it began are passed on again.
+        """
         begun, spent = self._begun.get(page_id), {}
         self._unsaid.discard(page_id)
         for kind, heard in self._pages.get(page_id, {}).items():
@@ -198,23 +218,21 @@ class Hearing:
     def _source(self, page_id: int, kind: str) -> _Known:
         return self._sources.setdefault((self._host_of(page_id), kind), _Known())
 
-    # -- dates -----------------------------------------------------------------------------------------------------------------------
-
     def date(self, host: str, at: Instant, *, date_moved: bool, content_moved: bool, kind: str = DATES) -> None:
-        """Learn from a look at a page with a date, of which the one before had a date too."""
+        """Learn from a poll of a page with a date whose previous poll had a date too."""
         known = self._dates.get((host, kind), Dates())
         self._dates[host, kind] = known.observe(date_moved=date_moved, content_moved=content_moved)
         self._stale_dates[host, kind] = at
 
     def dates_are_exact(self, host: str, kind: str = DATES) -> bool:
-        """Say whether the dates of a host's pages say when they changed."""
+        """Return whether the dates of a host's pages say when they changed."""
         known = self._dates.get((host, kind))
         return known is not None and known.are_exact
 
-    # -- memory ----------------------------------------------------------------------------------------------------------------------
-
     def load(self, sources: Iterable[TrustRow], hints: Iterable[HintRow]) -> None:
-        """Take over what was stored; what cannot be read is learned anew. All hints that wait are told to the policy again."""
+        """Restore stored state; unreadable state is learned again. All pending hints are passed to
+        the policy again.
+        """
         for row in sources:
             if row.kind in {DATES, UPDATED}:
                 self._dates[row.host, row.kind] = _read(Dates, row.state)
@@ -228,13 +246,17 @@ class Hearing:
                 self._unsaid.add(hint.page_id)
 
     def take_unstored(self, page_ids: Iterable[int]) -> list[HintRow]:
-        """Return what is to be stored of those of these pages of which something is; it counts as stored until it is `owe`d."""
+        """Return the unstored state of these pages; it counts as stored unless `owe` takes
+        it back.
+        """
         stale = [page_id for page_id in page_ids if page_id in self._stale_pages]
         self._stale_pages.difference_update(stale)
         return [row for page_id in stale for row in self._rows(page_id)]
 
     def drain(self) -> Drained:
-        """Return what was learned, heard and left since this was last asked, to be stored; it counts as stored until it is `owe`d."""
+        """Return all state changed since the last call, to be stored; it counts as stored unless
+        `owe` takes it back.
+        """
         sources = [
             TrustRow(host, kind, asdict(known.trust), known.at)
             for host, kind in sorted(self._stale_sources)
@@ -249,7 +271,7 @@ class Hearing:
         return Drained([*sources, *dates], hints, left)
 
     def owe(self, drained: Drained) -> None:
-        """Hear that this could not be stored: it is to be stored with what comes."""
+        """Take back state that could not be stored; it is stored with the next."""
         for row in drained.sources:
             if row.kind in {DATES, UPDATED}:
                 self._stale_dates.setdefault((row.host, row.kind), row.at)
@@ -267,7 +289,7 @@ T = TypeVar("T", Dates, Trust)
 
 
 def _read(kind: type[T], state: Mapping[str, Any]) -> T:
-    """Return counts that were stored, none where they are none."""
+    """Parse stored counts; return empty ones if unreadable."""
     counts = {each.name: state.get(each.name) for each in fields(kind)}
     numbers = {name: float(n) for name, n in counts.items() if isinstance(n, int | float) and 0 <= n < _NO_COUNT}
     return kind(**numbers) if len(numbers) == len(counts) else kind()

@@ -1,6 +1,7 @@
-"""Lifespan: when a sentinel starts and ends, as far as that is fixed by what has happened (sentinels §2).
+"""Lifespan: when a sentinel starts and ends, as far as past events fix it (sentinels §2).
 
-A start or an end that hangs on another sentinel is found out anew each time: that one may be altered, and with it all that wait for it.
+A start or end that depends on another sentinel is computed each time, since that one may be
+altered, and with it all that depend on it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 DEEPEST = 64
-"""Sentinels that hang on one another by a time *before* an end or start are followed no further: circles were refused (E35)."""
+"""Depth limit for dependencies by a time *before* an end or start; cycles were refused earlier
+(E35).
+"""
 
 
 @dataclass(slots=True)
 class Life:
-    """A sentinel and where it stands; `state`, `started_at` and `ended_at` go on while steps are worked out."""
+    """A sentinel and its position in life; `state`, `started_at` and `ended_at` advance while steps
+    are computed.
+    """
 
     row: SentinelRow
     sentinel: Sentinel
@@ -36,11 +41,11 @@ class Life:
 
     @property
     def has_begun(self) -> bool:
-        """Return whether its start is past."""
+        """Return whether it has started."""
         return self.state not in {"created", "waiting"}
 
     def awaits(self) -> set[str]:
-        """Return the names of the sentinels that its start or its end hangs on."""
+        """Return the names of the sentinels that its start or end depends on."""
         points = (self.sentinel.start, self.sentinel.end)
         return {point.sentinel for point in points if point is not None and point.sentinel is not None}
 
@@ -49,7 +54,7 @@ Find = Callable[[str], Life | None]
 
 
 def starts(life: Life, find: Find, depth: int = 0) -> Instant | None:
-    """Return when a sentinel started or will start; None: it waits for something of which nobody knows when it comes."""
+    """Return when a sentinel started or will start; None: not known yet."""
     point, row = life.sentinel.start, life.row
     if life.started_at is not None:
         return life.started_at
@@ -59,7 +64,7 @@ def starts(life: Life, find: Find, depth: int = 0) -> Instant | None:
 
 
 def ends(life: Life, find: Find, depth: int = 0) -> Instant | None:
-    """Return when a sentinel ended or will end; None: never, or nobody knows when."""
+    """Return when a sentinel ended or will end; None: never, or not known yet."""
     point, row = life.sentinel.end, life.row
     if life.ended_at is not None:
         return life.ended_at
@@ -77,7 +82,9 @@ def ends(life: Life, find: Find, depth: int = 0) -> Instant | None:
 
 
 def never_starts(life: Life, find: Find) -> Instant | None:
-    """Return since when it is sure that a sentinel never starts: the one whose start it waits for has ended without one."""
+    """Return since when it is certain that a sentinel never starts: the one whose start it waits
+    for has ended without one.
+    """
     point = life.sentinel.start
     if life.has_begun or point.base != "start" or life.row.start_at is not None:
         return None
@@ -90,7 +97,9 @@ def never_starts(life: Life, find: Find) -> Instant | None:
 
 
 def _by_another(life: Life, point: Point, find: Find, depth: int) -> Instant | None:
-    """Return when a point comes that hangs on another sentinel: after what happened, or before what is planned."""
+    """Return the instant of a point that depends on another sentinel: after a past event, or before
+    a planned one.
+    """
     awaited = find(point.sentinel or "")
     if awaited is None or depth > DEEPEST:
         return None

@@ -1,7 +1,8 @@
-"""Needs: looks that must be made in time, beside ticks and bids (001 §2.1).
+"""Needs: polls with a deadline, beside ticks and bids (001 §2.1).
 
-In memory only: who needs looks (`complex_needs`, `expected`) remembers them and gives them back at each start. A look at a page is noted as
-an event for each sentinel that waits for it; a failed one is not, so that it consumes no deadline.
+In memory only: their owners (`complex_needs`, `expected`) store them and restore them at each
+start. A poll of a page is recorded as an event for each sentinel that waits for it; a failed poll
+is not, and uses up no deadline.
 """
 
 from __future__ import annotations
@@ -19,17 +20,19 @@ if TYPE_CHECKING:
     from tidings.model.observed.unit import Unit
 
 LOOKED = EventType.PAGE_LOOKED
-"""The event of a good look at a page that a sentinel waited for. Only such looks have one."""
+"""The event of a good poll of a page that a sentinel waited for. Other polls have none."""
 GOOD = frozenset({"new", "unchanged", "changed"})
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A page is to be looked at in an interval, for a sentinel; `why` says for what, `late` the same when the interval is over.
+    """A poll of a page within an interval, for a sentinel; `why` is its purpose, `late` the purpose
+    once the interval is over.
 
-    `left` is how many looks, this one among them, still lack to what is needed together, `together` the intervals in which they may be made
-    (none: this one). `is_heard`: the look is noted as an event, for
-    rules to hear. `is_kept`: it stays when the interval is over, until a look that began in or after it.
+    `left` is the number of polls, including this one, still missing of those needed together,
+    `together` the intervals in which they may be made (none: this one). `is_heard`: the poll is
+    recorded as an event, for rules. `is_kept`: it stays open after the interval, until a poll that
+    began in or after it.
     """
 
     page_id: int
@@ -43,13 +46,13 @@ class Deadline:
     is_kept: bool = False
 
     def is_served(self, begun: Instant, at: Instant) -> bool:
-        """Return whether a look from `begun` to `at` is one that is heard of."""
+        """Return whether a poll from `begun` to `at` serves it."""
         if self.is_kept:
             return self.interval.start <= begun
         return self.is_heard and self.interval.start <= at <= self.interval.end
 
     def reason(self, now: Instant) -> PollReason:
-        """Return why a look is made now."""
+        """Return the reason of a poll made now."""
         return self.late if self.late is not None and now > self.interval.end else self.why
 
 
@@ -61,10 +64,10 @@ class Needs:
         self._by_page: dict[int, list[Deadline]] = {}
         self._begun: dict[int, Instant] = {}
         self._touched: set[int] = set()
-        """pages whose deadlines are others since the planner asked last"""
+        """pages whose deadlines changed since the planner last asked"""
 
     def settle(self, owner: str, number: int, deadlines: Iterable[Deadline]) -> None:
-        """Let these be the deadlines that a behaviour has for a sentinel (the planner: for a page)."""
+        """Replace the deadlines that a behaviour has for a sentinel (the planner: for a page)."""
         before, now = self._by_owner.pop((owner, number), ()), tuple(deadlines)
         if before == now:
             if now:
@@ -79,8 +82,8 @@ class Needs:
         self._touched.update(deadline.page_id for deadline in (*before, *now))
 
     def expire(self, now: Instant) -> None:
-        """Let go of the deadlines that are over: a look serves them no more. Those of expected updates and of events stay until a look, which
-        is late then.
+        """Remove expired deadlines. Those of expected updates and of events stay until a poll,
+        which then is late.
         """
         over = [
             d for some in self._by_page.values() for d in some if d.is_heard and not d.is_kept and d.interval.end < now
@@ -91,7 +94,7 @@ class Needs:
             self._touched.update(deadline.page_id for deadline in over)
 
     def take_touched(self) -> set[int]:
-        """Return the pages whose deadlines are others since the last call."""
+        """Return the pages whose deadlines changed since the last call."""
         touched, self._touched = self._touched, set()
         return touched
 
@@ -103,25 +106,27 @@ class Needs:
                 del self._by_page[deadline.page_id]
 
     def begins(self, page_id: int) -> Instant | None:
-        """Return when the first interval of a page begins, None if there is none. A look serves all that are open then."""
+        """Return when the first interval of a page begins, None if there is none. A poll serves all
+        that are open then.
+        """
         return min((deadline.interval.start for deadline in self._by_page.get(page_id, ())), default=None)
 
     def most_urgent(self, page_id: int, now: Instant) -> Deadline | None:
-        """Return, of the deadlines of a page whose intervals have begun, the one that ends first (EDF among those that are active)."""
+        """Return the open deadline of a page that ends first (EDF among the active ones)."""
         begun = (deadline for deadline in self._by_page.get(page_id, ()) if deadline.interval.start <= now)
         return min(begun, key=lambda deadline: deadline.interval.end, default=None)
 
     def list_begun(self, now: Instant) -> Iterator[Deadline]:
-        """Yield the deadlines of all pages whose intervals have begun, page by page."""
+        """Yield the open deadlines of all pages, page by page."""
         for deadlines in self._by_page.values():
             yield from (deadline for deadline in deadlines if deadline.interval.start <= now)
 
     def begin(self, page_id: int, at: Instant) -> None:
-        """Hear that a look at a page begins: it serves no event that happens from now on."""
+        """Record that a poll of a page begins: it serves no event after that."""
         self._begun[page_id] = at
 
     def wanting(self, page_id: int, at: Instant) -> frozenset[int]:
-        """Return the sentinels that wait to hear of a look that ended at `at`."""
+        """Return the sentinels that wait for a poll that ended at `at`."""
         begun = self._begun.get(page_id, at)
         waiting = self._by_page.get(page_id, ())
         return frozenset(deadline.sentinel_id for deadline in waiting if deadline.is_served(begun, at))

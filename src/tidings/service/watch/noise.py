@@ -1,7 +1,8 @@
-"""Noise: what is remembered of a page's noise between looks, the second looks that tell it from news, and what people have switched off.
+"""Noise: the stored noise memory of a page, the second polls that tell noise from news, and the
+masks that users have switched off.
 
-One row of `estimate` a page holds what was learned, written in the unit of the look that taught it; another holds the names of masks that somebody
-has switched off, written by nobody but them.
+One row of `estimate` per page holds what was learned, written in the unit of the poll; another
+holds the names of the masks that a user has switched off, written only by users.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 HISTORY = 8
-"""So many stored versions teach what is known of a page that was watched before anything was learned."""
+"""Number of stored versions from which noise is learned for a page that was watched before anything
+was learned.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is stored of a page's noise: what was learned, the names of masks that are `kept` off and of those that are `wanted` on by
-    somebody; `is_new`: nothing was learned yet.
+    """The stored noise state of a page: what was learned, the names of masks `kept` off and
+    `wanted` on by a user; `is_new`: nothing was learned yet.
     """
 
     memory: Memory = Memory()
@@ -45,7 +48,7 @@ class Known:
 
 
 def read(connection: Connection, page_id: int) -> Known:
-    """Return what is known of a page's noise."""
+    """Return the stored noise state of a page."""
     states = estimates.of_page(connection, page_id, LEARNED, KEPT)
     learned, said = states.get(LEARNED), states.get(KEPT, {})
     wanted = frozenset(said.get("wanted", ()))
@@ -56,13 +59,17 @@ def read(connection: Connection, page_id: int) -> Known:
 def switch(
     connection: Connection, page_id: int, off: frozenset[str], *, on: frozenset[str] = frozenset(), at: Instant
 ) -> None:
-    """Write which masks of a page are off from now on, and which on that would be none."""
+    """Store which masks of a page are off from now on, and which are on although they would
+    not be.
+    """
     state = {"names": sorted(off), **({"wanted": sorted(on)} if on else {})}
     estimates.put(connection, [Estimate(page_id=page_id, name=KEPT, state=state, at=at)])
 
 
 def of_look(known: Known, page: WatchedPage, times: Mapping[int, Instant], at: Instant, seq: int, *, why: Why) -> Noise:
-    """Return what a job is told of the noise of a page that was just looked at, for a reason `why`, and shows its version `seq`."""
+    """Return the noise input of a job for a page that was just polled, for the reason `why`, and
+    shows version `seq`.
+    """
     state = page.state
     older = sorted(times)[-HISTORY:] if known.is_new else []
     return Noise(
@@ -85,14 +92,18 @@ def of_look(known: Known, page: WatchedPage, times: Mapping[int, Instant], at: I
 
 
 def of_stored(known: Known, times: Mapping[int, Instant], seq: int) -> Noise:
-    """Return what a job is told of the noise of a page whose stored version `seq` is taken: what is known, and nothing to be learned."""
+    """Return the noise input of a job for the stored version `seq`: what is known, with nothing to
+    learn.
+    """
     return Noise(memory=known.memory, kept=known.kept, at=times.get(seq, 0), times=times)
 
 
 def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int) -> Noise:
-    """Return what a job is told of the noise of a page whose version `seq` is looked at as if it had just come after version `before`.
+    """Return the noise input of a job for version `seq`, as if it had just come after version
+    `before`.
 
-    What was learned of the page is used as it is; where nothing was, it is learned version by version.
+    What was learned of the page is used unchanged; if nothing was, it is learned version by
+    version.
     """
     at = times.get(seq, 0)
     return Noise(
@@ -106,24 +117,28 @@ def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int
 
 
 def _says_noise(why: Why, state: PageState, at: Instant) -> bool:
-    """Return whether a look says what is noise: it was made for that, within about a minute of the one before."""
+    """Return whether a poll shows what is noise: it was made for that, within about a minute of the
+    one before.
+    """
     return why is Why.SECOND and is_soon(state.checked_at or 0, at)
 
 
 def is_second(why: Why, eager: Collection[int]) -> bool:
-    """Return whether a look was made only to tell noise from news: `eager` are the sentinels that asked for it themselves."""
+    """Return whether a poll was made only to tell noise from news; `eager` are the sentinels that
+    requested it.
+    """
     return why is Why.SECOND and not eager
 
 
 def rest(known: Known, state: PageState, at: Instant, *, why: Why) -> Memory | None:
-    """Return what is known after a look that found nothing changed, None if nothing is."""
+    """Return the noise memory after a poll without a change, None if there is none."""
     if known.is_new:
         return None
     return calm(known.memory, Looked(state.polls + 1, at, _says_noise(why, state, at)))
 
 
 def estimates_of(memory: Memory | None, page_id: int, *, at: Instant, has_second: bool = False) -> tuple[Estimate, ...]:
-    """Return what is known of a page's noise, to be stored, and when the page is to be looked at a second time if it is."""
+    """Return the page's noise memory to store, and the time of its second poll if there is one."""
     if memory is None:
         return ()
     second = {"second_at": at + MINUTE} if has_second else {}
@@ -131,12 +146,12 @@ def estimates_of(memory: Memory | None, page_id: int, *, at: Instant, has_second
 
 
 def second_at(found: tuple[Estimate, ...]) -> Instant:
-    """Return when a page is to be looked at a second time, 0 if it is not."""
+    """Return when a page's second poll is due, 0 if none."""
     return next((estimate.state.get("second_at", 0) for estimate in found if estimate.name == LEARNED), 0)
 
 
 def second_looks(connection: Connection, states: Iterable[PageState], now: Instant) -> dict[int, Instant]:
-    """Return which pages, by a look that brought a version just now, are to be looked at a second time, and when."""
+    """Return the pages that a recent new version has given a second poll, and when it is due."""
     found: dict[int, Instant] = {}
     for state in states:
         if state.polled_at is not None and state.polled_at == state.changed_at and is_soon(state.polled_at, now):
@@ -151,7 +166,9 @@ CLASSES = ("time", "count", "took", "date", "clock", VALUES)
 
 @dataclass(frozen=True, slots=True)
 class PageMasks:
-    """What is masked of a page, what may be (`offers`), and the names of the masks that are off."""
+    """The masks of a page, the possible masks (`offers`), and the names of the masks that
+    are off.
+    """
 
     page_id: int
     url: str
@@ -166,19 +183,19 @@ class PageMasks:
         return self.kept | self.wanted | {*CLASSES} | {thing.id for thing in (*self.things, *self.offers)}
 
     def records(self, sentinel: str) -> list[Record]:
-        """Return a record for each thing that was learned to be noise, or that somebody may take for it."""
+        """Return a record for each thing learned to be noise, or that a user may mask."""
         return [_record(thing, self, sentinel) for thing in (*self.things, *self.offers)]
 
 
 def masks(connection: Connection, page_id: int) -> PageMasks:
-    """Return what is masked of a page: what is noise now, what would be and is switched off, and what may be masked."""
+    """Return the masks of a page: active, switched off, and offered."""
     known = read(connection, page_id)
     url = pages.identity(connection, page_id).given
     return PageMasks(page_id, url, known.memory.masks, known.kept, known.wanted, known.memory.offers)
 
 
 def masks_of_page(connection: Connection, key: str) -> PageMasks | None:
-    """Return what is masked of the page of a key, None if there is no such page."""
+    """Return the masks of the page of a key, None if there is no such page."""
     page_id = pages.find_by_key(connection, key)
     return None if page_id is None else masks(connection, page_id)
 
@@ -186,7 +203,7 @@ def masks_of_page(connection: Connection, key: str) -> PageMasks | None:
 def switch_masks(
     connection: Connection, page_ids: Collection[int], *, off: Collection[str], on: Collection[str], at: Instant
 ) -> None:
-    """Switch masks of pages off and on by their names; raises `UsageError` if one is none of theirs."""
+    """Switch masks of pages off and on by name. Raises `UsageError` for an unknown name."""
     known = {page_id: masks(connection, page_id) for page_id in page_ids}
     names = {*CLASSES}.union(*(page.names for page in known.values()))
     for name in (*off, *on):
@@ -202,7 +219,7 @@ def switch_masks(
 
 
 def where(thing: Thing) -> str:
-    """Return where a thing stands, for people."""
+    """Return where a thing is on the page, as text for users."""
     if thing.place is None:
         return thing.name
     before, after = (text.decode("utf-8", "replace") for text in (thing.place.before, thing.place.after))
@@ -215,7 +232,7 @@ _SECOND_LOOKS = "at second checks within a minute"
 
 
 def why(thing: Thing) -> str:
-    """Return why a thing is noise, or may be taken for it, for people."""
+    """Return why a thing is noise, or may be masked, as text for users."""
     if thing.verdict == "rotating":
         return f"shows the same {len(thing.seen)} things in turn, also {_SECOND_LOOKS}"
     order = "the same words in another order" if thing.name == ORDER else "something else"

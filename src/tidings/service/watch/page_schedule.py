@@ -1,5 +1,5 @@
-"""Claims: what the subscriptions of a page ask of its looks: ticks of fixed intervals and times of day, bounds on those that are made on
-change, and the hours in which all of them may be made.
+"""Page schedule: what the subscriptions of a page ask of its polls: ticks of fixed intervals and
+times of day, bounds on polls on change, and the allowed hours.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import Subscription, WatchedPage
 
 _DAY = 24 * 60
-"""minutes, as openings count"""
+"""minutes, the unit of openings"""
 
 
 class Tick(NamedTuple):
-    """What the fixed intervals of a page want: the earliest tick that needs a poll, NEVER if none does; the instant until which all of
-    them are in time; whether some subscription can be served from what is stored; and whether the tick was moved into its hours.
+    """The demand of a page's fixed intervals: the earliest tick that needs a poll, NEVER if none
+    does; the instant until which all of them are on time; whether a subscription can be served from
+    a stored version; and whether the tick was moved into its hours.
     """
 
     at: Instant
@@ -33,20 +34,21 @@ class Tick(NamedTuple):
 
 
 def importance(page: WatchedPage) -> float:
-    """Return that of the most important sentinel on a page."""
+    """Return the importance of the most important sentinel on a page."""
     return max((s.owner.sentinel.importance for s in page.subscriptions.values()), default=0.5)
 
 
 def importance_to(page: WatchedPage, sentinel_id: int) -> float:
-    """Return the importance of one sentinel, as long as it watches the page."""
+    """Return the importance of one sentinel, while it watches the page."""
     found = (s.owner.sentinel.importance for s in page.subscriptions.values() if s.row.sentinel_id == sentinel_id)
     return next(found, 0.5)
 
 
 def budget_class(page: WatchedPage, classes: Sequence[str]) -> str:
-    """Return the class that pays for the looks at a page: of those that its sentinels name the first of `classes`.
+    """Return the budget class that pays for a page's polls: the first of `classes` that its
+    sentinels name.
 
-    `WHOLE` if one names none, or one that is not there (any more): who shares a page with others need not pay for them.
+    `WHOLE` if a sentinel names none, or an unknown one: sharing a page is free for a class.
     """
     named = {s.owner.sentinel.budget_class for s in page.subscriptions.values()}
     if not named or not named.issubset(classes):
@@ -55,30 +57,36 @@ def budget_class(page: WatchedPage, classes: Sequence[str]) -> str:
 
 
 def is_on_change(page: WatchedPage) -> bool:
-    """Say whether some sentinel leaves the page's rate to the policy."""
+    """Return whether a sentinel leaves the page's rate to the policy."""
     return any(s.is_on_change for s in page.subscriptions.values())
 
 
 def robots_ignored(page: WatchedPage) -> str:
-    """Return why robots.txt is not obeyed on a page: what its oldest subscription that says so says; empty if it is obeyed."""
+    """Return why robots.txt is not obeyed on a page, as its oldest subscription that ignores it
+    says; empty if it is obeyed.
+    """
     return next((why for s in page.subscriptions.values() if (why := s.owner.sentinel.asking.robots_ignored)), "")
 
 
 def retry_at(page: WatchedPage) -> Instant | None:
-    """Return before when a page is left alone after a failure; what robots.txt forbade is not, once it is ignored."""
+    """Return until when a page is in back-off after a failure; none for what robots.txt forbade,
+    once it is ignored.
+    """
     if page.state.kind == "robots" and robots_ignored(page):
         return None
     return page.state.retry_at
 
 
 def find_promised_interval(page: WatchedPage) -> Duration | None:
-    """Return the shortest fixed interval at which a page is looked at, None if it has none."""
+    """Return the shortest fixed interval at which a page is polled, None if it has none."""
     asked = [s.interval for s in page.subscriptions.values()]
     return min((i.interval for i in asked if isinstance(i, FetchEvery)), default=None)
 
 
 def bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
-    """Return the shortest and longest interval that the on-change sentinels of a page ask for; 0 and NEVER leave it to the policy."""
+    """Return the shortest and longest interval that the on-change sentinels of a page ask for; 0
+    and NEVER leave it to the policy.
+    """
     fetches = [s.owner.sentinel.fetch for s in page.subscriptions.values() if s.is_on_change]
     low = min((getattr(f, "shortest", None) or 0 for f in fetches), default=0)
     high = min((getattr(f, "longest", None) or NEVER for f in fetches), default=NEVER)
@@ -86,20 +94,18 @@ def bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
 
 
 def tick_of(page: WatchedPage) -> Tick:
-    """Return what the fixed intervals of a page want; a first look is a tick long ago."""
+    """Return the tick of a page; a first poll counts as a tick long ago."""
     earliest, deadline, servable, is_moved = NEVER, NEVER, False, False
     state = page.state
     for sub in page.subscriptions.values():
-        servable |= is_unconfirmed(sub) and state.health != "ok"  # the poll that would confirm its change failed
+        servable |= is_unconfirmed(sub) and state.health != "ok"  # the confirming poll failed
         fresh = _is_served(sub, state.checked_at)
         if fresh and state.last_seq and (sub.interval is not None or sub.wants_base):
             servable = True
         elif sub.interval is not None:
             asked = ticks_of(sub).execution_interval(next_tick(sub))
             at = asked.start
-            if (
-                sub.owner.sentinel.during
-            ):  # a look while it was closed was none of its own: it waits for its next opening
+            if sub.owner.sentinel.during:  # a poll outside its hours is not its own: it waits for the next opening
                 at = hours_of(sub).first_open(max(asked.start, state.polled_at or 0))
             if at < earliest:
                 earliest, is_moved = at, at > asked.end
@@ -110,7 +116,9 @@ def tick_of(page: WatchedPage) -> Tick:
 
 
 def first_open(page: WatchedPage, at_or_after: Instant) -> Instant:
-    """Return the first instant at or after one at which some subscription that is looked at by itself lets the page be polled."""
+    """Return the first instant at or after `at_or_after` at which a subscription with its own polls
+    allows one.
+    """
     wanting = [s for s in page.subscriptions.values() if _looks_by_itself(s)]
     if not wanting or not all(s.owner.sentinel.during for s in wanting):
         return at_or_after
@@ -118,7 +126,9 @@ def first_open(page: WatchedPage, at_or_after: Instant) -> Instant:
 
 
 def first_open_on_change(page: WatchedPage, at_or_after: Instant) -> Instant:
-    """Return the first instant at or after one at which some sentinel that leaves the rate to the policy lets the page be polled."""
+    """Return the first instant at or after `at_or_after` at which a sentinel that leaves the rate
+    to the policy allows a poll.
+    """
     learning = [s for s in page.subscriptions.values() if s.is_on_change]
     if at_or_after == NEVER or not learning or not all(s.owner.sentinel.during for s in learning):
         return at_or_after
@@ -126,8 +136,8 @@ def first_open_on_change(page: WatchedPage, at_or_after: Instant) -> Instant:
 
 
 def open_share(page: WatchedPage) -> float:
-    """Return the part of the time in which some sentinel that leaves the rate to the policy lets the page be polled; openings that overlap count
-    each.
+    """Return the share of time in which a sentinel that leaves the rate to the policy allows polls;
+    overlapping openings count each.
     """
     learning = [s.owner.sentinel.during for s in page.subscriptions.values() if s.is_on_change]
     if not learning or not all(learning):
@@ -139,7 +149,9 @@ def open_share(page: WatchedPage) -> float:
 
 
 def closes(page: WatchedPage, at: Instant) -> Instant:
-    """Return until when the page may be polled that may be at an instant; NEVER if there is no end."""
+    """Return until when a page that may be polled at `at` may be polled; NEVER if there is
+    no end.
+    """
     wanting = [s for s in page.subscriptions.values() if _looks_by_itself(s)]
     if not wanting or not all(s.owner.sentinel.during for s in wanting):
         return NEVER
@@ -151,7 +163,9 @@ def _looks_by_itself(sub: Subscription) -> bool:
 
 
 def _is_served(sub: Subscription, checked_at: Instant | None) -> bool:
-    """Say whether a poll at `checked_at` serves the tick (or the first version) that `sub` waits for."""
+    """Return whether a poll at `checked_at` serves the tick (or the first version) that `sub` waits
+    for.
+    """
     if checked_at is None or not may_begin(sub, checked_at):
         return False
     if sub.interval is None:

@@ -1,5 +1,6 @@
-"""What a subscription knows beside the versions of its page: the headers of the last answer, the entries of a feed that were there, what its
-selectors found. Written with its cursor, in one unit; what cannot be read is as if nothing were known.
+"""What a subscription stores beside the versions of its page: headers of the last answer, the known
+entries of a feed, what its selectors found. Written with its cursor, in one unit; unreadable state
+counts as none.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from tidings.model.watch.sentinel import Sentinel
 from tidings.record import dataclass
 
 HELD: Final = '"held":'
-"""What stands in the text of what is remembered while a change is held."""
+"""Occurs in the stored text while a change is held."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A change that is not news yet (`for at least`): found first at `since` (µs), by so many
-    `checks`; `is_first`: the first version is so already.
+    """A change that is not reported yet (`for at least`): first found at `since` (µs), by `checks`
+    polls; `is_first`: already in the first version.
     """
 
     since: Instant
@@ -34,9 +35,9 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`held` is the change that must stay before it is news. `headers` by name in small letters, ""
-    for one that was not there; `marks` of entries, the oldest first; `targets` are what its
-    selectors found.
+    """`held` is the change that must persist before it is reported. `headers` by lower-case name,
+    "" for an absent one; `marks` of entries, the oldest first; `targets` are what its selectors
+    found.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +47,7 @@ class Remembered:
 
     @classmethod
     def of(cls, text: str) -> Remembered:
-        """Read what is stored of a subscription."""
+        """Parse the stored text of a subscription."""
         if not text:
             return cls()
         try:
@@ -59,7 +60,7 @@ class Remembered:
 
     @property
     def text(self) -> str:
-        """Return it as it is stored, empty for nothing."""
+        """Return the text to store, empty for nothing."""
         said: dict[str, Any] = {
             "headers": dict(self.headers),
             "marks": list(self.marks),
@@ -72,7 +73,9 @@ class Remembered:
 
 
 def list_healed(text: str, sentinel: Sentinel) -> list[dict[str, str]]:
-    """Return the selectors of a sentinel that find nothing any more, each with what is watched instead, in words of the language."""
+    """Return the selectors of a sentinel that no longer find anything, each with its replacement,
+    in words of the language.
+    """
     own = {sentinel.select, *(interest.selector for interest in interests_of(sentinel.monitor))}
     return [
         {"selector": selector_text(target.selector), "stand_in": selector_text(target.stand_in)}

@@ -1,7 +1,8 @@
-"""What is watched now, in memory: pages with their state, the subscriptions on them, the sentinels behind these.
+"""The watched pages in memory, with their state, subscriptions and sentinels.
 
-The database is the only truth; this is a copy for one poller. It follows the event numbers: what other processes wrote since the last
-look is reloaded sentinel by sentinel, and what this process committed is applied by `settle`.
+The database is the source of truth; this is one poller's copy. It follows the event numbers: what
+other processes wrote is reloaded sentinel by sentinel, and what this process committed is applied
+by `settle`.
 """
 
 from __future__ import annotations
@@ -47,13 +48,15 @@ if TYPE_CHECKING:
 
 
 WHEN_NEEDED = FetchOnDemand()
-"""how a page is fetched that only Then names"""
+"""the Fetch clause of a page that only Then names"""
 MOST_AT_ONCE = 1000
-"""sentinels that one transaction reads anew"""
+"""most sentinels reloaded in one transaction"""
 
 
 class NotifyTarget(NamedTuple):
-    """An endpoint that a sentinel notifies; `scheme` is that of a service of Apprise, as far as it is known, `wording` the words of its clause."""
+    """An endpoint that a sentinel notifies; `scheme` is that of an Apprise service, if known,
+    `wording` the words of its clause.
+    """
 
     kind: str
     endpoint_id: int
@@ -63,36 +66,46 @@ class NotifyTarget(NamedTuple):
 
 @dataclass(slots=True)
 class WatchedSentinel:
-    """A sentinel that may poll: its row, its meaning, the endpoint of each channel that it tells, and the zone of its times of day."""
+    """A sentinel that may poll: its row, its meaning, the endpoints of its channels, and the time
+    zone of its times of day.
+    """
 
     row: SentinelRow
     sentinel: Sentinel
     endpoints: dict[tuple[str, str], int]
     zone: tzinfo = UTC
     schemes: Mapping[int, str] = field(default_factory=dict)
-    """the scheme of each endpoint of Apprise"""
+    """the scheme of each Apprise endpoint"""
     gathers_noise: bool = False
-    """whether too many changes are to be noticed, so that no clause tells one without its rules"""
+    """whether floods of changes are summarized, so that no clause reports a change without its
+    rules
+    """
     has_reported: bool = False
-    """whether the report that ends it (`To first change`) is made: what another look brings at the same time is none"""
+    """whether the report that ends it (`To first change`) is made; what another poll finds at the
+    same time is not reported
+    """
 
     def clauses(self) -> Iterator[tuple[int, Notify, tuple[NotifyTarget, ...]]]:
-        """Yield (place, clause, targets) of the Notify clauses; what only shows news on demand is no target."""
+        """Yield (place, clause, targets) of the Notify clauses; a channel that only shows changes
+        on demand is no target.
+        """
         for place, clause in enumerate(self.sentinel.notify):
             yield place, clause, self._targets(clause.channels, clause.wording)
 
     def at_once(self) -> tuple[NotifyTarget, ...]:
-        """Return whom each change is told by itself, whatever was told before: its message is written with it, without rules."""
+        """Return the targets to notify of each change independently of earlier ones: the message is
+        written with the change, without rules.
+        """
         if self.gathers_noise:
             return ()
         return _each_once(t for _, clause, targets in self.clauses() if clause.is_plain for t in targets)
 
     def everybody(self) -> tuple[NotifyTarget, ...]:
-        """Return whom the Notify clauses tell, each once."""
+        """Return the distinct targets of the Notify clauses."""
         return _each_once(target for _, _, targets in self.clauses() for target in targets)
 
     def error_targets(self) -> tuple[NotifyTarget, ...]:
-        """Return whom the Errors clause tells."""
+        """Return the targets of the Errors clause."""
         return self._targets(self.sentinel.errors)
 
     def _targets(self, channels: Iterable[Channel], wording: Wording | None = None) -> tuple[NotifyTarget, ...]:
@@ -102,7 +115,9 @@ class WatchedSentinel:
 
 
 def _each_once(targets: Iterable[NotifyTarget]) -> tuple[NotifyTarget, ...]:
-    """Return targets, each endpoint once: the first clause that names it says in which words."""
+    """Return targets with each endpoint once, with the wording of the first clause that
+    names it.
+    """
     found: dict[int, NotifyTarget] = {}
     for target in targets:
         found.setdefault(target.endpoint_id, target)
@@ -116,11 +131,13 @@ class Subscription:
     row: SubscriptionRow
     owner: WatchedSentinel
     is_only_shown: bool = field(init=False)
-    """whether the page is looked at only when its sentinel's Then says so"""
+    """whether the page is polled only when its sentinel's Then says so"""
     fetch: Fetch = field(init=False)
-    """when the sentinel looks at the page by itself"""
+    """when the sentinel polls the page by itself"""
     interval: FetchEvery | FetchAt | None = field(init=False)
-    """the fixed interval or the time of day, None when the page is fetched on change or on demand"""
+    """the fixed interval or the time of day, None when the page is fetched on change or on
+    demand
+    """
 
     def __post_init__(self) -> None:
         sentinel = self.owner.sentinel
@@ -130,7 +147,7 @@ class Subscription:
 
     @property
     def asked(self) -> tuple[AskedComparison, ...]:
-        """Return what is sought on the page, each by a comparison of its own."""
+        """Return the comparisons on the page."""
         return list_asked(self.owner.sentinel, self.row.label)
 
     @property
@@ -140,31 +157,33 @@ class Subscription:
 
     @property
     def is_summoned(self) -> bool:
-        """Return whether the page is looked at only when an event of other origin happens."""
+        """Return whether the page is polled only on an event from outside."""
         return isinstance(self.fetch, FetchOnDemand) and bool(self.fetch.events)
 
     @property
     def wants_base(self) -> bool:
-        """Return whether the page is to be looked at for the first time although no tick says so, to have something to compare with."""
+        """Return whether the page needs a first poll for a baseline although no tick is due."""
         return not self.row.taken and (self.is_only_shown or self.is_on_change or self.is_summoned)
 
     @property
     def is_held(self) -> bool:
-        """Return whether a change waits until it has stayed so long (`for at least`): the next
-        check finds it again, or not.
+        """Return whether a change is held until it has persisted (`for at least`); the next poll
+        confirms it, or not.
         """
         return HELD in self.row.remembered
 
     @property
     def missing(self) -> Missing | None:
-        """Return what the sentinel as it is now looks at and its page did not have."""
+        """Return which selections of the present sentinel its page lacked."""
         missing = self.row.missing
         return missing if missing is not None and missing.revision == self.row.revision else None
 
 
 @dataclass(slots=True)
 class WatchedPage:
-    """A page with at least one active subscription, or a frame of one; `is_framed`: it names frames that are followed."""
+    """A page with at least one active subscription, or a frame of one; `is_framed`: it names
+    followed frames.
+    """
 
     identity: PageIdentity
     state: PageState
@@ -172,7 +191,9 @@ class WatchedPage:
     is_framed: bool = False
 
     def as_it_is(self) -> WatchedPage:
-        """Return the page as it is now: a sentinel that comes or goes from here on does not show in it."""
+        """Return a snapshot of the page that later additions and removals of sentinels do not
+        change.
+        """
         return replace(self, subscriptions=dict(self.subscriptions))
 
 
@@ -187,8 +208,9 @@ LIFE_EVENTS = tuple(
 
 
 class Watchlist:
-    """The pages and sentinels of one poller. `sendable` are the kinds of channel that it can send to, `zone` is that of sentinels
-    which name none, `gathers_noise` whether too many changes are to be noticed.
+    """The pages and sentinels of one poller. `sendable` are the kinds of channel with a sender,
+    `zone` is the default time zone of sentinels, `gathers_noise` whether floods of changes are
+    summarized.
     """
 
     def __init__(
@@ -206,18 +228,18 @@ class Watchlist:
         self.pages: dict[int, WatchedPage] = {}
         self.sentinels: dict[int, WatchedSentinel] = {}
         self._places: dict[int, set[int]] = {}
-        """the pages that each sentinel is on"""
+        """the pages of each sentinel"""
         self._schemes: dict[int, str] = {}
         self._past: dict[str, SentinelRow] = {}
         self._meanings: dict[int, tuple[str, Sentinel]] = {}
         self._seen = 0
         self.set_aside: list[str] = []
-        """what is stored and makes no sense, so that it is not watched"""
+        """stored rows that cannot be read and are therefore not watched"""
         self.unread: set[int] = set()
-        """sentinels whose text is that"""
+        """sentinels whose text cannot be read"""
 
     async def load(self) -> set[int]:
-        """Read everything; return the ids of all pages."""
+        """Load everything; return the ids of all pages."""
         self.set_aside.clear()
         self.unread.clear()
         rows, subs, population, framed, known, self._seen = await self._store.read(_everything, self.set_aside)
@@ -239,7 +261,9 @@ class Watchlist:
         return set(self.pages)
 
     async def follow(self) -> set[int]:
-        """Take in what other processes wrote since the last call; return the ids of the pages concerned."""
+        """Reload what other processes wrote since the last call; return the ids of the pages
+        concerned.
+        """
         touched: set[int] = set()
         self._schemes.update(await self._store.read(endpoints.schemes))
         found = await self._store.read(events.listing, after=self._seen, types=LIFE_EVENTS)
@@ -250,7 +274,9 @@ class Watchlist:
         return touched
 
     async def reload(self, sentinel_ids: Iterable[int]) -> set[int]:
-        """Read some sentinels anew, in one go; return the ids of the pages that they were or are on."""
+        """Reload sentinels in one transaction; return the ids of their pages, former and
+        present.
+        """
         ids = list(dict.fromkeys(sentinel_ids))
         touched: set[int] = set()
         for start in range(0, len(ids), MOST_AT_ONCE):
@@ -261,7 +287,7 @@ class Watchlist:
     async def _take(
         self, row: SentinelRow, subs: Iterable[SubscriptionRow], states: Iterable[tuple[PageIdentity, PageState, bool]]
     ) -> set[int]:
-        """Let a sentinel be as it was read; return the ids of the pages that it was or is on."""
+        """Replace a sentinel by what was read; return the ids of its pages, former and present."""
         touched = self._places.pop(row.id, set()) & self.pages.keys()
         for page_id in touched:
             page = self.pages[page_id]
@@ -282,7 +308,7 @@ class Watchlist:
         return touched
 
     def settle(self, unit: Unit) -> None:
-        """Apply what this process has committed to a page and its cursors."""
+        """Apply a committed unit of this process to a page and its cursors."""
         if unit.page is not None and unit.page.page_id in self.pages:
             self.pages[unit.page.page_id].state = unit.page
             if unit.frames is not None:
@@ -291,7 +317,7 @@ class Watchlist:
             self._move(move, unit.page.page_id if unit.page is not None else None)
 
     async def _remember(self) -> None:
-        """Read the sentinels that have ended and that one which came or was altered waits for."""
+        """Load the ended sentinels that a new or altered one depends on."""
         living = {held.row.name for held in self.sentinels.values()}
         for name in self._list_awaited() - living - self._past.keys():
             row = await self._store.read(sentinels.last_of, name)
@@ -299,7 +325,7 @@ class Watchlist:
                 self._past[name] = row
 
     def forget(self) -> None:
-        """Keep of the sentinels that have ended those that somebody waits for: no life leaves anything behind."""
+        """Drop ended sentinels, except those that others depend on."""
         awaited = self._list_awaited()
         self._past = {name: row for name, row in self._past.items() if name in awaited}
         kept = {row.id for row in self._past.values()} | self.sentinels.keys()
@@ -310,14 +336,16 @@ class Watchlist:
         return {point.sentinel for point in points if point is not None and point.sentinel is not None}
 
     def lives(self) -> list[Life]:
-        """Return the lives of all sentinels in the order of creation, of those that have ended the ones that somebody waits for."""
+        """Return the lives of all sentinels in order of creation, including ended ones that others
+        depend on.
+        """
         living = [Life.of(held.row, held.sentinel) for held in self.sentinels.values()]
         names = {life.row.name for life in living}
         past = [Life.of(row, self._meaning(row)) for row in self._past.values() if row.name not in names]
         return sorted((*living, *past), key=lambda life: life.row.id)
 
     async def recall(self, sentinel_id: int) -> WatchedSentinel:
-        """Return a sentinel that may have ended, for what it has still to tell."""
+        """Return a sentinel that may have ended, for its remaining reports."""
         row = await self._store.read(sentinels.get, sentinel_id)
         return await self._load(row)
 
@@ -325,8 +353,8 @@ class Watchlist:
         held = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
         for page in held:
             if (sub := page.subscriptions.get(move.subscription_id)) is not None:
-                is_altered = move.revision != sub.row.revision  # while its page was looked at: it ticks as it says now
-                is_confirmed = sub.row.base > move.base  # meanwhile: the versions of before are needed no more
+                is_altered = move.revision != sub.row.revision  # altered during the poll: its new ticks count
+                is_confirmed = sub.row.base > move.base  # confirmed meanwhile: earlier versions are not needed
                 versions = sub.row if is_confirmed else move
                 sub.row = replace(
                     sub.row,
@@ -374,19 +402,23 @@ class Watchlist:
 
 
 def list_channels(sentinel: Sentinel) -> Iterator[Channel]:
-    """Yield the channels that a sentinel tells: those of its Notify clauses, then those of its Errors clause."""
+    """Yield the channels of a sentinel: those of its Notify clauses, then those of its Errors
+    clause.
+    """
     for clause in sentinel.notify:
         yield from clause.channels
     yield from sentinel.errors
 
 
 def meaning(text: str) -> Sentinel:
-    """Return what a stored canonical text means; raises `StoreDamagedError` for one that nobody wrote."""
+    """Parse a stored canonical text. Raises `StoreDamagedError` for an invalid one."""
     return _meaning(text, parser.recall)
 
 
 def clauses(text: str) -> Sentinel:
-    """Return what `meaning` does, quicker: name and address may be another's that says the same."""
+    """Return the same as `meaning`, faster: name and address may be those of another sentinel with
+    the same clauses.
+    """
     return _meaning(text, parser.recall_clauses)
 
 
@@ -404,7 +436,9 @@ def _meaning(text: str, recall: Callable[[str], Statement]) -> Sentinel:
 
 
 def load_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
-    """Return the pages that are watched now, for who only looks: nobody is told anything by it. `zone` is that of sentinels which name none."""
+    """Return the pages watched now, for read-only use. `zone` is the default time zone of
+    sentinels.
+    """
     rows, subs, population, *_ = _everything(connection, [])
     held = {}
     for row in rows:

@@ -1,3 +1,3 @@
-"""What programs ask of a running service: feeds, the stream, hooks, signals, hubs, and whether it is well. Each module is one entrance. People have the
-screens.
+"""Routes for programs: feeds, the stream, webhooks, signals, hubs, health. Each module is one
+route. Users have the screens.
 """

@@ -1,6 +1,7 @@
-"""Feeds: what the `feed` channel of a sentinel, or of all, was told, as Atom (RFC 4287), with conditional requests (RFC 9110 §13).
+"""Feeds: what the `feed` channel of a sentinel, or of all, has received, as Atom (RFC 4287), with
+conditional requests (RFC 9110 §13).
 
-What stands in a feed was written when it was told and is never altered; a feed is the newest of it.
+Entries are stored when they are reported and never altered; a feed has the newest.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from tidings.web.inside import Inside
 
 ALL: Final = "all"
-"""The feed of all sentinels; one that is itself called so has no other."""
+"""The feed of all sentinels; a sentinel of that name has no feed of its own."""
 MOST_BYTES: Final = 2_000_000
 _END: Final = b"</entry>\n"
 _ID: Final = re.compile(rb"<id>([^<]*)</id>")
@@ -43,7 +44,9 @@ _ID: Final = re.compile(rb"<id>([^<]*)</id>")
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What stands in a feed: `id` and `title` of the feed, its deliveries newest first, when it last changed."""
+    """The content of a feed: its `id` and `title`, its deliveries newest first, when it last
+    changed.
+    """
 
     id: str
     title: str
@@ -52,7 +55,7 @@ class Shelf:
 
 
 async def answer(request: Request, inside: Inside) -> Response:
-    """Return the feed that a request asks for, or that it has it already."""
+    """Return the requested feed, or 304."""
     name = str(request.path_params["name"])
     try:
         shelf = await inside.store.read(shelf_of, name)
@@ -61,7 +64,7 @@ async def answer(request: Request, inside: Inside) -> Response:
     address = f"http://{request.headers['host']}/feeds/{quote(name)}.atom"
     tag = _tag(shelf, address)
     headers = {"etag": tag, "cache-control": "private, no-cache", "vary": "authorization"}
-    if inside.clock.wall() // SECOND > shelf.updated // SECOND:  # else another entry may still come in this second
+    if inside.clock.wall() // SECOND > shelf.updated // SECOND:  # another entry may still come in this second
         headers["last-modified"] = formatdate(shelf.updated // SECOND, usegmt=True)
     if _is_had(request, tag, shelf.updated):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
@@ -78,7 +81,9 @@ async def answer(request: Request, inside: Inside) -> Response:
 
 
 def shelf_of(c: Connection, name: str) -> Shelf:
-    """Return what stands in the feed of a sentinel or, for `all`, of all; raises `UnknownNameError` if there is none."""
+    """Return the content of the feed of a sentinel or, for `all`, of all. Raises `UnknownNameError`
+    if there is none.
+    """
     here = instance.load(c)
     endpoint_id = endpoints.ids(c, [("feed", "")]).get(("feed", ""))
     if name == ALL:
@@ -101,7 +106,7 @@ def _laid_out(c: Connection, endpoint_id: int | None, sentinel_id: int | None) -
 
 
 def entries(bodies: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the first entries of deliveries, each once, as many as a feed has."""
+    """Yield the first distinct entries of deliveries, up to the length of a feed."""
     seen: set[bytes] = set()
     size = 0
     for body in bodies:
@@ -122,7 +127,7 @@ def _tag(shelf: Shelf, address: str) -> str:
 
 
 def _is_had(request: Request, tag: str, updated: Instant) -> bool:
-    """Say whether the asker has the feed as it is: by its tag or, if it gives none, by its date."""
+    """Return whether the client has the present feed: by its tag or, without one, by its date."""
     given = request.headers.get("if-none-match")
     if given is not None:
         return given.strip() == "*" or tag in {one.strip().removeprefix("W/") for one in given.split(",")}

@@ -1,5 +1,5 @@
-"""Is the service well: whether it holds its lease and its database answers, and how many troubles there are; of what is watched nothing is said to
-whoever asks.
+"""Health of the service: whether it holds its lease and its database answers, and the number of
+troubles. Nothing of what is watched is revealed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ SHARE: Final = 100
 
 
 class Pulse:
-    """How many troubles there are, counted when somebody asks: once a minute, and so seldom that it takes a hundredth of the time."""
+    """The number of troubles, counted on request: at most once a minute, in at most a hundredth of
+    the time.
+    """
 
     def __init__(self) -> None:
         self._counted: dict[str, object] = {}
         self._fresh_until = -math.inf
 
     async def answer(self, request: Request, inside: Inside) -> Response:
-        """Return 200 while the service does its work, whatever troubles there are, 503 and why it does not otherwise."""
+        """Return 200 while the service works, with or without troubles, else 503 and the reason."""
         del request
         if inside.store.outage is not None:
             return _answer("database lost", None)
@@ -53,7 +55,7 @@ class Pulse:
     async def _count(self, inside: Inside) -> dict[str, object]:
         begun = asyncio.get_running_loop().time()
         if begun >= self._fresh_until:
-            self._fresh_until = begun + COUNTED_FOR_SECONDS  # whoever asks meanwhile has what was counted before
+            self._fresh_until = begun + COUNTED_FOR_SECONDS  # later requests get the last count meanwhile
             now = inside.clock.wall()
             try:
                 found = await inside.store.read(health_of, inside.settings, now=now, is_polled=True)

@@ -1,7 +1,8 @@
-"""Hooks: a webhook that comes in raises the event of its name (W-5), once for each key, and is answered when that is durable.
+"""Webhooks: an incoming webhook raises the event of its name (W-5), once per key, and is answered
+when that is durable.
 
-Its sender shows the hook's own token, or signs with it as Standard Webhooks has it. Who shows none learns nothing, not even whether
-there is such a hook.
+Its sender proves itself with the webhook's token, or a signature as in Standard Webhooks. Others
+learn nothing, not even whether the webhook exists.
 """
 
 from __future__ import annotations
@@ -30,17 +31,19 @@ if TYPE_CHECKING:
 
 PER_SECOND: Final = 2.0
 BURST: Final = 120
-"""Events of one hook that are taken at once; after them two a second. A hook is news that something happened, not a log."""
+"""Events of one webhook accepted at once; then two per second. A webhook is a notification, not a
+log.
+"""
 _SIGNATURE: Final = "webhook-signature"
 
 
 def pace() -> Pace:
-    """Return what counts the events of each hook."""
+    """Return the rate limit of webhooks."""
     return Pace(per_second=PER_SECOND, burst=BURST)
 
 
 async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
-    """Take the event and answer 202, or say why it is not taken."""
+    """Accept the event and answer 202, or refuse it with the reason."""
     name = str(request.path_params["name"])
     if not find_token(request.headers) and _SIGNATURE not in request.headers:
         message = "a hook needs its token"
@@ -66,7 +69,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
 
 
 def _proves(request: Request, token: Secret, body: bytes, now: Instant) -> bool:
-    """Say whether a request shows the token, or is signed with it."""
+    """Return whether a request has the token, or is signed with it."""
     headers = request.headers
     shown, held = find_token(headers), token.reveal()
     if hmac.compare_digest(shown.encode(errors="surrogatepass"), held.encode()):
@@ -76,12 +79,14 @@ def _proves(request: Request, token: Secret, body: bytes, now: Instant) -> bool:
 
 
 def key_of(request: Request) -> str:
-    """Return the key under which an event is taken once; the id of a webhook goes first, since it is what a signature holds for."""
+    """Return the idempotency key of an event; the id of a webhook comes first, since the signature
+    covers it.
+    """
     return request.headers.get("webhook-id") or request.headers.get("idempotency-key", "")
 
 
 def _count(name: str, inside: Inside, counted: Pace) -> None:
-    """Raise `ProblemError` for a hook that brings too much; whoever has not its token takes none of its places."""
+    """Raise `ProblemError` above the rate limit; only authenticated senders count."""
     wait = counted.wait(name, inside.clock.now())
     if wait:
         message = f"more than {BURST} events at once, or {PER_SECOND:g} a second"

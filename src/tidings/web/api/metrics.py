@@ -1,4 +1,4 @@
-"""What monitoring scrapes: the figures of the running service, for whoever may read."""
+"""Metrics of the running service for monitoring, for those with read access."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ SHARE: Final = 100
 
 
 class Metrics:
-    """Answers scrapers; gauges are read every ten seconds at most, in a hundredth of the time."""
+    """Answers scrapers; gauges are read at most every ten seconds, in at most a hundredth of the
+    time.
+    """
 
     def __init__(self) -> None:
         self._gauges: Gauges | None = None
         self._fresh_until = -math.inf
 
     async def answer(self, request: Request, inside: Inside) -> Response:
-        """Return all figures."""
+        """Return all metrics."""
         del request
         begun = asyncio.get_running_loop().time()
         if self._gauges is None or begun >= self._fresh_until:

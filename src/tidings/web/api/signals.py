@@ -1,6 +1,6 @@
-"""Signals: who knows that pages may have changed says so; it is weighed as a hint and answered when it is durable.
+"""Signals: hints that pages may have changed, weighed and answered when durable.
 
-Whoever may read may say it, for a hint costs nothing and breaks no limit: the worst that false ones do is that they are soon not believed.
+Read access suffices, since a hint costs nothing and breaks no limit: false ones are soon ignored.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 PER_SECOND: Final = 10.0
 BURST: Final = 300
-"""Signals that are taken at once; after them ten a second."""
+"""Signals accepted at once; then ten per second."""
 MOST_URLS: Final = 1_000
-"""Addresses in one signal."""
+"""Most addresses in one signal."""
 LONGEST_URL: Final = 8_192
 RESERVED: Final = frozenset({"websub", "sitemap", "dates", "updated"})
-"""Kinds that Tidings finds out by itself."""
+"""Kinds that Tidings creates itself."""
 _KIND: Final = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
 _FIELDS: Final = frozenset({"url", "urls", "page", "at", "kind"})
 _EXAMPLE: Final = 'such as {"url": "https://shop.example/prices"}'
@@ -43,7 +43,9 @@ _EXAMPLE: Final = 'such as {"url": "https://shop.example/prices"}'
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a signal says: addresses, numbers of pages, the instant that it speaks of (None: now), and its kind."""
+    """The content of a signal: addresses, page numbers, the instant of the change (None: now), and
+    its kind.
+    """
 
     urls: tuple[str, ...]
     pages: tuple[int, ...]
@@ -52,12 +54,12 @@ class Said:
 
 
 def pace() -> Pace:
-    """Return what counts signals."""
+    """Return the rate limit of signals."""
     return Pace(per_second=PER_SECOND, burst=BURST)
 
 
 async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
-    """Take the signal and answer 202, or say why it is not taken."""
+    """Accept the signal and answer 202, or refuse it with the reason."""
     wait = counted.wait("", inside.clock.now())
     if wait:
         message = f"more than {BURST} signals at once, or {PER_SECOND:g} a second"
@@ -91,7 +93,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
 
 
 def read_params(params: Mapping[str, Any]) -> Said:
-    """Return what the params of a signal say. Raises `ProblemError` that says what is wrong."""
+    """Parse the params of a signal. Raises `ProblemError` with the reason."""
     if extra := set(params) - _FIELDS:
         message = f"a signal has no field {min(extra)[:40]!r}; it has {', '.join(sorted(_FIELDS))}"
         raise ProblemError(HTTPStatus.BAD_REQUEST, message)

@@ -1,7 +1,9 @@
-"""The stream: what the `stream` channel was told, as server-sent events (WHATWG HTML §9.2), each with its number in the log of events.
+"""The stream: what the `stream` channel has received, as server-sent events (WHATWG HTML §9.2),
+each with its number in the event log.
 
-Nothing waits in memory for anybody: who follows reads the database from his number on. One who reads slowly is behind, one who reads
-too slowly is cut (`connection`), and whoever comes back with `Last-Event-ID` goes on where he was.
+Nothing is buffered in memory: each follower reads the database from its number on. A slow reader
+lags, one that is too slow is disconnected (`connection`), and one that returns with `Last-Event-ID`
+continues where it was.
 """
 
 from __future__ import annotations
@@ -30,16 +32,18 @@ HEARTBEAT_SECONDS: Final = 15.0
 RETRY_MILLISECONDS: Final = 3_000
 MOST_FOLLOWERS: Final = 1_000
 BATCH: Final = 100
-"""Records that are read at a time: what one follower holds in memory at most."""
+"""Records read at a time, the most one follower has in memory."""
 SPAN: Final = 50_000
-"""Events that are looked through at a time."""
+"""Events scanned at a time."""
 _HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 _TYPE: Final = "text/event-stream"
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records with their numbers, in their order; all up to `upto` have been looked through, and if `is_all` there were no more."""
+    """Records with their numbers, in order; all up to `upto` were scanned, and `is_all`: there are
+    no more.
+    """
 
     records: tuple[tuple[int, bytes], ...]
     upto: int
@@ -61,14 +65,14 @@ def batch_after(c: Connection, after: int, *, limit: int = BATCH, span: int = SP
 
 
 class SharedReads:
-    """Reads for followers: those who are at one place at one time share one reading of the database."""
+    """Shares reads among followers at the same position and time."""
 
     def __init__(self) -> None:
         self._under_way: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def at(self, place: Hashable, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Return what is read at a place, which names what and how many arrivals there were: a
-        reading that began before the last arrival may lack what whoever asks now was woken for.
+        """Return what is read at a position, which includes the number of arrivals: a read that
+        began before the last arrival may lack what its caller was woken for.
         """
         reading = self._under_way.get(place)
         if reading is None:
@@ -91,7 +95,7 @@ class Batches:
 
 
 async def answer(request: Request, inside: Inside, batches: Batches) -> Response:
-    """Return the stream, from the number that the asker had last or, if it gives none, from now on."""
+    """Return the stream from the client's last number or, without one, from now on."""
     newest = await inside.store.read(events.last_seq)
     after = _number(request.headers.get("last-event-id"), newest)
     if request.method == "HEAD":
@@ -103,7 +107,9 @@ async def answer(request: Request, inside: Inside, batches: Batches) -> Response
 
 
 def _number(given: str | None, newest: int) -> int:
-    """Return the number after which to begin. Raises `ProblemError` for one that is none, or that does not exist yet."""
+    """Return the number after which to begin. Raises `ProblemError` for an invalid or
+    future one.
+    """
     if not given:
         return newest
     if not (given.isascii() and given.isdecimal() and len(given) < 19):
