@@ -1,6 +1,8 @@
-"""Certified: the polls of the last days against the best that any could have been, from what is stored (bid §6).
+"""Certificate: the polls of the last days compared with an optimal schedule, from stored data (bid
+§6).
 
-On both sides pages change as is believed at the end: at steady rates, or, where hours of the week are known of a page (`price_hours`), by these.
+Both sides assume the rates of change estimated at the end: constant ones, or, where hours of the
+week are known of a page (`price_hours`), periodic ones.
 """
 
 from __future__ import annotations
@@ -39,13 +41,15 @@ if TYPE_CHECKING:
 TICK: Final = 30 * MINUTE
 HALF_HOURS: Final = 2
 MOST_TIMED: Final = 64
-"""So many pages with hours of the week are certified, evenly out of all, and the others of them left out: their programs take time."""
+"""Most pages with hours of the week that are certified, evenly chosen, the rest of them omitted:
+their programs take time.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """What is known of the polls of a window: the policy's state, what it remembers of the rates, the price, when pages were last polled before, and
-    the polls from `begin` to `end`.
+    """The polls of a window: the policy's state, its estimated rates, the price, the last polls
+    before the window, and the polls from `begin` to `end`.
     """
 
     state: PriceState
@@ -66,11 +70,11 @@ class Book:
         begin: Instant,
         end: Instant,
     ) -> Book:
-        """Return what is stored of the polls from `begin` to `end` at the pages whose rates are known.
+        """Return the stored polls from `begin` to `end` of the pages with known rates.
 
         Args:
             state: The state of the policy.
-            rates: Of each page: what is known of its rate.
+            rates: The estimated rate of each page.
             price: The price of a poll.
             begin: The beginning of the window (µs).
             end: Its end (µs).
@@ -79,7 +83,7 @@ class Book:
         return cls(state, rates, price, polls.last_before(connection, begin), looks, begin, end)
 
     def certificate(self) -> Certificate:
-        """Return the certificate of all polls, each page by the model that its policy has of it."""
+        """Return the certificate of all polls, each page under its policy's model."""
         ids = [i for i in self.state.population.ids.tolist() if i in self.rates]
         hours = _hours_of(self.state)
         timed = [i for i in ids if i in hours and i in self.before]
@@ -91,7 +95,9 @@ class Book:
         return certify(steadily(*steady), *parts, polls=self.polls(ids, hours))
 
     def polls(self, ids: Sequence[int], hours: Mapping[int, Sequence[float]]) -> WindowPolls:
-        """Return the polls of pages, to look back on; `hours` are the weights of the hours of the week of those that have some."""
+        """Return the polls of pages for the certificate; `hours` are the weights of the hours of
+        the week of those that have some.
+        """
         worth, steady = self._worth(ids)
         hosts = self.state.population["host"][self.state.population.rows(ids)]
         row = {page_id: number for number, page_id in enumerate(ids)}
@@ -117,7 +123,9 @@ class Book:
         return WindowPolls(page, hosts[page], when, gap.astype(np.float64), changed, hazard, value, steady.kappa[page])
 
     def steadily(self, ids: Sequence[int]) -> tuple[Backlogs, Looks]:
-        """Return the window of pages at steady rates, and their polls; one without a poll before is there from its first one on."""
+        """Return the window of pages with constant rates, and their polls; one without a poll
+        before starts at its first one.
+        """
         _, steady = self._worth(ids)
         start: dict[int, Instant] = {}
         for page_id, at, _ in self.looks:
@@ -130,7 +138,9 @@ class Book:
         return Backlogs(steady, age, length), found
 
     def by_hours(self, weights: Sequence[float], ids: Sequence[int]) -> CertifiedPages:
-        """Return the part of pages whose changes gather by these hours of the week, in instants of half an hour."""
+        """Return the part of pages with these hours of the week, at a resolution of half an
+        hour.
+        """
         worth, steady = self._worth(ids)
         profile = np.repeat(np.array(weights), HALF_HOURS)
         gathering = Gathering.of(profile, worth.inflow * TICK, worth.decay * TICK, worth.overwritten * TICK)
@@ -148,7 +158,7 @@ class Book:
         return by_instants(gather, credit, worth.cost, instants, looks)
 
     def _worth(self, ids: Sequence[int]) -> tuple[Values, Steady]:
-        """Return what changes of pages are worth at the rates that are believed now."""
+        """Return the worth of pages' changes at the present rates."""
         population = self.state.population
         rows = population.rows(ids)
         worth = values(population.set(rows, {RATE: self._posterior(ids).mean}), rows)
@@ -159,7 +169,9 @@ class Book:
         return Gamma.of([self.rates[i]["shape"] for i in ids], [self.rates[i]["scale"] for i in ids])
 
     def _find_polls(self, ids: Sequence[int], place: Callable[[int, Instant], float]) -> Looks:
-        """Return the polls of pages after their first one, each at its place in time, with how likely it was to find a change."""
+        """Return the polls of pages after their first one, each with its time and its probability
+        of finding a change.
+        """
         row = {page_id: number for number, page_id in enumerate(ids)}
         last: dict[int, Instant] = dict(self.before)
         made = []
@@ -174,7 +186,9 @@ class Book:
 
 
 def _weigh(total: Floats, at: Instants) -> Floats:
-    """Return the sum of the weights of the hours of the week from 1970 to each instant; `total` are those of one week, summed from its start."""
+    """Return the cumulative weights of the hours of the week from 1970 to each instant; `total` are
+    those of one week, cumulated from its start.
+    """
     weeks, rest = np.divmod(at, WEEK)
     inside = np.interp(rest / HOUR, np.arange(len(total)), total)
     return np.asarray(weeks * total[-1] + inside)

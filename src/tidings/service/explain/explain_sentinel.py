@@ -1,7 +1,8 @@
-"""Outlook: what comes next for a sentinel, and why: its start and end, the next poll of each page, the next time that news are told.
+"""Outlook: what comes next for a sentinel, and why: start and end, the next poll of each page, the
+next notification.
 
-Reckoned from what is stored, as the running service reckons it. Another sentinel on the same page may bring a poll sooner, limits of its
-host or the budget one later.
+Computed from stored data, like the running service does. Another sentinel on the same page may
+cause a poll sooner, limits of its host or the budget one later.
 """
 
 from __future__ import annotations
@@ -38,12 +39,13 @@ if TYPE_CHECKING:
 
 
 BY_TURNS: Final = frozenset({"round_robin"})
-"""Policies that learn nothing of a page: when it is polled next only they themselves can say."""
+"""Policies without learning: only they can compute when a page is polled next."""
 
 
 class Prospect(NamedTuple):
-    """Something that comes: `what` it is (start, end, look, news), when (None: nobody knows, or not by time), why; `url` and `page_id` of a
-    look's page, and how far apart such polls are now (None: not by time).
+    """A coming event: `what` it is (start, end, look, news), when (None: unknown, or not by time),
+    why; `url` and `page_id` of a poll's page, and the present interval of such polls (None: not by
+    time).
     """
 
     what: str
@@ -54,7 +56,7 @@ class Prospect(NamedTuple):
     every: Duration | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as a record shows it."""
+        """Return it for a record."""
         return {
             "what": self.what,
             "at": rfc3339(self.at),
@@ -64,7 +66,7 @@ class Prospect(NamedTuple):
 
 
 class _Asker(NamedTuple):
-    """A sentinel that asks for polls; name and address of `sentinel` may be another's."""
+    """A sentinel with polls; name and address of `sentinel` may be another's."""
 
     row: SentinelRow
     sentinel: Sentinel
@@ -84,11 +86,10 @@ def outlook(
     turns: Mapping[int, Instant] | None = None,
     expected: Sequence[Expected] | None = None,
 ) -> list[Prospect]:
-    """Return what comes next for a sentinel, life first.
+    """Return what comes next for a sentinel, its life first.
 
-    `learned` is what the policy remembers, `expected` what is stored of the sentinel's pages; both
-    are read if they are not given. `turns` is when a policy that goes `BY_TURNS` would poll each
-    page.
+    `learned` is the policy's memory, `expected` the stored state of the sentinel's pages; both are
+    read if not given. `turns` is when a policy in `BY_TURNS` would poll each page.
     """
     if row.state == "ended":
         return []
@@ -99,7 +100,7 @@ def outlook(
     begin, end = starts(life, find) if row.state == "created" else None, ends(life, find)
     if row.state in {"enabled", "disabled"} or (
         begin is not None and begin <= now
-    ):  # at the service's next step it has begun
+    ):  # it starts at the service's next step
         known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
         for page in pages.list_expected(connection, sentinel_id=row.id) if expected is None else expected:
             memory = known.get(page.page_id, {})
@@ -124,9 +125,9 @@ def _life(life: Life, find: Find) -> Iterator[Prospect]:
 def _look(
     asker: _Asker, page: Expected, learned: Any, turn: Instant | None
 ) -> tuple[Instant | None, str, Duration | None]:
-    """Return when a page is polled next for a sentinel, why then, and how far apart such polls are.
+    """Return when a page is polled next for a sentinel, why, and the interval of such polls.
 
-    `turn` is when its policy would, if it says so itself.
+    `turn` is when its policy would poll, if only it can tell.
     """
     sentinel = asker.sentinel
     is_only_shown = bool(sentinel.then) and page.label in joint_of(sentinel).shown
@@ -172,7 +173,7 @@ def _write_fetch(fetch: Fetch) -> str:
 
 
 def _every(fetch: Fetch, learned: Any, settings: Settings) -> Duration | None:
-    """Return how far apart polls are that a sentinel asks for by itself, on average."""
+    """Return the average interval of a sentinel's own polls."""
     match fetch:
         case FetchEvery(interval):
             return interval
@@ -184,13 +185,13 @@ def _every(fetch: Fetch, learned: Any, settings: Settings) -> Duration | None:
 
 
 def _open(asker: _Asker, at: Instant) -> Instant:
-    """Return the first instant from one on at which the sentinel lets its pages be polled."""
+    """Return the first instant at or after `at` at which the sentinel allows polls."""
     during = asker.sentinel.during
     return Hours(during, asker.zone).first_open(at) if during else at
 
 
 def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Duration, str]:
-    """Return how far apart polls on change are now, to the second, and how that was found."""
+    """Return the present interval of polls on change, to the second, and how it was found."""
     known = learned.get("period") if isinstance(learned, dict) else None
     seconds = round(known if isinstance(known, int | float) else settings.schedule.pace_seconds)
     period = max(seconds, 1) * SECOND
@@ -202,7 +203,7 @@ def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Dur
 
 
 def roundly(period: Duration) -> Duration:
-    """Return an interval as people say it: three units and more of minutes, hours or days are whole ones."""
+    """Return a rounded interval: from three minutes, hours or days on in whole units."""
     unit = next((unit for unit in (DAY, HOUR, MINUTE) if period >= 3 * unit), SECOND)
     return round(period / unit) * unit
 

@@ -1,8 +1,8 @@
-"""Fewer changes: what a sentinel could say so that a change like one of its own is not news.
+"""Fewer changes: propose alterations of a sentinel that would have ignored one of its changes.
 
-Two proposals. *Not relevant* leaves a pattern out (`Exclude regex`): the words of an edit with each
-number for any number, between words that stood beside it. *Quiet until more than usual* asks for
-more words than nine of ten of its changes so far (`where changed > N`).
+Two proposals. *Not relevant* excludes a pattern (`Exclude regex`): the words of an edit with any
+number for each number, between the adjacent words. *Quiet until more than usual* requires more
+words than nine of ten of its changes so far (`where changed > N`).
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from tidings.presentation.edits import EditLine
 
 WORDS_BESIDE: Final = 2
-"""So many words before an edit say where it stands."""
+"""Number of words before an edit that locate it."""
 MOST_WORDS: Final = 12
-"""An edit of more words is no noise."""
+"""An edit with more words is not noise."""
 USUAL: Final = 0.9
-"""The share of its changes so far that a page's usual change is not larger than."""
+"""The quantile of its changes so far that counts as usual."""
 FEWEST: Final = 5
-"""Changes from which on it is known what is usual."""
+"""Fewest changes that show what is usual."""
 _TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|\w+|\s+|.", re.DOTALL)
 _LETTERS: Final = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A text for a sentinel, and in one line what is another in it."""
+    """A text for a sentinel, and its alteration in one line."""
 
     text: str
     says: str
 
 
 def not_relevant(text: str, edit: EditLine) -> Proposal | None:
-    """Return how a sentinel would leave out what an edit is about; None if no pattern is so narrow.
+    """Return a sentinel that excludes the content of an edit; None if no pattern is narrow enough.
 
     Args:
-        text: The sentinel as it is stored.
+        text: The stored text of the sentinel.
         edit: An edit of one of its changes.
     """
     found = pattern(edit.old, edit.new, edit.context.label or edit.context.before)
@@ -57,11 +57,11 @@ def not_relevant(text: str, edit: EditLine) -> Proposal | None:
 
 
 def quiet_until_more(text: str, sizes: Sequence[int]) -> Proposal | None:
-    """Return how a sentinel would report only changes that are larger than usual, None if it cannot.
+    """Return a sentinel that reports only changes larger than usual, None if that is not possible.
 
     Args:
-        text: The sentinel as it is stored.
-        sizes: How many words each of its changes so far had.
+        text: The stored text of the sentinel.
+        sizes: The number of words of each of its changes so far.
     """
     sentinel = meaning(text)
     watched = sentinel.monitor
@@ -75,12 +75,12 @@ def quiet_until_more(text: str, sizes: Sequence[int]) -> Proposal | None:
 
 
 def pattern(old: str, new: str, before: str) -> str:
-    """Return a pattern (RE2) of what an edit is about, "" if there is none that is narrow enough.
+    """Return a pattern (RE2) of an edit's content, "" if none is narrow enough.
 
     Args:
-        old: What stood there before, "" for nothing.
-        new: What stands there now, "" for nothing.
-        before: The words that stand before it.
+        old: The text before, "" for nothing.
+        new: The text now, "" for nothing.
+        before: The words before it.
     """
     forms = {_general(one) for one in (old, new) if one.strip()}
     words = max(len(old.split()), len(new.split()))
@@ -94,7 +94,7 @@ def pattern(old: str, new: str, before: str) -> str:
 
 
 def _general(text: str) -> str:
-    """Return a pattern of a text, each number in it standing for any."""
+    """Return a pattern of a text in which each number matches any number."""
     return "".join(
         r"\d+(?:[.,:]\d+)*" if one[0].isdigit() else r"\s+" if one.isspace() else re.escape(one)
         for one in _TOKEN.findall(text.strip())

@@ -1,7 +1,9 @@
-"""Captures: how many of the polls that a sentinel asked for in time were made in time (001 §2.1; `tidings show`).
+"""Captures: how many of a sentinel's polls with a deadline were made in time (001 §2.1; `tidings
+show`).
 
-Reckoned from the records of polls and the changes that were told. Ticks of a fixed interval are execution intervals: those of one instant on
-all pages of a sentinel belong together. Of expected updates the reasons of the polls tell. What Then asked for is told in the reports.
+Computed from the records of polls and the reported changes. Ticks of a fixed interval are execution
+intervals: those of one instant on all pages of a sentinel belong together. Expected updates are
+counted by the reasons of polls, those of Then by the reports.
 """
 
 from __future__ import annotations
@@ -26,14 +28,16 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 SINCE: Final = 30 * DAY
-"""how far back it is reckoned"""
+"""how far back it is computed"""
 MOST: Final = 2_000
-"""ticks, the newest, that are polled"""
+"""most ticks that are counted, the newest"""
 Counts = dict[str, int]
 
 
 def captures(connection: Connection, held: WatchedSentinel, *, now: Instant) -> dict[str, Counts]:
-    """Return `{"interval" | "expected" | "then": {"captured", "partial", "missed"}}`, each where the sentinel asks for such polls."""
+    """Return `{"interval" | "expected" | "then": {"captured", "partial", "missed"}}`, each if the
+    sentinel asks for such polls.
+    """
     found: dict[str, Counts] = {}
     fetch = held.sentinel.fetch
     rows = subscriptions.listing(connection, sentinel_id=held.row.id)
@@ -57,7 +61,7 @@ def _count(verdicts: Iterator[str]) -> Counts:
 
 
 def _ticks(connection: Connection, subs: Sequence[Subscription], start: Instant, now: Instant) -> Iterator[str]:
-    """Yield how each tick ended whose time is over."""
+    """Yield the result of each tick whose time is over."""
     ticks = ticks_of(subs[0])
     if not isinstance(ticks, FixedInterval):
         return
@@ -71,7 +75,9 @@ def _ticks(connection: Connection, subs: Sequence[Subscription], start: Instant,
 
 
 def _is_hit(sub: Subscription, asked: ExecutionInterval, looks: Sequence[Instant], slack: Duration) -> bool:
-    """Return whether a poll serves a tick: at most the slack early or late; where its hours were over, after they begin."""
+    """Return whether a poll serves a tick: at most the slack early or late; if its hours were over,
+    after they begin.
+    """
     at = hours_of(sub).first_open(asked.start) if sub.owner.sentinel.during else asked.start
     place = bisect_left(looks, asked.start - slack)
     return place < len(looks) and looks[place] <= max(asked.end, at + slack)

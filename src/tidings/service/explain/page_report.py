@@ -1,8 +1,9 @@
-"""A page in plain figures: how often it changes and when, how late that is seen, what paces bring.
+"""A page in figures: how often it changes and when, how late changes are seen, what other paces
+bring.
 
-Changes are taken to come by chance at the learned rate λ. Checks that lie T apart see a change T/2
-after it in the middle, and of those that come, 1 − (1 − e^(−λT))/(λT) are hidden by a newer one
-before the next check.
+Changes are assumed to be a Poisson process at the learned rate λ. Polls at intervals T see a change
+T/2 after it on average, and 1 − (1 − e^(−λT))/(λT) of the changes are overwritten by a newer one
+before the next poll.
 """
 
 from __future__ import annotations
@@ -34,18 +35,20 @@ if TYPE_CHECKING:
 
 SURE: Final = 0.95
 WINDOW: Final[Duration] = 90 * DAY
-"""Hours of the week are those of the changes of so long."""
+"""Hours of the week are computed from the changes of this period."""
 FEWEST: Final = 10
-"""Changes from which on the hours say something."""
+"""Fewest changes for which hours are meaningful."""
 MOSTLY: Final = 0.75
 LONGEST: Final = 10
-"""Hours: a longer stretch of the day is no hours of a page."""
+"""Longest stretch of hours per day that counts as a pattern."""
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckPace:
-    """So many checks a day, with the median delay of a change (µs) and the share that is hidden."""
+    """A number of checks a day, with the median delay of a change (µs) and the share of hidden
+    changes.
+    """
 
     a_day: float
     delay: Duration
@@ -57,10 +60,9 @@ class CheckPace:
 class PageReport:
     """What is known of one page.
 
-    Its rate (changes a day, None while nothing is learned) lies between `low` and `high`, sure to
-    95 %. Then: the paces around that of now; how many changes of the last 90 days were found in
-    each hour of each day of the week (0: Monday), in words if they say something; and what is left
-    out as noise.
+    Its rate (changes a day, None while unknown) is between `low` and `high` with 95 % confidence.
+    Then: the paces around the present one; the number of changes of the last 90 days by hour and
+    day of the week (0: Monday), in words if meaningful; and what is masked as noise.
     """
 
     page_id: int
@@ -76,11 +78,11 @@ class PageReport:
 
     @property
     def now(self) -> CheckPace | None:
-        """Return the pace of now, None where no rate is learned or no check comes by time."""
+        """Return the present pace, None if no rate is known or no check is by time."""
         return next((pace for pace in self.paces if pace.is_now), None)
 
     def lines(self) -> Iterator[str]:
-        """Yield it for people."""
+        """Yield the lines for users."""
         if self.rate is None:
             yield "how often it changes is not learned yet"
         else:
@@ -98,7 +100,7 @@ class PageReport:
         yield from (f"left out as noise: {one}" for one in self.masked)
 
     def gain(self) -> str:
-        """Return what one check a day more would bring; empty if it is not known."""
+        """Return the gain of one more check a day; empty if unknown."""
         now = self.now
         more = next((pace for pace in self.paces if now is not None and pace.a_day > now.a_day), None)
         if now is None or more is None or now.delay - more.delay < MINUTE:
@@ -128,14 +130,14 @@ class PageReport:
 
 
 def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *, most: int = 20) -> list[PageReport]:
-    """Return what is known of the pages of a sentinel, at most so many.
+    """Return the reports of a sentinel's pages, at most `most`.
 
     Args:
         c: The database.
         row: The sentinel.
         settings: The settings in use.
         now: The present (µs).
-        most: Pages.
+        most: Most pages.
     """
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     find = by_name.lives(c, dropped=True)
@@ -165,9 +167,9 @@ def reports(c: Connection, row: SentinelRow, settings: Settings, now: Instant, *
 
 
 def paces(rate: float, a_day: float) -> Iterator[CheckPace]:
-    """Yield what fewer, as many and more checks a day bring.
+    """Yield the results of fewer, as many and more checks a day.
 
-    By one, or by half where there are fewer than two; and twice as many.
+    One fewer and more, or half if there are fewer than two; and twice as many.
 
     Args:
         rate: Changes a day (> 0).
@@ -180,7 +182,7 @@ def paces(rate: float, a_day: float) -> Iterator[CheckPace]:
 
 
 def when(hours: Mapping[tuple[int, int], int]) -> str:
-    """Return in which days and hours most changes are found, "" if that says nothing."""
+    """Return the days and hours in which most changes are found, "" if not meaningful."""
     total = sum(hours.values())
     if total < FEWEST:
         return ""
@@ -219,7 +221,7 @@ def _rate(memory: Mapping[str, Any]) -> tuple[float | None, float, float]:
 
 
 def _hours(looks: Sequence[tuple[Instant, bool]], zone: tzinfo) -> dict[tuple[int, int], int]:
-    """Return how many changes lie in each hour of each day, each midway between its two checks."""
+    """Return the number of changes in each hour of each day, each midway between its two checks."""
     found = Counter[tuple[int, int]]()
     for (before, _), (at, changed) in pairwise(looks):
         if changed and at - before <= DAY / 2:

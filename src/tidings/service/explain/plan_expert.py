@@ -1,6 +1,7 @@
-"""Appraisal: what `plan --expert` tells: the price and what made it, of what each page's bid is made, and a certificate of the last days.
+"""Appraisal for `plan --expert`: the price and its causes, the parts of each page's bid, and a
+certificate of the last days.
 
-Reckoned from what is stored, by the planner of the running service itself.
+Computed from stored data, with the planner of the running service.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ RULES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """Of a page that is left to the policy: the parts of its bid, and the rule by which it is due."""
+    """The parts of a policy page's bid, and the rule of its due time."""
 
     parts: BidParts
     due: str
 
     def record(self) -> dict[str, Any]:
-        """Return it as a record shows it; times in seconds."""
+        """Return it for a record; times in seconds."""
         parts = asdict(self.parts)
         del parts["rule"]
         for name in ("half_life", "age", "wait", "gap"):
@@ -63,8 +64,9 @@ class Bid:
 
 @dataclass(frozen=True, slots=True)
 class Appraisal:
-    """Price and floor per unit of cost; `budget`, what of it is `promised` to fixed intervals, what is `planned` in all, and what was `spent` in
-    the last day, all a day; the `bids` by page; the certificate, or why there is none.
+    """Price and floor per unit of cost; `budget`, how much of it is `promised` to fixed intervals,
+    `planned` in all, and `spent` in the last day, all per day; the `bids` by page; the certificate,
+    or why there is none.
     """
 
     price: float
@@ -82,7 +84,7 @@ class Appraisal:
 
     @property
     def planned(self) -> float:
-        """Return what polls are planned to cost a day."""
+        """Return the planned cost of polls per day."""
         return self.promised + self.market.spend * DAY
 
     def records(self) -> list[dict[str, Any]]:
@@ -104,7 +106,7 @@ class Appraisal:
         return [price, {"record": "plan", "kind": "certificate", "days": round(self.days, 3), **self._certify()}]
 
     def lines(self) -> list[str]:
-        """Return the same for people who know the words."""
+        """Return the lines for experts."""
         made = "the budget makes it" if self.market.binds else "the pace makes it: the budget does not bind"
         certified = self.why_not if self.certificate is None else f"{self.certificate}, in {self.days:.0f} days"
         return [
@@ -130,14 +132,12 @@ class Appraisal:
 def appraise(
     connection: Connection, planner: Planner, needs: Needs, *, policy: str, budget: float, now: Instant
 ) -> Appraisal | None:
-    """Return what a planner that was told all watched pages and nothing else makes of them; None if its policy knows no price.
-
-    `policy` is the name under which it remembers, `budget` what all polls may cost a day.
+    """Return a planner's appraisal of all watched pages; None if its policy has no price.
 
     Args:
-        planner: The planner that is asked.
-        needs: What complex needs are open.
-        policy: The name under which it remembers.
+        planner: A planner that has only the watched pages.
+        needs: The open complex needs.
+        policy: The name under which its memory is stored.
         budget: Polls a day.
         now: The present (µs).
     """
@@ -163,14 +163,14 @@ def appraise(
 
 
 def turns(connection: Connection, planner: Planner, *, policy: str, now: Instant) -> dict[int, Instant]:
-    """Return when the policy of a planner that was told all watched pages would poll each page that is left to it."""
+    """Return when a planner's policy would poll each page that is left to it."""
     _recall(connection, planner, policy, now)
     dues = {i: planner.proposals.due(i) for i in planner.proposals.state.population.ids.tolist()}
     return {page_id: due for page_id, due in dues.items() if due is not None}
 
 
 def _recall(connection: Connection, planner: Planner, policy: str, now: Instant) -> None:
-    """Give a planner what the service knows, and let it find the price of now."""
+    """Restore the service's learned state in a planner, and find the present price."""
     planner.recall(estimates.load_all(connection, policy))
     if (priced := events.newest(connection, PRICED)) is not None:
         planner.recall_price(priced.data, now - priced.at)
@@ -178,7 +178,7 @@ def _recall(connection: Connection, planner: Planner, policy: str, now: Instant)
 
 
 def _inner(planner: Planner) -> tuple[Price, Any] | None:
-    """Return the policy under the learner with its state, None unless it is one of those that poll where it is worth a price."""
+    """Return the policy beneath the learner with its state, None if it is not a price policy."""
     policy, state = planner.proposals.policy, planner.proposals.state
     if isinstance(policy, Learned):
         policy, state = policy.policy, state.inner
@@ -202,7 +202,9 @@ def _bids(planner: Planner, needs: Needs, now: Instant) -> dict[int, Bid]:
 
 
 def _certificate(connection: Connection, planner: Planner, now: Instant) -> tuple[Certificate | None, str, float]:
-    """Return the certificate of the last days, or why there is none, and how many days it covers."""
+    """Return the certificate of the last days, or why there is none, and the number of days it
+    covers.
+    """
     inner = _inner(planner)
     known = {} if inner is None else {i: planner.proposals.memory(i) for i in inner[1].population.ids.tolist()}
     rates = {i: memory[RATE] for i, memory in known.items() if memory and RATE in memory}

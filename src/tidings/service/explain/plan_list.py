@@ -1,4 +1,4 @@
-"""Agenda: the next polls of all sentinels, in the order in which they come, each with its reason."""
+"""Agenda: the next polls of all sentinels in order of time, each with its reason."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 
 class ComingPoll(NamedTuple):
-    """A look that comes: for which sentinel, at which page; `at` is None where it waits for something else than time. `learned` is what the
-    policy remembers of the page, `taught` what is stored of the worth of its changes to the sentinel.
+    """A coming poll of a page for a sentinel; `at` is None if it does not depend on time alone.
+    `learned` is the policy's memory of the page, `taught` the stored worth of its changes to the
+    sentinel.
     """
 
     sentinel: str
@@ -48,7 +49,7 @@ class ComingPoll(NamedTuple):
 
     @property
     def changes_a_day(self) -> float | None:
-        """Return how often the page is expected to change, None if no rate is learned of it."""
+        """Return the expected changes per day, None if no rate is known."""
         rate = self.learned.get("rate")
         if not isinstance(rate, Mapping) or not rate.get("scale"):
             return None
@@ -63,7 +64,8 @@ def agenda(
     now: Instant,
     turns: Mapping[int, Instant] | None = None,
 ) -> list[ComingPoll]:
-    """Return the polls of these sentinels (of all, if none is named), the soonest first, those without a time last; `turns` as for `outlook`.
+    """Return the next polls of these sentinels (of all, if none is named), the soonest first, those
+    without a time last.
 
     Raises `UnknownNameError`.
 
@@ -71,7 +73,7 @@ def agenda(
         settings: The settings in use.
         names: The sentinels; none for all.
         now: The present (µs).
-        turns: When a policy that goes by turns would poll each page (µs).
+        turns: When a turn-based policy would poll each page (µs), as for `outlook`.
     """
     rows = [by_name.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)

@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 PRICED: Final = EventType.PLAN_PRICED
-"""The event in which the service keeps what the budget makes of the pace."""
+"""The event with the budget's effect on the pace."""
 FRESH: Final[Duration] = 3 * HOUR
 ONLY_FIRST: Final = frozenset({"best_effort", "best_effort_weighted"})
-"""Policies for which the pace is the first interval of a page only."""
+"""Policies that use the pace only for the first interval of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """All a day: the polls that are `asked` for now, those that the pace wishes for, and the requests that the budget allows. `stretch` is by how much
-    pages may wait longer than a day, or than their sentinels say, since the budget cannot keep that.
+    """All per day: the polls `asked` for now, those wished for by the pace, and the requests that
+    the budget allows. `stretch` is by how much pages wait longer than a day, or than their
+    sentinels say, because the budget cannot pay for more.
     """
 
     asked: float
@@ -51,11 +52,11 @@ class Outline:
 
     @property
     def binds(self) -> bool:
-        """Say whether the budget limits looks, not the pace."""
+        """Return whether the budget, not the pace, limits polls."""
         return self.wished > self.asked
 
     def lines(self) -> list[str]:
-        """Return it for people."""
+        """Return the lines for users."""
         if not self.binds:
             seconds = self.pace / SECOND
             moves = (
@@ -85,7 +86,7 @@ class Outline:
 
 
 def outline(connection: Connection, settings: Settings, looks: Sequence[ComingPoll], *, now: Instant) -> Outline:
-    """Return the outline of all polls that come."""
+    """Return the outline of all coming polls."""
     asked, stretch = _a_day(looks), 1.0
     wished = asked
     if (priced := get_last_prices(connection, now)) is not None:
@@ -101,7 +102,7 @@ def outline(connection: Connection, settings: Settings, looks: Sequence[ComingPo
 
 
 def findings(connection: Connection, *, now: Instant) -> Iterator[Finding]:
-    """Yield whether the budget limits looks, and whether it is too small for what pages may wait at most."""
+    """Yield whether the budget limits polls, and whether it is too small for the longest waits."""
     if (priced := get_last_prices(connection, now)) is None:
         yield ok("budget", "the pace is what limits checks, not the budget")
         return
@@ -113,7 +114,9 @@ def findings(connection: Connection, *, now: Instant) -> Iterator[Finding]:
 
 
 def get_last_prices(connection: Connection, now: Instant) -> tuple[float, float, float] | None:
-    """Return what was asked and wished for a day, and by how much waits were stretched, if the budget was what limits within the last hours."""
+    """Return the asked and wished polls per day and the stretch of waits, if the budget was the
+    limit within the last hours.
+    """
     event = events.newest(connection, PRICED)
     if event is None or now - event.at > FRESH:
         return None
@@ -130,7 +133,7 @@ def _too_small(stretch: float) -> str:
 
 
 def _a_day(looks: Sequence[ComingPoll]) -> float:
-    """Return how many polls a day are made at all pages, each as often as the sentinel that asks for most."""
+    """Return the polls per day of all pages, each as often as its most demanding sentinel asks."""
     every: dict[int, Duration] = {}
     for look in looks:
         if look.prospect.every is not None and look.prospect.at is not None:
@@ -144,9 +147,11 @@ def _number(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """A budget as it stands: what it `allows`, how many requests of it are `left` now of those that it saves up (`burst`).
+    """The state of a budget: what it `allows`, how many requests are `left` of its capacity
+    (`burst`).
 
-    It pays again `at` (now, if it does already; None: never). `allows` is empty for a class that is not set up (any more).
+    It can pay again `at` (now, if it can already; None: never). `allows` is empty for a class that
+    is not configured (any more).
     """
 
     name: str
@@ -158,7 +163,7 @@ class Purse:
 
     @property
     def is_missing(self) -> bool:
-        """Say whether there is no such class."""
+        """Return whether there is no such class."""
         return not self.allows
 
     def __str__(self) -> str:
@@ -183,7 +188,7 @@ class Purse:
 
 
 def purse_of(connection: Connection, settings: Settings, name: str, *, now: Instant) -> Purse:
-    """Return how the budget of a class stands; one that no process has used yet is full."""
+    """Return the state of a class's budget; full if no process has used it."""
     wanted = settings.budget.map_names().get(name)
     if wanted is None and name != WHOLE:
         return Purse(name, "")
@@ -204,7 +209,9 @@ def purses(connection: Connection, settings: Settings, *, now: Instant) -> list[
 
 
 def render_cost(settings: Settings, budget: str = WHOLE) -> float:
-    """Return what a rendered poll costs a budget: what is set, but never more than the budget of all polls, and its class, can save up."""
+    """Return the cost of a rendered poll to a budget: the setting, at most what the budget of all
+    polls, and its class, can save up.
+    """
     dear = min(settings.fetch.browser_cost, settings.budget.burst)
     paying = settings.budget.map_names().get(budget)
     return dear if paying is None else min(dear, paying.burst)

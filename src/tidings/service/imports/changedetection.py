@@ -1,7 +1,7 @@
 """changedetection.io: a backup (zip), its data directory, `url-watches.json`, or one `watch.json`.
 
-Filters of a watch and of its tags are merged as that program merges them; times, notifications and
-the way of fetching come from the watch, else from a tag that overrides, else from the settings.
+Filters of a watch and of its tags are merged as in that program; times, notifications and the fetch
+method come from the watch, else from an overriding tag, else from the settings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Rule = Callable[[Draft, Any, "Watch"], None]
 
 
 class Watch:
-    """A watch with its tags and the settings above it."""
+    """A watch with its tags and the global settings."""
 
     def __init__(self, record: Mapping[str, Any], tags: list[Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
         self.record = record
@@ -35,7 +35,9 @@ class Watch:
         self.headers: Mapping[str, Any] = _map(_map(settings.get("settings")).get("headers"))
 
     def merge(self, name: str, *, of_all: str = "") -> list[str]:
-        """Return a list of the watch with those of its tags that override, and that of all."""
+        """Return a list of the watch merged with those of its overriding tags and the
+        global one.
+        """
         found = [*_texts(self.record.get(name))]
         for tag in self.tags:
             if tag.get("overrides_watch"):
@@ -44,16 +46,13 @@ class Watch:
         return list(dict.fromkeys(found))
 
     def first(self, name: str, *, among: Mapping[str, Any] | None = None) -> Any:
-        """Return the value of the watch, else of the first tag that overrides, else of all."""
+        """Return the value of the watch, else of the first overriding tag, else the global one."""
         if self.record.get(name):
             return self.record[name]
         for tag in self.tags:
             if tag.get("overrides_watch") and tag.get(name):
                 return tag[name]
         return (self.application if among is None else among).get(name)
-
-
-# -- what each field becomes -----------------------------------------------------------------------
 
 
 def _selects(draft: Draft, _: Any, watch: Watch) -> None:
@@ -89,8 +88,8 @@ def _excludes(draft: Draft, _: Any, watch: Watch) -> None:
 
 
 def _pattern(text: str) -> tuple[str, str]:
-    """Return a line of that program, a plain text in any case or `/pattern/flags`, as a pattern,
-    and how it differs.
+    """Return a line of that program, a case-insensitive text or `/pattern/flags`, as a pattern, and
+    how it differs.
     """
     found = re.fullmatch(r"/(.*)/([a-z]*)", text.strip(), re.DOTALL)
     if found is None:
@@ -483,10 +482,7 @@ ELSEWHERE: Final = frozenset(
     filter_text_added filter_text_removed filter_text_replaced conditions_match_logic restock_settings
     restock_diff""".split()
 )
-"""What rules read beside their own field, and note there."""
-
-
-# -- the file --------------------------------------------------------------------------------------
+"""Fields that rules of other fields read and report."""
 
 
 def is_ours(files: Files) -> bool:
@@ -501,9 +497,7 @@ def is_ours(files: Files) -> bool:
 
 
 def read(files: Files) -> Iterator[Draft]:
-    """Yield a draft for each watch, those in files of their own before what an upgrade left
-    behind.
-    """
+    """Yield a draft for each watch, those in their own files before the remains of an upgrade."""
     by_name = {name: name.rpartition("/") for name in files.names}
     single = files.names[0] if files.is_single else ""
     main = next((n for n, (_, _, last) in by_name.items() if last == "changedetection.json"), None)
@@ -605,8 +599,8 @@ def _headers_file(files: Files, name: str) -> dict[str, str]:
 
 
 def _learn(draft: Draft, files: Files, folder: str, record: Mapping[str, Any]) -> None:
-    """Take the times of changes from the index of stored texts: its first line is the first check,
-    which is no change.
+    """Add the times of changes from the index of stored texts: its first line is the first check,
+    not a change.
     """
     name = next((n for n in (f"{folder}/history.txt", f"{folder}/history-restock_diff.txt") if n in files.names), None)
     if name is not None:

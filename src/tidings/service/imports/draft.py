@@ -1,6 +1,4 @@
-"""A draft: one job of another program on its way to a sentinel, with a note for each of its
-fields.
-"""
+"""A draft: another program's job on its way to a sentinel, with a note for each field."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ SECRET_HEADERS: Final = re.compile(r"(?i)cookie|authorization|token|secret|api[-
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What became of a field: `text` says how it differs, or why there is nothing for it."""
+    """The result for a field: `text` says how it differs, or why it has no equivalent."""
 
     grade: Grade
     field: str
@@ -34,7 +32,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class DraftClause:
-    """A clause that the language is asked about, and the field that it comes from."""
+    """A clause to be checked by the language, and its source field."""
 
     text: str
     field: str
@@ -43,45 +41,45 @@ class DraftClause:
 
 @dataclass(slots=True)
 class Draft:
-    """One job. Readers fill it; whatever they do not mention is named by `leave`."""
+    """One job, filled by a reader; unmentioned fields are listed by `leave`."""
 
     title: str
     url: str
     peer: str
     key: str = ""
-    """by which the program that it comes from knows it"""
+    """its id in its program"""
     parts: list[DraftClause] = field(default_factory=list)
     """change types of Monitor, joined by OR"""
     conditions: list[DraftClause] = field(default_factory=list)
-    """what is added to each part: a direction or `where …`"""
+    """added to each part: a direction or `where …`"""
     selects: dict[str, list[DraftClause]] = field(default_factory=dict)
     """parts of the page by kind: css, xpath, jsonpath"""
     clauses: list[DraftClause] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict)
     renders: str = ""
-    """`browser` or `browser screenshot` where a browser shows the page"""
+    """`browser` or `browser screenshot` if a browser renders the page"""
     steps: list[DraftClause] = field(default_factory=list)
     every: Duration | None = None
     disabled: bool = False
     notes: list[Note] = field(default_factory=list)
     changed_at: list[Instant] = field(default_factory=list)
-    """when it changed, as the other program saw it"""
+    """when it changed, according to its program"""
     looked_until: Instant | None = None
     comments: list[str] = field(default_factory=list)
     fault: str = ""
-    """why nothing can be made of the whole job"""
+    """why the whole job cannot be imported"""
 
     def note(self, grade: Grade, name: str, text: str = "") -> None:
-        """Say what became of a field."""
+        """Note the result for a field."""
         self.notes.append(Note(grade, name, text))
 
     def translate(self, name: str, difference: str = "") -> None:
-        """Say that a field means the same here, or how it differs."""
+        """Note that a field has an equivalent here, or how it differs."""
         self.note("approximated" if difference else "translated", name, difference)
 
     def refuse(self, name: str, why: str) -> None:
-        """Say that there is nothing for a field."""
+        """Note that a field has no equivalent."""
         self.note("refused", name, why)
 
     def monitor(self, text: str, name: str, difference: str = "") -> None:
@@ -97,26 +95,26 @@ class Draft:
         self.clauses.append(DraftClause(text, name, difference))
 
     def step(self, text: str, name: str, difference: str = "") -> None:
-        """Add a step that a browser does before the page is read."""
+        """Add a step for a browser before the page is read."""
         self.renders = self.renders or "browser"
         self.steps.append(DraftClause(text, name, difference))
 
     def select(self, kind: str, text: str, name: str, difference: str = "") -> None:
-        """Add a part of the page: `kind` is css, xpath or jsonpath, `text` the selector, `name`
+        """Select a part of the page: `kind` is css, xpath or jsonpath, `text` the selector, `name`
         the field, `difference` how it differs.
         """
         self.selects.setdefault(kind, []).append(DraftClause(text, name, difference))
 
     def header(self, name: str, value: str, of: str) -> None:
-        """Send a header; the value of one that may hold a secret goes where secrets are kept."""
+        """Add a header; a value that may be secret is stored as a secret."""
         if SECRET_HEADERS.search(name):
             self.add(f"Header {write_text(name)} secret {write_text(self.keep_secret(name, value))}", of)
         else:
             self.add(f"Header {write_text(name)} {write_text(value)}", of)
 
     def keep_secret(self, what: str, value: str) -> str:
-        """Keep a value as a secret; return its name, which no other job's has, and which is the same
-        at the next import.
+        """Store a value as a secret; return its name, unique to the job and stable across
+        imports.
         """
         parts = urlsplit(self.url)
         host = parts.hostname or "page"
@@ -132,24 +130,24 @@ class Draft:
 
 
 def write_text(text: str) -> str:
-    """Return a text as the language writes it."""
+    """Return a text quoted for the language."""
     escaped = text.replace("\\", "\\\\") if text.endswith("\\") or '\\"' in text or "\\\\" in text else text
     return '"' + escaped.replace('"', '\\"') + '"'
 
 
 def literal(text: str) -> str:
-    """Return a pattern that matches a text as it is."""
+    """Return a pattern that matches a text literally."""
     return re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII) if text.isascii() else re.escape(text)
 
 
 def show_value(value: Any) -> str:
-    """Return a value as a note repeats it, cut."""
+    """Return a value for a note, cut."""
     text = str(value).replace("\n", " ")
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def name_of(title: str, url: str) -> str:
-    """Return a name that the language takes, made of a title, else of the address."""
+    """Return a valid name from a title, else from the address."""
     parts = urlsplit(url)
     source = title.strip() or f"{(parts.hostname or '').removeprefix('www.')} {unquote(parts.path)}"
     text = unicodedata.normalize("NFKC", source)
@@ -160,12 +158,12 @@ def name_of(title: str, url: str) -> str:
 
 
 def tag_of(text: str) -> str:
-    """Return a tag, which has the grammar of a name."""
+    """Return a valid tag, with the grammar of a name."""
     return name_of(text, "") if text.strip() else ""
 
 
 def duration(amount: Duration) -> str:
-    """Return a duration in the largest unit in which it is whole."""
+    """Return a duration in its largest whole unit."""
     for size, unit in ((7 * DAY, "week"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "min")):
         if amount >= size and amount % size == 0:
             return f"{amount // size} {unit}"
@@ -173,7 +171,7 @@ def duration(amount: Duration) -> str:
 
 
 def plain_address(draft: Draft, url: str, name: str = "url") -> str:
-    """Return an address without a user and password, which become a header with a secret."""
+    """Return an address without user and password, which become a header with a secret."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,7 +1,7 @@
-"""The filters of urlwatch and webchanges, in their order: what each becomes here.
+"""The filters of urlwatch and webchanges, in order, and their equivalents here.
 
-They work on the text of the whole page, one after the other. Here parts are selected first, then
-texts are worked on line by line; so a filter that selects after one that made text is refused.
+They transform the text of the whole page in sequence. Here parts are selected first, then texts are
+processed line by line; so a selecting filter after one that produces text is refused.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ FILTERS: Final[dict[str, tuple[str, Rule]]] = {
         ("", _nothing),
     ),
 }
-"""By name: the sub-key that a plain value means, and what the filter becomes."""
+"""By name: the sub-key of a plain value, and the rule for the filter."""
 SELECTING: Final = frozenset(
     {"css", "xpath", "jq", "element-by-id", "element-by-class", "element-by-style", "element-by-tag"}
 )
@@ -177,7 +177,7 @@ WHY: Final = {
 
 
 def apply(draft: Draft, given: Any) -> None:
-    """Let each filter of a job become clauses, in its order."""
+    """Convert each filter of a job to clauses, in order."""
     has_text, is_empty, selected = False, True, 0
     for name, options in list_named(given):
         is_empty = False
@@ -202,7 +202,7 @@ def apply(draft: Draft, given: Any) -> None:
 
 
 def list_named(given: Any) -> Iterator[tuple[str, Given]]:
-    """Yield filters with their options, of a list, or of the old form with commas."""
+    """Yield filters with their options, from a list or the old comma-separated form."""
     if isinstance(given, str):
         given = [
             {part.partition(":")[0].strip(): part.partition(":")[2]} if ":" in part else part.strip()

@@ -1,4 +1,4 @@
-"""Every format that can be imported, in the order in which a file is asked whether it is one."""
+"""All import formats, in the order in which a file is tested for them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tidings.service.imports.reading import Files
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its name, and what its readers were written from (`made` by the program itself, or
-    `published`).
+    """A format: its name, and what its reader is based on (files `made` by the program itself, or
+    `published` descriptions).
     """
 
     name: str
@@ -26,7 +26,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class FormatReader:
-    """Whether files are of a format, and how they are read."""
+    """Tests whether files have a format, and reads them."""
 
     format: Format
     is_ours: Callable[[Files], bool]
@@ -49,8 +49,8 @@ READERS: Final[tuple[FormatReader, ...]] = (
 
 
 def read(path: Path) -> tuple[Format, list[Draft]]:
-    """Return the format of a file or directory and its jobs; raises `ImportFileError` for none
-    that is known.
+    """Return the format of a file or directory and its jobs. Raises `ImportFileError` for an
+    unknown one.
     """
     if not path.exists():
         raise ImportFileError(f"there is no file {path}")

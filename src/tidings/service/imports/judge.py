@@ -1,5 +1,5 @@
-"""From a draft to statements: the language itself says which clauses can be said, and why others
-cannot.
+"""From a draft to statements: the language checks which clauses are valid, and why others
+are not.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tidings.record import dataclass
 from tidings.service.imports.draft import Draft, DraftClause, Grade, Note, duration, show_value, write_text
 
 JOINED = {"css": ", ", "xpath": " | "}
-"""How several selectors of a kind are one."""
+"""How several selectors of a kind are combined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What became of a draft: its name and statements (empty if it was refused as a whole), the
+    """The result for a draft: its name and statements (empty if it was refused as a whole), the
     secrets they name, and all notes.
     """
 
@@ -33,7 +33,7 @@ class Judged:
 
     @property
     def grade(self) -> str:
-        """Return the least good of what became of its fields, as one word."""
+        """Return the worst result of its fields, as one word."""
         found = {note.grade for note in self.notes}
         if not self.text:
             return "refused"
@@ -41,11 +41,11 @@ class Judged:
 
 
 def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
-    """Return what of a draft can be said; a clause that cannot is left out with the reason.
+    """Return the valid part of a draft; an invalid clause is omitted with the reason.
 
     Args:
-        draft: What a reader made of a job.
-        name: The name that the sentinel gets.
+        draft: A reader's draft of a job.
+        name: The sentinel's name.
         learn: Whether the interval becomes bounds (`Fetch on change between …`).
     """
     if not draft.fault:
@@ -81,13 +81,13 @@ def judge(draft: Draft, name: str, *, learn: bool) -> Judged:
 
 @dataclass(slots=True)
 class _Trying:
-    """Asks the language about one clause after the other."""
+    """Checks one clause after the other with the language."""
 
     head: str
     notes: list[Note]
 
     def keep(self, clauses: Iterable[DraftClause], put: Callable[[str], str]) -> list[str]:
-        """Return the texts of those that the language takes; note each."""
+        """Return the texts of the valid clauses; note the result of each."""
         texts = []
         for clause in clauses:
             problems = parser.parse(f"{self.head} {put(clause.text)}").problems
@@ -118,7 +118,7 @@ def _fault_of_address(url: str) -> str:
 
 
 def _selects(draft: Draft) -> list[DraftClause]:
-    """Return one clause a kind of selector."""
+    """Return one clause per kind of selector."""
     found = []
     for kind, clauses in draft.selects.items():
         texts = [clause.text for clause in clauses]
@@ -133,8 +133,8 @@ def _selects(draft: Draft) -> list[DraftClause]:
 
 
 def _monitor(parts: list[str], conditions: list[str], selects: list[DraftClause]) -> str:
-    """Return what is monitored: each part under each condition, and in each place where several
-    kinds of selectors are joined.
+    """Return the Monitor clause: each part under each condition, and in each place where several
+    kinds of selectors are combined.
     """
     places = [f" in {one.text.removeprefix('Select ')}" for one in selects] if len(selects) > 1 else [""]
     either = [one for one in conditions if not one.startswith("where")]

@@ -1,5 +1,5 @@
-"""kibitzr: `kibitzr.yml` (its checks, old name pages), with the times of old texts where git keeps
-them apart.
+"""kibitzr: `kibitzr.yml` (checks, formerly pages), with the times of old texts if git has them
+separately.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Lists of addresses: OPML (with the extensions of FreshRSS), CSV with a header, bookmarks, plain
-lists.
+"""Lists of addresses: OPML (with FreshRSS's extensions), CSV with a header, bookmarks, plain lists.
 
-None of them says how often or whom to notify; they are what every program can write.
+They have no intervals or receivers; every program can write them.
 """
 
 from __future__ import annotations
@@ -41,9 +40,6 @@ UNITS: Final = {
     "": MINUTE,
 }
 _ADDRESS: Final = re.compile(r"(?i)^\s*(https?://\S+)(.*)$")
-
-
-# -- OPML ------------------------------------------------------------------------------------------
 
 
 def is_opml(files: Files) -> bool:
@@ -116,9 +112,6 @@ def _outlines(root: ET.Element) -> Iterator[tuple[tuple[str, ...], ET.Element]]:
         stack += [((*folders, label), one) for one in reversed(outline)]
 
 
-# -- CSV -------------------------------------------------------------------------------------------
-
-
 def is_csv(files: Files) -> bool:
     """Return whether it is one table whose header has a column of addresses."""
     return files.is_single and files.names[0].lower().endswith((".csv", ".tsv")) and "url" in _header(files)
@@ -171,9 +164,6 @@ def _interval(draft: Draft, text: str) -> None:
         draft.every = round(float(found[1]) * UNITS[found[2]])
 
 
-# -- plain lists and bookmarks ---------------------------------------------------------------------
-
-
 def is_bookmarks(files: Files) -> bool:
     """Return whether it is a file of bookmarks as browsers export it."""
     return files.is_single and b"NETSCAPE-Bookmark-file" in files.read(files.names[0])[:200]
@@ -201,7 +191,7 @@ def read_bookmarks(files: Files) -> Iterator[Draft]:
 
 
 def is_list(files: Files) -> bool:
-    """Return whether it is one text of which the first line that says something is an address."""
+    """Return whether it is one text whose first content line is an address."""
     if not files.is_single or files.names[0].lower().endswith((".json", ".yaml", ".yml", ".db")):
         return False
     lines = (
@@ -211,7 +201,7 @@ def is_list(files: Files) -> bool:
 
 
 def read_list(files: Files) -> Iterator[Draft]:
-    """Yield a draft for each line: an address, and behind it tags."""
+    """Yield a draft for each line: an address, followed by tags."""
     for number, line in enumerate(files.text(files.names[0]).splitlines(), 1):
         if not line.strip() or line.strip().startswith("#"):
             continue

@@ -1,9 +1,8 @@
-"""Open files that may come from anybody: within bounds, without running or following anything in
-them.
+"""Open untrusted files: within bounds, without executing or following anything in them.
 
-A zip is refused as a whole for one member that leads out of it or is a link (H-096, H-097), a YAML
-or JSON for what it would grow to (H-101). Databases are read from a copy, since the program that
-they belong to may be running.
+A zip is refused as a whole for one member with a path outside it or a link (H-096, H-097), YAML or
+JSON for its expanded size (H-101). Databases are read from a copy, since their program may be
+running.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ MOST_ALL: Final = 2 * 1024 * 1024 * 1024
 MOST_MEMBERS: Final = 500_000
 MOST_RATIO: Final = 200
 FREE_RATIO: Final = 1024 * 1024
-"""Smaller members may grow by any ratio."""
+"""Smaller members may have any compression ratio."""
 MOST_VALUES: Final = 2_000_000
 MOST_DEPTH: Final = 60
 
 
 class Files:
-    """Files of a directory or a zip, or one file alone, by names with `/`; what is read in all is
+    """The files of a directory or a zip, or a single file, by names with `/`; the total read is
     bounded.
     """
 
@@ -56,7 +55,7 @@ class Files:
         return self._zip is None and not self.path.is_dir()
 
     def read(self, name: str) -> bytes:
-        """Return a file; raises `ImportFileError` for one that is too large or not there."""
+        """Return a file. Raises `ImportFileError` for a missing or too large one."""
         try:
             content = self._content(name)
         except (OSError, KeyError, RuntimeError, zipfile.BadZipFile, EOFError, NotImplementedError) as error:
@@ -67,18 +66,18 @@ class Files:
         return content
 
     def text(self, name: str) -> str:
-        """Return a file's text, whatever mark of order begins it."""
+        """Return a file's text, with any byte order mark."""
         return self.read(name).decode("utf-8-sig", "replace")
 
     def json(self, name: str) -> Any:
-        """Return what a JSON file says."""
+        """Return the content of a JSON file."""
         try:
             return check_bounds(json.loads(self.read(name).decode("utf-8-sig", "replace")))
         except (ValueError, RecursionError) as error:
             raise self.refusal(f"{name} is no JSON: {error}") from error
 
     def yaml(self, name: str) -> list[Any]:
-        """Return the documents of a YAML file; objects of Python and references without end are
+        """Return the documents of a YAML file; Python objects and endless references are
         refused.
         """
         try:
@@ -87,7 +86,7 @@ class Files:
             raise self.refusal(f"{name} is no YAML that can be read: {error}") from error
 
     def xml(self, name: str) -> ET.Element:
-        """Return the root of an XML file; one with a DTD, which could grow, is refused."""
+        """Return the root of an XML file; one with a DTD, which could expand, is refused."""
         content = self.read(name)
         if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
             raise self.refusal(f"{name} has a DTD, which an import does not read")
@@ -98,7 +97,7 @@ class Files:
 
     @contextlib.contextmanager
     def database(self, name: str) -> Iterator[sqlite3.Connection]:
-        """Give a copy of a SQLite file, to read only."""
+        """Yield a read-only copy of a SQLite file."""
         with tempfile.TemporaryDirectory(prefix="tidings-import-") as folder:
             copy = Path(folder) / "copy.db"
             if self._zip is not None:
@@ -172,14 +171,12 @@ class Files:
 
 
 def shorten_name(name: str) -> str:
-    """Return a name of a file as an error shows it."""
+    """Return a file name for an error."""
     return repr(name[:100])
 
 
 def check_bounds(value: Any) -> Any:
-    """Return a value; raises `ValueError` if it is deeper than people write, or would be endless
-    when walked.
-    """
+    """Return a value. Raises `ValueError` if it is nested unreasonably deeply, or endlessly."""
     left, stack = MOST_VALUES, [(value, 0)]
     while stack:
         each, depth = stack.pop()

@@ -1,6 +1,6 @@
-"""Programs that write one JSON: Distill, Visualping, Update Scanner and Huginn.
+"""Programs that export one JSON file: Distill, Visualping, Update Scanner and Huginn.
 
-Their files are read by what is published of them; what was not seen in a real file says so.
+Readers follow the published formats; what was not seen in a real file is marked.
 """
 
 from __future__ import annotations
@@ -37,16 +37,13 @@ def _list(value: Any) -> list[Any]:
 
 
 def _inner(value: Any) -> Mapping[str, Any]:
-    """Return a map that stands as JSON in a text."""
+    """Return a map given as JSON in a text."""
     if isinstance(value, str):
         try:
             return _map(json.loads(value))
         except (ValueError, RecursionError):
             return {}
     return _map(value)
-
-
-# -- Distill ---------------------------------------------------------------------------------------
 
 
 def is_distill(files: Files) -> bool:
@@ -100,11 +97,8 @@ def _schedule(draft: Draft, schedule: Mapping[str, Any]) -> None:
         )
 
 
-# -- Visualping ------------------------------------------------------------------------------------
-
-
 def is_visualping(files: Files) -> bool:
-    """Return whether it is the list of jobs that the API of Visualping gives."""
+    """Return whether it is a list of jobs from Visualping's API."""
     return bool(_visualping_jobs(files))
 
 
@@ -169,9 +163,6 @@ def _instant(text: Any) -> int:
         return 0
 
 
-# -- Update Scanner --------------------------------------------------------------------------------
-
-
 def is_update_scanner(files: Files) -> bool:
     """Return whether it is a backup of Update Scanner."""
     return _map(_one(files)).get("id") == UPDATE_SCANNER
@@ -212,9 +203,6 @@ def _page(folders: tuple[str, ...], node: Mapping[str, Any]) -> Draft:
     return draft
 
 
-# -- Huginn ----------------------------------------------------------------------------------------
-
-
 def is_huginn(files: Files) -> bool:
     """Return whether it is a scenario of Huginn."""
     record = _map(_one(files))
@@ -222,8 +210,8 @@ def is_huginn(files: Files) -> bool:
 
 
 def read_huginn(files: Files) -> Iterator[Draft]:
-    """Yield a draft for each agent that looks at pages, with whom its chain notifies; each other
-    agent is one that is refused.
+    """Yield a draft for each agent that watches pages, with the receivers of its chain; each other
+    agent is refused.
     """
     record = _map(_one(files))
     agents = [_map(one) for one in _list(record.get("agents"))]
@@ -312,7 +300,7 @@ def _path(text: str) -> str:
 def _huginn_chain(
     draft: Draft, number: int, agents: list[Mapping[str, Any]], links: list[tuple[Any, Any]], used: set[int]
 ) -> None:
-    """Follow links to who is notified; what stands between becomes a condition."""
+    """Follow links to the receivers; agents in between become conditions."""
     stack, seen = [number], set()
     while stack:
         at = stack.pop()

@@ -1,6 +1,4 @@
-"""Take in what a file holds: drafts, judged, with names that are free; all of it in one
-transaction, or nothing.
-"""
+"""Import a file's jobs: drafts, checked, with free names; all in one transaction, or nothing."""
 
 from __future__ import annotations
 
@@ -38,15 +36,15 @@ if TYPE_CHECKING:
 
 MOST_JOBS: Final = 50_000
 AT_ONCE: Final = 100
-"""So many sentinels are registered as one text."""
+"""Sentinels registered per text."""
 MOST_CHANGES: Final = 200
-"""So many of the newest changes of a page are learned from."""
+"""Number of a page's newest changes that are learned from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import brought: the format, each job as it was judged, which were stored, there
-    before, and pages whose rate is known.
+    """The result of an import: the format, each checked job, which were stored, which existed, and
+    pages with a known rate.
     """
 
     format: Format
@@ -58,17 +56,17 @@ class Imported:
 
 
 def take_in(settings: Settings, path: Path, *, now: Instant, learn: bool = False, dry_run: bool = False) -> Imported:
-    """Read a file or directory of another program and store its jobs as sentinels; a dry run
-    stores nothing anywhere.
+    """Read a file or directory of another program and store its jobs as sentinels; a dry run stores
+    nothing anywhere.
 
-    Raises `ImportFileError` for what is no such file, or holds too much.
+    Raises `ImportFileError` for an unknown format, or one that exceeds the limits.
 
     Args:
         settings: The settings in use.
         path: The file or directory.
         now: When (µs).
         learn: Whether intervals become bounds, within which the learned rates decide.
-        dry_run: Whether it is only tried.
+        dry_run: Whether nothing is stored.
     """
     kind, drafts = read(path)
     if len(drafts) > MOST_JOBS:
@@ -98,7 +96,7 @@ def _store(where: Settings, drafts: Sequence[Draft], real: Settings, *, now: Ins
 
 
 def _list_taken(connection: Connection) -> dict[str, set[str]]:
-    """Return the addresses that are watched under each name."""
+    """Return the watched addresses by sentinel name."""
     return {row.name: {page.url for page in meaning(row.text).pages} for row in sentinels.listing(connection)}
 
 
@@ -136,7 +134,7 @@ def _cut_batches(wanted: Sequence[Judged]) -> Iterator[Sequence[Judged]]:
 
 
 def _register(connection: Connection, settings: Settings, batch: Sequence[Judged], now: Instant) -> dict[str, int]:
-    """Store secrets, then sentinels, which name them; return the numbers of the sentinels."""
+    """Store secrets, then the sentinels that name them; return the ids of the sentinels."""
     vault = Vault(settings.data)
     there = set(secret_rows.names(connection))
     for one in batch:
@@ -150,8 +148,8 @@ def _register(connection: Connection, settings: Settings, batch: Sequence[Judged
 
 
 class _DraftNames:
-    """Gives each draft a name: its own if that is free, or already that of the same address; else
-    with a number.
+    """Assigns each draft a name: its own if that is free or already has the same address, else with
+    a number.
     """
 
     def __init__(self, taken: Mapping[str, set[str]]) -> None:
@@ -159,7 +157,7 @@ class _DraftNames:
         self._given: set[str] = set()
 
     def give(self, draft: Draft) -> tuple[str, bool]:
-        """Return a name, and whether the sentinel is there already."""
+        """Return a name, and whether the sentinel exists already."""
         stem, number = name_of(draft.title, draft.url), 1
         name = stem
         while True:
@@ -173,10 +171,10 @@ class _DraftNames:
 
 
 def learn_rates(draft: Draft, now: Instant) -> tuple[dict[str, object], float] | None:
-    """Return what the estimator knows after the checks of the other program, and the rate (changes
-    a day); None without a history.
+    """Return the estimator's state after the checks of the other program, and the rate (changes a
+    day); None without a history.
 
-    Between two changes it checked at its interval and found nothing.
+    Between two changes it polled at its interval and found nothing.
     """
     changes = sorted(at for at in set(draft.changed_at) if at <= now)[-MOST_CHANGES:]
     if len(changes) < 2:
@@ -199,11 +197,11 @@ def learn_rates(draft: Draft, now: Instant) -> tuple[dict[str, object], float] |
 
 
 def _checks(changes: Sequence[Instant], until: Instant | None, every: int) -> list[tuple[Instant, bool, float]]:
-    """Return checks (when, whether it changed, how often): one for each change, then what was
-    quiet since.
+    """Return polls (when, whether it changed, the interval): one for each change, then the quiet
+    time since.
 
-    Where two changes lie further apart than the checks did, there was one between them; where each
-    check found one there may have been more, so that nobody knows how many (nan).
+    Where two changes are further apart than its polls were, exactly one change is between them;
+    where each poll found one there may have been more, so the number is unknown (nan).
     """
     found = [(changes[0], True, float("nan"))]
     for before, at in itertools.pairwise(changes):

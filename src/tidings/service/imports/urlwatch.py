@@ -1,7 +1,7 @@
-"""urlwatch and webchanges, which came of it: lists of jobs (YAML), the settings beside them, and
-the database of old texts.
+"""urlwatch and its fork webchanges: lists of jobs (YAML), the settings beside them, and the
+database of old texts.
 
-A directory may hold all three; a list of jobs alone is enough.
+A directory may have all three; a list of jobs alone is enough.
 """
 
 from __future__ import annotations
@@ -304,12 +304,8 @@ def _draft(
     return draft
 
 
-# -- whom to notify
-# ----------------------------------------------------------------------------------
-
-
 def _reporters(report: Any) -> list[Note | str]:
-    """Return clauses for the reporters that are switched on."""
+    """Return clauses for the enabled reporters."""
     found: list[Note | str] = []
     for name, options in report.items() if isinstance(report, dict) else []:
         if not isinstance(options, dict) or not options.get("enabled"):
@@ -323,8 +319,8 @@ def _reporters(report: Any) -> list[Note | str]:
 
 
 def _address(name: str, o: Mapping[str, Any]) -> str | None:
-    """Return the receiver in the words of the language, "" for what shows nothing, None for
-    none.
+    """Return the receiver in the language, "" for one without output, None for an
+    unsupported one.
     """
     url = str(o.get("webhook_url") or "")
     end = urlsplit(url).path.strip("/").split("/")
@@ -358,12 +354,9 @@ def _one(value: Any) -> str:
     return str(value[0] if isinstance(value, list) and value else value)
 
 
-# -- history ---------------------------------------------------------------------------------------
-
-
 def _history(files: Files) -> dict[str, list[Instant]]:
-    """Return when the text of each job was another one, by its key, oldest first; the first is the
-    first check.
+    """Return when the text of each job changed, by its key, oldest first; the first entry is the
+    first poll.
     """
     name = next((one for one in files.names if one.rpartition("/")[2] in DATABASES), None)
     if name is None:
@@ -396,11 +389,9 @@ def _times(raw: sqlite3.Connection, text: str, content: Callable[[Any], Any]) ->
 
 
 def _good_text(blob: Any) -> Any:
-    """Return what distinguishes a text of webchanges from another, None for a check that failed.
+    """Return what distinguishes a text of webchanges from others, None for a failed poll.
 
-    Of the map (MessagePack) only whether it says so is read: `t` is how often it was tried in
-    vain, a
-    small number behind its name.
+    Of the map (MessagePack) only the failure count is read: `t`, a small number after its name.
     """
     content = bytes(blob) if isinstance(blob, bytes | memoryview) else str(blob).encode()
     place = content.find(b"\xa1t")

@@ -1,4 +1,4 @@
-"""What people ask to see at once: two stored versions compared (`diff`), sentinels tried on pages
-and on stored versions (`test`), what a new sentinel sees now. Nothing here is stored, and nobody is
+"""What users request directly: comparing two stored versions (`diff`), trying sentinels on pages
+and stored versions (`test`), the present view of a new sentinel. Nothing is stored, and nobody is
 notified.
 """

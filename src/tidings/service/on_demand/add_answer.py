@@ -1,4 +1,4 @@
-"""What `add --url` answers: the title, what is watched, warnings and the next poll."""
+"""The answer of `add --url`: title, what is watched, warnings and the next poll."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ SCRIPTS_ONLY = (
 )
 NOTHING_SEEN = SeenNow()
 LONGEST_GAP_FOR_ROBOTS = 1.0
-"""With a longer gap between two requests to a host the first poll, which its user has just asked for by hand, goes before robots.txt."""
+"""If requests to a host are further apart, the first poll, which a user requested by hand, is made
+before robots.txt.
+"""
 
 
 def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
@@ -43,14 +45,15 @@ def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
 def answer(
     connection: Connection, sentinel_id: int, *, settings: Settings, now: Instant, seen_now: SeenNow = NOTHING_SEEN
 ) -> dict[str, Any]:
-    """Return the title, what is watched, the first words, the values now, warnings and the next poll of a sentinel's first page.
+    """Return the title, what is watched, the first words, the present values, warnings and the next
+    poll of a sentinel's first page.
 
     Args:
         connection: The transaction.
         sentinel_id: The sentinel's number.
         settings: The settings in use.
         now: The present (µs).
-        seen_now: What it sees of the page now.
+        seen_now: Its present view of the page.
     """
     row = sentinels.get(connection, sentinel_id)
     sentinel = meaning(row.text)
@@ -82,13 +85,13 @@ def answer(
 def page_answer(
     connection: Connection, sentinel_id: int, page_id: int, seen_now: SeenNow, settings: Settings
 ) -> list[str]:
-    """Return what a user should know of a page that a new sentinel watches.
+    """Return notes for the user on a page that a new sentinel watches.
 
     Args:
         connection: The transaction.
         sentinel_id: The sentinel's number.
         page_id: The page's number.
-        seen_now: What it sees of the page now.
+        seen_now: Its present view of the page.
         settings: The settings in use.
     """
     facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
@@ -136,7 +139,9 @@ def _warnings(identity: PageIdentity, state: PageState, seen: dict[str, Any], se
 
 
 def missing(connection: Connection, sentinel_id: int, page_id: int, sentinel: Sentinel) -> list[str]:
-    """Return what is said of the parts that a sentinel looks at or excludes and that the page does not have, or never can (W7)."""
+    """Return messages about the parts that a sentinel selects or excludes and that the page lacks,
+    or can never have (W7).
+    """
     subs = subscriptions.listing(connection, sentinel_id=sentinel_id, page_id=page_id)
     names = [name for sub in subs if sub.missing is not None for name in sub.missing.names]
     media = events.media_of(connection, page_id) if names or sentinel.exclude else ""
@@ -151,13 +156,13 @@ def _without_shell(seen: dict[str, Any], sentinel: Sentinel) -> dict[str, Any]:
 
 
 def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:
-    """Return what a user should know before relying on a page with these facts.
+    """Return warnings about a page with these properties.
 
     Args:
-        scripts_only: Whether the page shows nothing without scripts.
+        scripts_only: Whether the page is empty without scripts.
         login: Whether it asks for a login.
-        problem: What keeps it from being read, empty if nothing does.
-        note: What else is worth knowing, empty for nothing.
+        problem: Why it cannot be read, empty if it can.
+        note: A further note, empty for none.
     """
     found = []
     if scripts_only:
@@ -168,5 +173,5 @@ def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = 
 
 
 def describe_page(words: int, links: int, images: int) -> str:
-    """Return how much there is on a page."""
+    """Return the size of a page in words."""
     return f"{spell_count(words, 'word')}, {spell_count(links, 'link')}, {spell_count(images, 'image')}"

@@ -1,4 +1,4 @@
-"""Compare two stored versions on demand, in a process of its own, for `tidings diff` and the
+"""Compare two stored versions on demand, in a separate process, for `tidings diff` and the
 screens.
 """
 
@@ -39,14 +39,15 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 Read = Callable[..., Awaitable[Any]]
-"""Runs a function of a connection in a transaction that reads, with what else it takes."""
+"""Runs a function of a connection, with further arguments, in a read transaction."""
 
 
 class Comparisons:
-    """Compares stored versions as a sentinel sees them. Its process starts with the first comparison and serves all; `close` ends it.
+    """Compares stored versions as a sentinel sees them. Its process starts with the first
+    comparison and serves all; `close` ends it.
 
     Args:
-        read: How the database is read.
+        read: Runs a function in a read transaction.
         settings: The settings in use.
         dialect: The database product, `sqlite` or `postgresql`.
     """
@@ -58,7 +59,8 @@ class Comparisons:
         self._runner: Runner | None = None
 
     async def two_versions(self, row: SentinelRow, *, page_id: int, old: Version, new: Version) -> Record:
-        """Return a change record of any two versions of a page, as the sentinel sees them; it has no id, for nobody was notified of it.
+        """Return a change record of any two versions of a page, as the sentinel sees them; without
+        an id, since it was not reported.
 
         Raises `TidingsError` if they cannot be compared.
         """
@@ -101,10 +103,10 @@ class Comparisons:
     async def in_place(
         self, row: SentinelRow, *, page_id: int, old: Version, new: Version
     ) -> list[list[tuple[str, str]]]:
-        """Return the stretches of a page around what changed for a sentinel between two versions, for views that show them.
+        """Return the parts of a page around a sentinel's change between two versions, for views.
 
-        Empty if only objects changed, or if the page has frames: their changes are shown by
-        themselves. Raises `TidingsError` if the job dies.
+        Empty if only objects changed, or if the page has frames, whose changes are shown
+        separately. Raises `TidingsError` if the job dies.
         """
         identity = await self._read(pages.identity, page_id)
         if old.frames or new.frames or identity.frames:
@@ -131,7 +133,8 @@ class Comparisons:
         rendered: str,
         found: ChangeSet | None = None,
     ) -> View | None:
-        """Return two versions of a page in a view, as the sentinel sees them; None for a page with frames, or of which it watches several parts.
+        """Return two versions of a page in a view, as the sentinel sees them; None for a page with
+        frames, or if it watches several parts of it.
 
         Raises `TidingsError` if the job dies.
 
@@ -140,10 +143,10 @@ class Comparisons:
             page_id: The page.
             old: The version before.
             new: The version now.
-            view: A name of `presentation.views.view.NAMES`, "" for the one that fits.
-            captions: What stands above the two sides.
-            rendered: The frame that shows the rendered page.
-            found: The change between the two as it is stored, None where none is.
+            view: A name of `presentation.views.view.NAMES`, "" for the best one.
+            captions: The headings of the two sides.
+            rendered: The frame of the rendered page.
+            found: The stored change between the two, None if there is none.
         """
         identity = await self._read(pages.identity, page_id)
         if old.frames or new.frames or identity.frames:
@@ -169,7 +172,9 @@ class Comparisons:
         return drawn
 
     async def render(self, *, page_id: int, old: Version, new: Version) -> Merged:
-        """Return two versions of a page as one that renders, with marks. Raises `TidingsError` if the job dies."""
+        """Return two versions of a page merged into one that renders, with marks. Raises
+        `TidingsError` if the job dies.
+        """
         identity = await self._read(pages.identity, page_id)
         (before, *_), (after, *_) = await self._both(identity, old, new)
         answer = await self._process().run(draw.render, (before.body, after.body))
@@ -180,14 +185,14 @@ class Comparisons:
         return found
 
     async def body(self, *, page_id: int, seq: int) -> bytes:
-        """Return the body of a stored version as it was received. Raises `TidingsError` if it
-        cannot be given back.
+        """Return the body of a stored version as received. Raises `TidingsError` if it cannot be
+        restored.
         """
         found = await self._read(read_body, self._archive, page_id, seq)
         return bytes(found.data)
 
     async def text(self, *, page_id: int, version: Version) -> str:
-        """Return the text of a stored version, as people read it. Raises `TidingsError` if the job
+        """Return the text of a stored version as a reader sees it. Raises `TidingsError` if the job
         dies.
         """
         body = await self._read(read_body, self._archive, page_id, version.seq)
@@ -198,7 +203,7 @@ class Comparisons:
         return str(answer.value)
 
     async def page_to_pick(self, body: Body, link: str) -> str:
-        """Return a page of which each text is a link, empty for what is no such page."""
+        """Return a page with each of its texts as a link, empty if it is not HTML."""
         return str(await self._draw(draw.page_to_pick, (body, link)))
 
     async def parts_at(self, body: Body, number: int) -> list[PickedPart]:
@@ -207,18 +212,20 @@ class Comparisons:
         return found
 
     async def screenshot(self, version: Version) -> bytes:
-        """Return the picture of a version, as it was taken; empty if none was."""
+        """Return the picture of a version, as taken; empty if there is none."""
         return b"" if not version.screenshot else bytes(await self._read(_picture, self._archive, version.screenshot))
 
     async def screenshots(self, old: Version, new: Version) -> ScreenshotComparison:
-        """Return what differs between the pictures of two versions."""
+        """Return the differences between the pictures of two versions."""
         found: ScreenshotComparison = await self._draw(
             draw.screenshots, (await self.screenshot(old), await self.screenshot(new))
         )
         return found
 
     async def _draw(self, work: Callable[[Any], Any], given: Any) -> Any:
-        """Return what a job makes, in the process where pages are read. Raises `TidingsError` if it dies."""
+        """Return the result of a job in the process that parses pages. Raises `TidingsError` if it
+        dies.
+        """
         answer = await self._process().run(work, given)
         if isinstance(answer, Died):
             message = f"this could not be shown: {answer.reason}"
@@ -242,7 +249,7 @@ class Comparisons:
 
 
 def _find_healed(connection: Connection, row: SentinelRow, page_id: int) -> tuple[Target, ...]:
-    """Return what stands in for the selectors of a sentinel on a page."""
+    """Return the replacements of a sentinel's selectors on a page."""
     held = subscriptions.listing(connection, sentinel_id=row.id, page_id=page_id)
     return tuple(target for sub in held for target in Remembered.of(sub.remembered).targets if target.stand_in)
 

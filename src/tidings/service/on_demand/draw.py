@@ -1,6 +1,6 @@
-"""Draw two stored versions for people, in the process where pages are read: named here, done there.
+"""Draw two stored versions for users, in the process that parses pages.
 
-Nothing here is imported before a screen asks for it (`Comparisons`).
+Imported only when a screen needs it (`Comparisons`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """What is to be drawn: two bodies as an expression sees them, in a view ("" for the one that fits).
+    """What to draw: two bodies as an expression sees them, in a view ("" for the best one).
 
-    `found` is the change between them as it is stored, None where none is. `rendered` is the frame
-    of the rendered page.
+    `found` is the stored change between them, None if there is none. `rendered` is the frame of the
+    rendered page.
     """
 
     old: Body
@@ -40,7 +40,9 @@ class Drawing:
 
 
 def view(drawing: Drawing) -> View | None:
-    """Return the view; None if the expression looks at several parts of the page, or a version cannot be read."""
+    """Return the view; None if the expression selects several parts of the page, or a version
+    cannot be read.
+    """
     from tidings.detection.job.merged import compare_one_part
     from tidings.presentation.views.view import view_of
 
@@ -54,14 +56,16 @@ def view(drawing: Drawing) -> View | None:
             return view_of(
                 found, pair.old, pair.new, drawing.view, captions=drawing.captions, rendered=drawing.rendered
             )
-        except ValueError:  # words are cut by other rules since the change was stored: its edits are not of these words
+        except ValueError:  # the change was stored under other word rules: its edits do not fit
             if stored is None:
                 raise
     return None
 
 
 def render(bodies: tuple[Body, Body]) -> Merged:
-    """Return two versions as one page that renders, with marks, and that cannot act."""
+    """Return two versions merged into one page that renders, with marks, without anything
+    active.
+    """
     from tidings.detection.ask.expression import evaluate
     from tidings.detection.ask.pair import Pair
     from tidings.detection.job.examiner import parse_body
@@ -77,7 +81,7 @@ def render(bodies: tuple[Body, Body]) -> Merged:
 
 
 def text(body: Body) -> str:
-    """Return the text of a version; of one that cannot be read, why."""
+    """Return the text of a version, or why it cannot be read."""
     from tidings.detection.job.examiner import parse_body
 
     document = parse_body(body)
@@ -85,7 +89,7 @@ def text(body: Body) -> str:
 
 
 def page_to_pick(asked: tuple[Body, str]) -> str:
-    """Return a page of which each text is a link that names it; empty for what is no such page."""
+    """Return a page with each of its texts as a link that names it; empty if it is not HTML."""
     from tidings.detection.job.examiner import parse_body
     from tidings.presentation.safe import picker
 
@@ -94,7 +98,7 @@ def page_to_pick(asked: tuple[Body, str]) -> str:
 
 
 def parts_at(asked: tuple[Body, int]) -> list[PickedPart]:
-    """Return the parts around the text with a number, each with what selects it alone."""
+    """Return the parts around a text by number, each with a selector for it alone."""
     from tidings.detection.job.examiner import parse_body
     from tidings.presentation.safe import picker
 
@@ -103,7 +107,7 @@ def parts_at(asked: tuple[Body, int]) -> list[PickedPart]:
 
 
 def screenshots(pictures: tuple[bytes, bytes]) -> ScreenshotComparison:
-    """Return what differs between two screenshots."""
+    """Return the differences between two screenshots."""
     from tidings.presentation.pictures.screenshots import compare_screenshots
 
     return compare_screenshots(*pictures)

@@ -1,4 +1,4 @@
-"""What a sentinel sees of its pages now: read again from the newest stored versions, for `add` and
+"""A sentinel's present view of its pages, from the newest stored versions, for `add` and
 `apply`.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SeenNow:
-    """What a sentinel sees of one page; `missing` are the parts that it watches and the page does not have."""
+    """A sentinel's view of one page; `missing` are the selected parts that the page lacks."""
 
     readings: tuple[Reading, ...] = ()
     missing: tuple[str, ...] = ()
@@ -37,15 +37,15 @@ class SeenNow:
 async def read_stored(
     database: Database, archive: Archive, runner: Runner, sentinel: Sentinel, page_id: int, *, label: str = ""
 ) -> SeenNow:
-    """Return what a sentinel sees of the newest stored version of a page; nothing if there is none.
+    """Return a sentinel's view of the newest stored version of a page; empty if there is none.
 
     Args:
         database: Where versions are stored.
         archive: Where their bodies are.
-        runner: What reads them.
-        sentinel: Whose view it is.
+        runner: Parses them.
+        sentinel: The sentinel.
         page_id: The page.
-        label: What the sentinel calls the page, empty for no name.
+        label: The sentinel's name for the page, empty for none.
     """
     parts, depth = database.read(_newest, archive, page_id)
     if not parts:
@@ -69,7 +69,7 @@ async def read_stored(
 
 
 def lines_of(readings: Sequence[Reading]) -> list[str]:
-    """Return what is seen, as lines for people: a value alone, or how many things there are and the first of them."""
+    """Return lines for users: a single value, or the number of things and the first of them."""
     lines: list[str] = []
     for reading in readings:
         if reading.problem or not reading.count:
@@ -93,7 +93,9 @@ def lines_of(readings: Sequence[Reading]) -> list[str]:
 
 
 def finds_nothing(seen: SeenNow) -> list[str]:
-    """Return a warning for each change type that sees nothing now, unless its part of the page is missing, which is said already."""
+    """Return a warning for each change type that finds nothing now, unless its part of the page is
+    missing, which is reported already.
+    """
     found = []
     for reading in seen.readings:
         if reading.problem:
@@ -104,7 +106,7 @@ def finds_nothing(seen: SeenNow) -> list[str]:
 
 
 def record_of(reading: Reading) -> dict[str, Any]:
-    """Return a reading as a part of a record."""
+    """Return a reading for a record."""
     return {
         "what": reading.label,
         "kind": reading.kind,

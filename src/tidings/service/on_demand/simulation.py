@@ -1,9 +1,9 @@
-"""Simulation: the service's own planner on recorded changes, under these settings or others.
+"""Simulation: run the service's planner on recorded changes, under these settings or others.
 
-A page's changes are taken from its checks: each that found another text stands for a change midway
-between it and the check before. What nobody saw is not among them, so a budget above the one that
-was spent is shown at its least. Checks take no time and never fail here; checks that were asked for
-by hand, or made to separate noise from news, cost what they cost and are not made again.
+A page's changes come from its polls: each poll with a new text stands for a change midway between
+it and the poll before. Unseen changes are missing, so a budget above the real one is
+underestimated. Polls take no time and never fail here; requested polls and those that tell noise
+from news count their cost and are not repeated.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
 
 LEARNED_FROM: Final[Duration] = 30 * DAY
-"""Checks of so long before the beginning teach the policy what it knew then."""
+"""Length of the period before the start whose polls teach the policy."""
 AT_ONCE: Final = 64
-"""Most checks that begin together, as in the service."""
+"""Most concurrent polls, as in the service."""
 _PLANNED: Final = frozenset({Why.INTERVAL, Why.OPENING, Why.CHANGE, Why.EASED, Why.SPARE})
-"""Why a check is made that the planner chooses by itself."""
+"""Reasons of polls that the planner schedules by itself."""
 
 AN_EXAMPLE: Final = "https://example.org/a 2026-03-01T08:00:00Z"
 
@@ -63,7 +63,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check that was made: of which page, when (µs), and whether the text was another."""
+    """A real poll: its page, when (µs), and whether the text changed."""
 
     page: int
     at: Instant
@@ -72,11 +72,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class PageHistory:
-    """What happened to pages from `begin` to `end`.
+    """The history of pages from `begin` to `end`.
 
-    Who watches them, their changes, the checks before that (`known`), the checks that were `made`
-    by plan, and what all `others` cost and when. A page is there from `since` on; `learned` is what
-    each subscription had learned of the worth of its changes, from when on.
+    Their sentinels, changes, earlier polls (`known`), the planned polls that were `made`, and cost
+    and time of all `others`. A page exists from `since` on; `learned` is what each subscription had
+    learned of the worth of its changes, and from when on.
     """
 
     pages: Mapping[int, WatchedPage]
@@ -95,7 +95,7 @@ class PageHistory:
         return (self.end - self.begin) / DAY
 
     def part(self, most: int) -> tuple[PageHistory, float]:
-        """Return the history of at most so many pages, evenly chosen, and which part of all that is."""
+        """Return the history of at most `most` pages, evenly chosen, and their share of all."""
         ids = sorted(self.pages)
         kept = set(ids[:: -(-len(ids) // most)] if ids else ())
         share = len(kept) / len(ids) if ids else 1.0
@@ -113,7 +113,7 @@ class PageHistory:
         ), share
 
     def as_it_was(self) -> Outcome:
-        """Return what the checks that were made by plan found."""
+        """Return the outcome of the planned polls that were made."""
         return self._outcome([(one.at, one.page, 1.0) for one in self.made])
 
     def _outcome(self, checks: Sequence[tuple[Instant, int, float]]) -> Outcome:
@@ -126,7 +126,7 @@ class PageHistory:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What checks found, and over how many days."""
+    """The results of polls over a number of days."""
 
     ledger: Ledger
     days: float
@@ -138,16 +138,18 @@ class Outcome:
 
     @property
     def captured(self) -> int:
-        """Return how many checks found a change: of several since the last one is seen."""
+        """Return the number of polls that found a change; several changes since the last poll count
+        as one.
+        """
         return int((self.ledger.found > 0).sum())
 
     @property
     def changes(self) -> int:
-        """Return how many changes there were to be found."""
+        """Return the number of changes to be found."""
         return int(self.ledger.found.sum()) + self.ledger.missed
 
     def within(self, delay: Duration) -> float:
-        """Return the share of all changes that were seen within a delay (µs); 1 if there was none."""
+        """Return the share of all changes seen within a delay (µs); 1 if there was none."""
         return int((self.ledger.delay <= delay).sum()) / self.changes if self.changes else 1.0
 
     def record(self) -> dict[str, float | int | None]:
@@ -163,7 +165,7 @@ class Outcome:
 
 
 def read_history(c: Connection, settings: Settings, *, begin: Instant, end: Instant) -> PageHistory:
-    """Return the history of all pages that are watched now.
+    """Return the history of all pages watched now.
 
     Args:
         c: The database.
@@ -201,7 +203,7 @@ def read_history(c: Connection, settings: Settings, *, begin: Instant, end: Inst
 
 
 def make_history(changes: Mapping[str, Sequence[Instant]], *, end: Instant | None = None) -> PageHistory:
-    """Return the history of a trace: pages, watched on change from the first change of all on.
+    """Return the history of a trace: pages watched on change from the first change of all on.
 
     Args:
         changes: When each address changed (µs).
@@ -223,13 +225,13 @@ def make_history(changes: Mapping[str, Sequence[Instant]], *, end: Instant | Non
 def simulate(
     history: PageHistory, settings: Settings, *, urgency: Urgency | None = None, progress: Progress | None = None
 ) -> Outcome:
-    """Return what the planner would have checked and found under these settings.
+    """Return the polls and findings of the planner under these settings.
 
     Args:
-        history: What happened.
+        history: The recorded history.
         settings: The settings to try.
         urgency: How soon a change is stale, for all sentinels; None: as each says.
-        progress: Hears from time to time which part is done (0 to 1).
+        progress: Called from time to time with the part that is done (0 to 1).
     """
     run = _ReplayRun(history, settings, urgency)
     now, told = history.begin, history.begin
@@ -242,7 +244,7 @@ def simulate(
 
 
 class _ReplayRun:
-    """The moving parts of one simulation."""
+    """The state of one simulation."""
 
     def __init__(self, history: PageHistory, settings: Settings, urgency: Urgency | None) -> None:
         fetch = settings.fetch
@@ -268,7 +270,7 @@ class _ReplayRun:
             self._planner.due_pages(one.at)
 
     def step(self, now: Instant) -> Instant:
-        """Do all that is due at an instant; return the next one at which something may be."""
+        """Do everything due at an instant; return the next one with possible work."""
         self._clock.move_to(now)
         while self._coming and self._coming[-1][1] <= now:
             self._enter(self._coming.pop()[0])
@@ -282,7 +284,7 @@ class _ReplayRun:
         return self._next(now)
 
     def _poll(self, now: Instant) -> bool:
-        """Check what is due and paid for; say whether there may be more at this instant."""
+        """Poll what is due and paid for; return whether there may be more at this instant."""
         planner = self._planner
         self._buckets = {name: bucket.refill(now) for name, bucket in self._buckets.items()}
         whole = self._buckets[WHOLE]
@@ -333,7 +335,7 @@ class _ReplayRun:
         self._planner.observe(Unit(at=at, epoch=1, poll=poll, page=page.state))
 
     def _serve(self, now: Instant) -> None:
-        """Let ticks that the last check serves be over."""
+        """Complete ticks that the last poll serves."""
         for page_id in self._planner.servable():
             page = self._pages[page_id]
             self._advance(page, page.state.checked_at or now)
@@ -352,7 +354,7 @@ class _ReplayRun:
             sub.row = replace(sub.row, taken=(1,), next_tick=tick, learned=learned)
 
     def _enter(self, page_id: int) -> None:
-        """Let a page be watched from now on, by sentinels that have seen nothing of it."""
+        """Start watching a page, with sentinels that have seen nothing of it."""
         if page_id in self._pages:
             return
         real = self._history.pages[page_id]
@@ -373,7 +375,7 @@ class _ReplayRun:
         return self._coming[-1][1] if self._coming else None
 
     def _classes_pay(self, now: Instant) -> Instant | None:
-        """Return when the first class whose pages wait can pay for one."""
+        """Return when the first class with waiting pages can pay for one."""
         found = [self._buckets[name].available_at(cost) for name, cost in self._planner.wanting(now).items()]
         return min((at for at in found if at is not None and at > now), default=None)
 
@@ -386,7 +388,7 @@ def _at_work(owner: WatchedSentinel, urgency: Urgency | None) -> WatchedSentinel
 def _read_learned(
     c: Connection, pages: Mapping[int, WatchedPage], made: Sequence[Check]
 ) -> dict[int, list[tuple[Instant, str]]]:
-    """Return what each subscription had learned, from when on."""
+    """Return what each subscription had learned, and from when on."""
     visible: dict[int, dict[Instant, list[ChangeRow]]] = defaultdict(dict)
     for one in made:
         if one.changed:
@@ -409,7 +411,7 @@ def _start(sub: Subscription) -> Instant:
 
 
 def _make_page(number: int, url: str, at: Instant) -> WatchedPage:
-    """Return a page that a sentinel of its own watches on change."""
+    """Return a page with its own on-change sentinel."""
     (sentinel,) = parser.parse(f"Create Sentinel s{number} Using {url} Monitor all words Fetch on change").statements
     assert isinstance(sentinel, Sentinel)  # noqa: S101 - for the type checker
     row = SentinelRow(number, sentinel.name, "enabled", "", 1, "", None, None, at, at, None, None, (), 1)
@@ -428,11 +430,10 @@ def other_settings(settings: Settings, *, budget: float | None = None, policy: s
 
 
 def read_trace(text: str) -> dict[str, list[Instant]]:
-    """Return the changes that a text lists: a line a change, an address and an RFC 3339 time.
+    """Parse a list of changes: one per line, an address and an RFC 3339 time.
 
-    A comma or white space stands between them; `#` begins a remark.
-
-    Raises `UsageError` that names the line.
+    Separated by a comma or white space; `#` begins a comment. Raises `UsageError` that names the
+    line.
     """
     found: dict[str, list[Instant]] = {}
     for number, line in enumerate(text.splitlines(), start=1):

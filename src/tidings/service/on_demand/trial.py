@@ -1,8 +1,6 @@
-"""Trial: what sentinels would watch, seen on the pages as they are now; nothing is stored
-(contracts §2).
+"""Trial: what sentinels would watch on the present pages; nothing is stored (contracts §2).
 
-Each page is asked for once, paid for from the same budget and under the same host limits as any
-poll.
+Each page is fetched once, paid from the same budget and under the same host limits as any poll.
 """
 
 from __future__ import annotations
@@ -55,7 +53,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What one page of a sentinel looks like: `outcome` is ok or a kind of error; `first_words` how its text begins."""
+    """The result for one page of a sentinel: `outcome` is ok or a kind of error; `first_words` the
+    beginning of its text.
+    """
 
     sentinel: str
     url: str
@@ -69,15 +69,15 @@ class Tried:
     media_type: str
     warnings: tuple[str, ...]
     frames: tuple[str, ...] = ()
-    """addresses of the frames that would be followed; they are not asked for"""
+    """addresses of the frames that would be followed; they are not fetched"""
     hindsight: tuple[Hindsight, ...] = ()
-    """what each Compare option would have told of the stored versions, if the page is known already"""
+    """what each Compare option would have reported of the stored versions, if the page is known"""
     masks: PageMasks | None = None
-    """what was learned to be noise on the page, if it is known already"""
+    """the learned noise of the page, if it is known"""
     seen: SeenNow = SeenNow()
-    """the values that the sentinel sees now"""
+    """the sentinel's present values"""
     body: Body | None = None
-    """the page as it was received; it stands in no record"""
+    """the page as received; not part of a record"""
 
     def record(self) -> dict[str, Any]:
         """Return it as a record."""
@@ -104,10 +104,11 @@ class Tried:
 async def trial(
     database: Database, text: str, settings: Settings, *, file: str = ""
 ) -> tuple[list[Tried], tuple[Problem, ...]]:
-    """Read statements and look at their pages once; return what would be watched and the warnings of the language.
+    """Parse statements and fetch their pages once; return what would be watched and the language's
+    warnings.
 
-    The name of the `file` says in which form they are. What they make may be there already: a text
-    is tried again after it was added. Raises `SentinelError` with every problem found.
+    The name of the `file` determines its format. Sentinels may exist already: a text is tried again
+    after it was added. Raises `SentinelError` with every problem found.
     """
     clock = SystemClock()
     parsed = database.read(register.understand, file, text, settings=settings, now=clock.now(), anew=True)
@@ -141,7 +142,7 @@ async def trial(
 
 
 def _sessions(database: Database, vault: Vault) -> Sessions:
-    """Return what keeps logins: one that a trial makes or repairs is the service's too."""
+    """Return the store of logins: one that a trial makes or repairs is the service's too."""
 
     async def read(fn: Callable[..., Any], *args: Any) -> Any:
         return database.read(fn, *args)
@@ -153,7 +154,7 @@ def _sessions(database: Database, vault: Vault) -> Sessions:
 
 
 class _Looker:
-    """Looks at pages for a trial."""
+    """Fetches pages for a trial."""
 
     def __init__(
         self,

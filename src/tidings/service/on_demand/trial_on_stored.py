@@ -1,10 +1,9 @@
-"""Hindsight: what a sentinel would have told of the versions of a page that are stored, with each
-Compare option (sentinels §4.4).
+"""Hindsight: what a sentinel would have reported of a page's stored versions, with each Compare
+option (sentinels §4.4).
 
-For `tidings test`, before anything is stored: the newest versions are taken in turn, one job for
-each with all that is compared with it, as the running service would have taken them on change. What
-is known of the page's noise is left out as it would be; where nothing is known yet it is learned
-from these versions, in their order.
+For `tidings test`, before anything is stored: the newest versions are taken in turn, one job each
+with all its comparisons, as the running service would have on change. Known noise is masked as
+usual; if none is known yet it is learned from these versions, in order.
 """
 
 from __future__ import annotations
@@ -41,14 +40,16 @@ if TYPE_CHECKING:
     from tidings.storage.db.database import Database
 
 NEWEST = 20
-"""So many stored versions are looked at."""
+"""Number of stored versions that are compared."""
 USUAL_N = 3
-"""The n of `moving` and `every` where the sentinel says none."""
+"""The n of `moving` and `every` if the sentinel has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A change that would have been told, between two versions of the page; `partial` as in a change. A `quiet` one is all noise: nobody would."""
+    """A change that would have been reported between two versions of the page; `partial` as in a
+    change. A `quiet` one is all noise and not reported.
+    """
 
     from_version: str
     to_version: str
@@ -59,7 +60,9 @@ class Report:
 
 @dataclass(slots=True)
 class Hindsight:
-    """What one Compare option would have told; `is_own`: it is what the sentinel says. `problems` are comparisons that could not be made."""
+    """What one Compare option would have reported; `is_own`: the sentinel's own option. `problems`
+    are failed comparisons.
+    """
 
     compare: Compare
     is_own: bool
@@ -92,7 +95,9 @@ class Hindsight:
 async def hindsight(
     database: Database, archive: Archive, runner: Runner, sentinel: Sentinel, page: Watched, identity: PageIdentity
 ) -> list[Hindsight]:
-    """Return what each option would have told of a page, the sentinel's own first; nothing for a page that has not two versions."""
+    """Return what each option would have reported of a page, the sentinel's own first; empty for a
+    page with fewer than two versions.
+    """
     page_id, stored, times = database.read(_load_versions, archive, identity)
     if page_id is None or len(stored) < 2:
         return []
@@ -137,15 +142,15 @@ async def examine(
     depth: int,
     masks: Noise | None = None,
 ) -> Examination | str:
-    """Return what a job says of a version, or why it said nothing.
+    """Return a job's result for a version, or why there is none.
 
     Args:
-        runner: What runs the job.
+        runner: Runs the job.
         new: The version with its frames.
-        references: Those that it is compared with, by their numbers.
-        wanted: What is asked of it.
+        references: The versions to compare with, by number.
+        wanted: The comparisons.
         depth: How deep frames are followed.
-        masks: What is known of the page's noise.
+        masks: The known noise of the page.
     """
     if len(new) > 1 or any(len(parts) > 1 for parts in references.values()):
         framed = FramedJob(new=new, references=references, known={}, wanted=wanted, depth=depth, noise=masks)
@@ -160,7 +165,7 @@ async def examine(
 
 
 def _take(option: Hindsight, place: int, seq: int, page_id: int, answer: Examination | str) -> None:
-    """Let an option take a version as a subscription would."""
+    """Have an option take a version as a subscription would."""
     option.versions += 1
     reference = window.reference(option.compare, option.window)
     if isinstance(answer, str):
@@ -180,14 +185,16 @@ def _take(option: Hindsight, place: int, seq: int, page_id: int, answer: Examina
             if found.key == place
         ]
         if option.window.kept and any(absent.key == place and absent.is_all for absent in answer.absent):
-            return  # what is looked at is not there: what comes back is compared with what went
+            return  # its selection is missing: what returns is compared with what disappeared
     option.window = window.after(option.compare, option.window, seq)
 
 
 def _load_versions(
     connection: Connection, archive: Archive, identity: PageIdentity
 ) -> tuple[int | None, dict[int, tuple[Part, ...]], dict[int, Instant]]:
-    """Return a page's id, its newest versions that can be given back, oldest first, and when they were looked at."""
+    """Return a page's id, its newest restorable versions, oldest first, and when they were
+    polled.
+    """
     page_id = pages.find_by_key(connection, identity.key)
     found: dict[int, tuple[Part, ...]] = {}
     times: dict[int, Instant] = {}

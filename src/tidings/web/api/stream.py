@@ -124,7 +124,7 @@ def _number(given: str | None, newest: int) -> int:
 
 
 class Follower:
-    """One who follows the stream. `gone` says that he does no more."""
+    """One stream follower. `gone` says that it has left."""
 
     def __init__(
         self, inside: Inside, batches: Batches, after: int, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
@@ -138,14 +138,16 @@ class Follower:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Hear that he is gone."""
+        """Mark the follower as gone."""
         self.is_gone = True
         self._stirred.set()
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield what is to be written: records, each with its number, and from time to time nothing, so that the line stays open.
+        """Yield the records, each with its number, and a heartbeat from time to time to keep the
+        connection open.
 
-        The first piece says from which number on, so that whoever is cut before the first record misses none.
+        The first piece has the starting number, so that a client cut off before the first record
+        misses none.
         """
         self._stirred = self._arrivals.join()
         try:
@@ -162,7 +164,7 @@ class Follower:
             self._arrivals.leave(self._stirred)
 
     async def _rest(self) -> bool:
-        """Wait until something has come or he is gone; False if it was only time for a sign of life."""
+        """Wait for records or the end; return False if only a heartbeat is due."""
         try:
             await asyncio.wait_for(self._stirred.wait(), self._heartbeat)
         except TimeoutError:
@@ -171,10 +173,10 @@ class Follower:
 
 
 class Follows(Protocol):
-    """One who is written to, until he is gone."""
+    """A client that is written to until it leaves."""
 
     def leave(self) -> None:
-        """Hear that he is gone."""
+        """Mark the follower as gone."""
         ...
 
     def pieces(self) -> AsyncIterator[bytes]:
@@ -183,7 +185,7 @@ class Follows(Protocol):
 
 
 class EventStream(Response):
-    """The answer that ends when its reader leaves or the service stops."""
+    """A streaming response that ends when its reader leaves or the service stops."""
 
     def __init__(self, follower: Follows, *, media_type: str = _TYPE) -> None:
         super().__init__(headers=_HEADERS, media_type=media_type)
@@ -191,7 +193,7 @@ class EventStream(Response):
         self._follower = follower
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Write until there is no one to write to."""
+        """Write until the client leaves."""
         del scope
         leaving = asyncio.create_task(self._hear(receive))
         try:

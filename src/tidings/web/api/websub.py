@@ -1,7 +1,8 @@
-"""The callback of WebSub: hubs verify here that they were asked, and tell here that there is something new (W3C WebSub §5, §7).
+"""The callback of WebSub: hubs verify subscriptions here and send notifications here (W3C WebSub
+§5, §7).
 
-Each subscription has an address of its own that nobody guesses; what comes there counts only if it is signed with the subscription's secret,
-and then as a hint: its body is never taken for a version.
+Each subscription has its own unguessable address; a notification counts only if signed with the
+subscription's secret, and only as a hint: its body never becomes a version.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
 
 PER_SECOND: Final = 1.0
 BURST: Final = 60
-"""What one hub tells at once; after that one a second."""
+"""Notifications of one hub accepted at once; then one per second."""
 MOST_BYTES: Final = 5_000_000
-"""A hub sends the whole feed; it is read for its signature and forgotten."""
+"""A hub sends the whole feed, which is read for its signature and dropped."""
 _SIGNATURE: Final = "x-hub-signature"
 
 
 def pace() -> Pace:
-    """Return what counts what each hub tells."""
+    """Return the rate limit of hubs."""
     return Pace(per_second=PER_SECOND, burst=BURST)
 
 
 async def verify(request: Request, inside: Inside) -> Response:
-    """Answer a hub that asks whether it was asked: with its challenge, or 404."""
+    """Answer a hub's verification: with its challenge, or 404."""
     try:
         challenge = await inside.hubs.verify(str(request.path_params["token"]), dict(request.query_params))
     except StoreError as error:
@@ -48,7 +49,9 @@ async def verify(request: Request, inside: Inside) -> Response:
 
 
 async def deliver(request: Request, inside: Inside, counted: Pace) -> Response:
-    """Take what a hub tells as a hint. Who does not sign as agreed is answered like all others, and nothing comes of it."""
+    """Record a notification as a hint. One with a wrong signature gets the same answer and is
+    ignored.
+    """
     token = str(request.path_params["token"])
     if not inside.hubs.knows(token):
         message = "nobody here wants to hear of that any more"

@@ -1,4 +1,6 @@
-"""The heartbeat bar: the checks of 30 days in 48 strokes, as one small picture of at most four paths."""
+"""The heartbeat bar: the checks of 30 days in 48 strokes, as one small picture of at most four
+paths.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ NONE: Final = Beats({}, 0, 0, 0)
 
 
 def read(c: Connection, page_ids: Collection[int], now: Instant) -> Mapping[int, Beats]:
-    """Return what the checks of the last 30 days found, for each page that was checked."""
+    """Return the check results of the last 30 days, for each page that was checked."""
     return polls.beats(c, page_ids, since=now - DAYS * DAY, width=SLOT)
 
 
 def merge(found: Collection[Beats]) -> Beats:
-    """Return the beats of several pages as one."""
+    """Return the merged beats of several pages."""
     slots: dict[int, str] = {}
     for beats in found:
         for slot, kind in beats.slots.items():
@@ -40,7 +42,7 @@ def merge(found: Collection[Beats]) -> Beats:
 
 
 def picture(beats: Beats) -> Markup:
-    """Return the bar; its label says the sums."""
+    """Return the bar; its label has the totals."""
     paths = {"hs": "", "hc": "", "hf": ""}
     for slot, kind in sorted(beats.slots.items()):
         if 0 <= slot < SLOTS:

@@ -1,4 +1,4 @@
-"""What a form of a screen sends: a bounded body of names and values, a name as often as it was filled in."""
+"""The content of a submitted form: a bounded body of names and values; names may repeat."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MOST_FIELDS: Final = 6_000
 
 @dataclass(frozen=True, slots=True)
 class SentForm:
-    """A form as it was sent."""
+    """A submitted form."""
 
     values: Mapping[str, Sequence[str]]
 
     def one(self, name: str) -> str:
-        """Return the last value of a field, "" if it was not sent."""
+        """Return the last value of a field, "" if absent."""
         return self.every(name)[-1] if self.every(name) else ""
 
     def every(self, name: str) -> Sequence[str]:
@@ -36,7 +36,9 @@ class SentForm:
 
 
 async def read_form(request: Request) -> SentForm:
-    """Return the form that a request brings. Raises `ProblemError` for a body that is no form, or too large."""
+    """Return the form in a request. Raises `ProblemError` for a body that is no form, or
+    too large.
+    """
     body = await body_of(request, most=MOST_BYTES)
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and media != FORM:

@@ -1,4 +1,4 @@
-"""A change in one line that means something alone, as it stands in lists: what changed, where it stands, how much it is."""
+"""A change in one self-contained line, for lists: what changed, where, and how much."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from tidings.service.show.records import Record
 
 LONGEST: Final = 160
-"""Characters of one text in a line."""
+"""Most characters of one text in a line."""
 SHOWN: Final = 3
-"""Edits that a line names."""
+"""Most edits listed in a line."""
 _INS: Final = Markup("<ins>")
 _DEL: Final = Markup("<del>")
 
 
 def line(record: Record) -> Markup:
-    """Return what changed: `Database: ok → degraded`, `New entry: Record catch`, at most three edits and how many more there are."""
+    """Return what changed: `Database: ok → degraded`, `New entry: Record catch`, at most three
+    edits and the number of others.
+    """
     if record.get("parts"):
         return _text(headline(record))
     edits, rest = edits_of(record, most=SHOWN)
@@ -42,7 +44,7 @@ def plain(record: Record) -> str:
 
 
 def context(record: Record) -> Markup:
-    """Return where the first edit stands, with the words around it; empty if that is not known."""
+    """Return the context of the first edit, with the words around it; empty if unknown."""
     edits, _ = edits_of(record, most=1)
     if not edits:
         return Markup("")
@@ -62,7 +64,7 @@ def context(record: Record) -> Markup:
 
 
 def words(record: Record) -> int:
-    """Return how many words came or went."""
+    """Return the number of words added or removed."""
     lists: Sequence[Mapping[str, Any]] = record.get("parts") or (record,)
     return sum(
         sum(len(str(text).split()) for name in ("inserted", "deleted", "moved") for text in one.get(name) or ())

@@ -38,9 +38,9 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""What a browser may do for a screen."""
+"""What a screen may do in a browser."""
 LEAST_PACKED: Final = 512
-"""Bytes below which compressing gains nothing."""
+"""Smallest body, in bytes, worth compressing."""
 LEVEL: Final = 5
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
@@ -83,7 +83,7 @@ def asset(name: str) -> str:
 
 
 async def static(request: Request, desk: object) -> Response:
-    """Answer with a file of `static/`. Raises `ProblemError` (404) for any other."""
+    """Respond with a file of `static/`. Raises `ProblemError` (404) for any other."""
     del desk
     name = str(request.path_params["name"])
     if name not in {path.name for path in STATIC.iterdir()}:

@@ -1,4 +1,6 @@
-"""The course of watched values: a plot for each that is a number, made on the server, with the same as a table."""
+"""The history of watched values: a server-side plot of each numeric value, with the same data as a
+table.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from tidings.storage.watches.values import StoredValue
 
 SHOWN: Final = 200
-"""Values that are read of a sentinel, the newest."""
+"""Number of a sentinel's newest values that are read."""
 ROWS: Final = 30
 WIDTH: Final = 1_100
 HEIGHT: Final = 140
@@ -26,7 +28,9 @@ HEIGHT: Final = 140
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One value over time: its name, its rows newest first with the difference to the one before (None: no number), and its plot."""
+    """The history of one value: its name, its rows newest first with the difference to the one
+    before (None: no number), and its plot.
+    """
 
     label: str
     unit: str
@@ -36,7 +40,7 @@ class Course:
 
 
 def courses(c: Connection, sentinel_id: int, now: Instant) -> list[Course]:
-    """Return the course of each value that a sentinel watches."""
+    """Return the history of each value that a sentinel watches."""
     found: dict[tuple[int, str], list[StoredValue]] = {}
     for value in values.listing(c, sentinel_id, limit=SHOWN):
         found.setdefault((value.page_id, value.label), []).append(value)
@@ -54,14 +58,14 @@ def _course(label: str, rows: Sequence[StoredValue], now: Instant) -> Course:
 
 
 def _difference(before: StoredValue, after: StoredValue) -> float | None:
-    """Return by how much of itself a value changed; None where that says nothing."""
+    """Return the relative change of a value; None where it is undefined."""
     if not before.amount or not after.amount or float(before.amount) == 0:
         return None
     return float(after.amount) / float(before.amount) - 1
 
 
 def _plot(label: str, numbers: Sequence[tuple[Instant, float]], now: Instant) -> Markup:
-    """Return a stepped line: a value holds until another one is seen."""
+    """Return a step plot: a value holds until the next one is seen."""
     first, last = numbers[0][0], max(now, numbers[-1][0] + 1)
     lowest, highest = min(one for _, one in numbers), max(one for _, one in numbers)
     room = (highest - lowest) or 1.0

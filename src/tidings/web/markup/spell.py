@@ -1,4 +1,6 @@
-"""How screens write times, sizes and counts (design/face: a figure has its unit; today's times are short)."""
+"""The format of times, sizes and counts on screens (design/face: a figure has its unit; today's
+times are short).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ _CONTROLS: Final = frozenset(
 
 
 def zone_of(name: str) -> tzinfo:
-    """Return a time zone by its name; UTC if there is none of that name."""
+    """Return a time zone by its name; UTC for an unknown one."""
     try:
         return ZoneInfo(name) if name else UTC
     except (ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError in old versions
@@ -87,7 +89,7 @@ def stamp(instant: Instant | None, now: Instant, zone: tzinfo) -> Markup:
 
 
 def span(duration: Duration) -> str:
-    """Return a length of time in its largest unit: `9 s`, `3 min`, `5 h`, `2 d`."""
+    """Return a duration in its largest unit: `9 s`, `3 min`, `5 h`, `2 d`."""
     for size, unit in _UNITS:
         if duration >= size:
             number = duration / size
@@ -108,7 +110,7 @@ def ago(instant: Instant | None, now: Instant) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number for people: whole and with separators from 10 on, else with two figures."""
+    """Return a formatted number: whole and with separators from 10 on, else with two digits."""
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
 
 
@@ -118,13 +120,15 @@ def count(many: int, noun: str, plural: str = "") -> str:
 
 
 def text(value: object, *, most: int = 400) -> Markup:
-    """Return a text of a page, escaped, in a `bdi` of its own, control characters shown by their code, cut after `most` characters."""
+    """Return a page's text, escaped, in its own `bdi`, control characters shown by their code, cut
+    after `most` characters.
+    """
     whole = str(value)
     return Markup("<bdi>{}</bdi>").format(_show(whole if len(whole) <= most else f"{whole[:most]}…"))
 
 
 def stretches(pieces: Iterable[tuple[str, bool]]) -> Markup:
-    """Return a text of a page that comes in pieces, as `text` does; those of which that is said are marked."""
+    """Return a page's text given in pieces, as `text` does, with flagged pieces marked."""
     parts = (Markup("<mark>{}</mark>").format(_show(one)) if is_marked else _show(one) for one, is_marked in pieces)
     return Markup("<bdi>{}</bdi>").format(Markup("").join(parts))
 

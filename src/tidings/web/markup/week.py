@@ -1,4 +1,4 @@
-"""Hours of the week in which changes were found: a square an hour, the darker the more."""
+"""The hours of the week in which changes were found: one square per hour, darker for more."""
 
 from __future__ import annotations
 

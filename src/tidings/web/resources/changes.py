@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def record_of(item: InboxItem) -> dict[str, Any]:
-    """Return a change as the API gives it."""
+    """Return a change as the API returns it."""
     change = item.change
     return {
         **change_record(change.row, sentinel=change.sentinel, url=change.url),
@@ -31,7 +31,7 @@ def record_of(item: InboxItem) -> dict[str, Any]:
 
 
 def filter_of(call: Call, query: ChangeQuery) -> Filter:
-    """Return which changes a query asks for."""
+    """Return the filter for a query."""
     return inbox.Filter(
         shown=query.shown,
         sentinel=query.sentinel,
@@ -71,7 +71,7 @@ async def get(call: Call) -> Any:
 
 
 async def mark(call: Call) -> Any:
-    """Mark a change as read or kept, or take that back."""
+    """Mark a change as read or kept, or undo that."""
 
     def write(c: Connection) -> dict[str, Any]:
         _mark(c, call, [call.get_parameter("id")])
@@ -81,7 +81,7 @@ async def mark(call: Call) -> Any:
 
 
 async def mark_many(call: Call) -> Any:
-    """Mark changes that are named; those that the asker does not see are left out."""
+    """Mark the named changes; those that the asker may not see are skipped."""
 
     def write(c: Connection) -> int:
         found = changes.of(c, call.body.ids)
@@ -92,7 +92,7 @@ async def mark_many(call: Call) -> Any:
 
 
 async def mark_all_read(call: Call) -> Any:
-    """Mark all that is unread as read."""
+    """Mark everything unread as read."""
     at, asker = call.desk.clock.wall(), call.asker
     marked = await call.write(inbox.mark_all_read, at=at, viewer=asker.viewer, reader=asker.owner_id)
     return {"marked": marked}

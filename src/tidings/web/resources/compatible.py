@@ -1,10 +1,10 @@
-"""What is watched, in the words of changedetection.io's API, so that dashboards and home automation
-made for it read this service at once.
+"""changedetection.io's API over the stored data, so that dashboards and home automation made for it
+can read this service at once.
 
-Its addresses stand below a prefix of their own, `PREFIX`, under which a client is given as the
-address of its service. A *watch* is a page of a sentinel, its snapshots are the stored versions. It
-only reads: what its clients would change by a GET (`recheck`, `paused`, `muted`) is refused, as all
-other methods are. Addresses of receivers, headers, cookies, proxies and bodies are never in it.
+Its paths are below their own prefix, `PREFIX`, which a client uses as the service's address. A
+*watch* is a page of a sentinel, its snapshots are the stored versions. Read-only: what its clients
+would change by a GET (`recheck`, `paused`, `muted`) is refused, like all other methods. It never
+contains addresses of receivers, headers, cookies, proxies or bodies.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FORMS: Final = {"text": "text", "markdown": "text", "html": "html", "htmlcolor":
 
 
 class Asked(Struct, kw_only=True):
-    """What its clients may ask for; what they say beside it makes no difference here."""
+    """The query parameters of its clients; all others are ignored."""
 
     tag: str = ""
     q: str = ""
@@ -68,7 +68,7 @@ async def watches(call: Call) -> Any:
 
 
 async def search(call: Call) -> Any:
-    """Return the watches whose address or title is, or with `partial` holds, a text."""
+    """Return the watches whose address or title equals or, with `partial`, contains a text."""
     query: Asked = call.query
     wanted, found = query.q.strip().lower(), await call.read(_listing, call, "")
 
@@ -148,11 +148,8 @@ def _find(c: Connection, call: Call) -> tuple[SentinelRow, int]:
     raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such watch")
 
 
-# -- its history -----------------------------------------------------------------------------------
-
-
 def _stamp(kept: list[Version]) -> Iterator[tuple[int, Version]]:
-    """Yield each version with the second by which its clients name it; no two have the same."""
+    """Yield each version with the second that its clients name it by, which is unique."""
     last = 0
     for one in kept:
         last = max(last + 1, one.fetched_at // SECOND)
@@ -170,8 +167,8 @@ async def history(call: Call) -> Any:
 
 
 def _at(c: Connection, call: Call, *names: str) -> tuple[SentinelRow, int, list[Version]]:
-    """Return a watch and the versions that parameters of the path name, by their second, as
-    `latest` or as `previous`.
+    """Return a watch and the versions that path parameters name, by their second, as `latest` or as
+    `previous`.
     """
     row, page_id = _find(c, call)
     kept = {str(at): one for at, one in _stamp(versions.listing(c, page_id))}
@@ -183,7 +180,7 @@ def _at(c: Connection, call: Call, *names: str) -> tuple[SentinelRow, int, list[
 
 
 async def snapshot(call: Call) -> Response:
-    """Return the text of a version; with `html` its body, to be kept and not to be shown."""
+    """Return the text of a version; with `html` its body, as a download."""
     _, page_id, (version,) = await call.read(_at, call, "at")
     if call.query.html:
         content = await call.desk.comparisons.body(page_id=page_id, seq=version.seq)
@@ -193,7 +190,7 @@ async def snapshot(call: Call) -> Response:
 
 
 async def difference(call: Call) -> Response:
-    """Return what differs between two versions, as the sentinel sees it."""
+    """Return the difference between two versions, as the sentinel sees it."""
     row, page_id, (old, new) = await call.read(_at, call, "old", "new")
     form = FORMS.get(call.query.format, "text")
     record = await call.desk.comparisons.two_versions(row, page_id=page_id, old=old, new=new)
@@ -203,9 +200,6 @@ async def difference(call: Call) -> Response:
 def _text(said: str) -> Response:
     headers = {**SANDBOX, "content-disposition": "inline"}
     return Response(said.encode(errors="replace"), headers=headers, media_type="text/plain; charset=utf-8")
-
-
-# -- tags, the service -----------------------------------------------------------------------------
 
 
 def _tag_id(name: str) -> str:
@@ -222,7 +216,7 @@ async def tags(call: Call) -> Any:
 
 
 async def system(call: Call) -> Any:
-    """Return what the service says of itself."""
+    """Return the state of the service."""
     health = await call.desk.health_for(call.asker)
     late = {name for trouble in health.troubles if trouble.brief == "overdue" for name in trouble.sentinels}
     found = await call.read(_listing, call, "")

@@ -1,4 +1,4 @@
-"""Deliveries: what was or will be sent to whom; dead letters are sent again."""
+"""Deliveries: messages and their receivers; dead letters can be sent again."""
 
 from __future__ import annotations
 

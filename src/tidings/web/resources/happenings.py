@@ -1,8 +1,8 @@
-"""The log of changes as CloudEvents, each with its number: what there is since a number, and then
-what comes, as long as one listens.
+"""The log of changes as numbered CloudEvents: the stored ones since a number, then new ones while
+the client listens.
 
-As server-sent events or as lines of JSON, as the asker's Accept says. Unlike the stream of the channel `stream` it has every change,
-whether a clause notifies anybody of it or not.
+As server-sent events or JSON lines, by the Accept header. Unlike the channel `stream` it has every
+change, whether or not a clause notifies anybody of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SPAN: Final = 50_000
 
 
 def cloud_event(c: Connection, seq: int, change_id: str) -> dict[str, Any] | None:
-    """Return the CloudEvent (1.0) of a change, None if the change is not kept any more."""
+    """Return the CloudEvent (1.0) of a change, None if the change is no longer stored."""
     found = changes.get(c, change_id)
     if found is None:
         return None
@@ -53,8 +53,8 @@ def cloud_event(c: Connection, seq: int, change_id: str) -> dict[str, Any] | Non
 
 
 def after(c: Connection, number: int, viewer: int | None) -> tuple[list[tuple[int, str]], int, bool]:
-    """Return the first events above a number that an owner sees, as lines of JSON, up to which
-    number was looked, and whether that was all.
+    """Return the first events above a number that an owner sees, as lines of JSON, the last number
+    scanned, and whether that was all.
     """
     newest = events.last_seq(c)
     upto = min(newest, number + SPAN)
@@ -70,7 +70,7 @@ def after(c: Connection, number: int, viewer: int | None) -> tuple[list[tuple[in
 
 
 async def stream(call: Call) -> EventStream:
-    """Return the stream, from the number that is asked for or, without one, from now on."""
+    """Return the stream from the requested number or, without one, from now on."""
     newest = await call.read(events.last_seq)
     given = call.request.headers.get("last-event-id", "")
     begin = call.query.after
@@ -91,7 +91,7 @@ async def stream(call: Call) -> EventStream:
 
 
 class Listener:
-    """One who reads the log from a number on; `leave` says that he does no more."""
+    """One client reading the log from a number on; `leave` says that it has left."""
 
     def __init__(self, call: Call, begin: int, *, is_sse: bool, follows: bool) -> None:
         self._call = call
@@ -103,12 +103,12 @@ class Listener:
         self._is_gone = False
 
     def leave(self) -> None:
-        """Hear that nobody reads any more."""
+        """Mark the client as gone."""
         self._is_gone = True
         self._stirred.set()
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the events in their order and, while one follows, a sign of life from time to time."""
+        """Yield the events in order and, for a follower, a heartbeat from time to time."""
         self._stirred = self._arrivals.join()
         try:
             if self._is_sse:
@@ -134,7 +134,7 @@ class Listener:
         return (f"id: {seq}\nevent: {TYPE}\ndata: {line}\n\n" if self._is_sse else f"{line}\n").encode()
 
     async def _rest(self) -> bool:
-        """Wait until something has come; False if it was only time for a sign of life."""
+        """Wait for events; return False if only a heartbeat is due."""
         try:
             await asyncio.wait_for(self._stirred.wait(), HEARTBEAT_SECONDS)
         except TimeoutError:

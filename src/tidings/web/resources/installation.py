@@ -1,4 +1,4 @@
-"""The installation: who asks, the plan and the budget, health, settings without their secrets."""
+"""The installation: the asker, the plan and the budget, health, settings without their secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def me(call: Call) -> Any:
-    """Return who asks."""
+    """Return the asker."""
     asker = call.asker
     return {"name": asker.name, "role": asker.role, "sees_all": asker.sees_all, "version": __version__}
 
@@ -55,8 +55,8 @@ async def health(call: Call) -> Any:
 
 
 async def settings(call: Call) -> Any:
-    """Return all settings; of secret ones only whether they are set is known to who runs the
-    service.
+    """Return all settings; of secret ones only whether they are set, and that only to the
+    operator.
     """
 
     def value(name: str) -> Any:

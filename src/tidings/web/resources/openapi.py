@@ -1,5 +1,5 @@
-"""The OpenAPI 3.1 document, made of the table of operations: there is no second place that says
-what the API takes and gives.
+"""The OpenAPI 3.1 document, generated from the table of operations, the only definition of the
+API's input and output.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _REF: Final = "#/components/schemas/{name}"
 _PARAMETER: Final = re.compile(r"{(\w+)(?::\w+)?}")
 _USUAL: Final = (400, 401, 403, 404, 421, 503)
-"""What any operation may answer besides its own."""
+"""Statuses that any operation may return besides its own."""
 _OF_BODY: Final = (408, 413, 415, 422)
 _NUMBERS: Final = frozenset({"page", "number"})
 _WORDS: Final = {
@@ -115,7 +115,7 @@ def _query_parameters(one: Operation, components: dict[str, Any]) -> list[dict[s
 
 
 def _without_default(kind: dict[str, Any]) -> dict[str, Any]:
-    """Return a parameter's schema; that it may be left out says all that an empty default would."""
+    """Return a parameter's schema without an empty default: being optional says the same."""
     return {key: value for key, value in kind.items() if (key, value) != ("default", "")}
 
 

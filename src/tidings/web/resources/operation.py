@@ -1,4 +1,6 @@
-"""An operation of the API: its row in the table, the call that it answers, and how both meet HTTP."""
+"""An operation of the API: its row in the table, its call, and their translation from and
+to HTTP.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,13 @@ if TYPE_CHECKING:
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 JSON: Final = "application/json"
 MOST_BYTES: Final = 1_000_000
-"""Bytes of a body."""
+"""Most bytes of a body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to an operation, read and checked: `query` and `body` are of the types that the
-    operation declares.
+    """A parsed and checked request: `query` and `body` have the types that the operation
+    declares.
     """
 
     request: Request
@@ -48,9 +50,7 @@ class Call:
         return str(self.request.path_params[parameter])
 
     def number(self, parameter: str) -> int:
-        """Return a parameter of the path that is a number. Raises `ProblemError` (404) for one that
-        is none.
-        """
+        """Return a numeric parameter of the path. Raises `ProblemError` (404) for any other."""
         text = self.get_parameter(parameter)
         if not (text.isascii() and text.isdecimal() and len(text) < 19):
             raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no such {parameter}")
@@ -61,7 +61,7 @@ class Call:
         return await self.desk.store.read(fn, *arguments, **more)
 
     async def write(self, fn: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
-        """Write to the database, as another process would."""
+        """Write to the database as another process would."""
         return await self.desk.store.write(fn, *arguments, **more)
 
 
@@ -69,9 +69,9 @@ class Call:
 class Operation:
     """A row of the table.
 
-    `query`, `body` and `returns` are the types of which the document is made; `takes` are the media
-    types of a body that is no JSON, `gives` the media type of an answer that is none. `is_of_all`
-    marks what is only for those who see all sentinels.
+    `query`, `body` and `returns` are the types for the document; `takes` are the media types of a
+    body other than JSON, `gives` the media type of an answer other than JSON. `is_of_all` restricts
+    it to those who see all sentinels.
     """
 
     method: Method
@@ -89,16 +89,16 @@ class Operation:
     problems: tuple[int, ...] = ()
     is_of_all: bool = False
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """what each parameter of the path is"""
+    """the description of each path parameter"""
 
     async def respond(self, request: Request, desk: Desk, inside: Inside, asker: Asker) -> Response:
-        """Answer a request. Raises `ProblemError` for whatever is wrong with it.
+        """Respond to a request. Raises `ProblemError` for an invalid one.
 
         Args:
-            request: What is answered.
-            desk: What the screens work with, too.
+            request: The request.
+            desk: The shared objects of the screens.
             inside: The running service.
-            asker: Who asks; that he may is settled.
+            asker: The asker, already authorized.
         """
         call = Call(request, desk, inside, asker, _query(request, self.query), await self._body(request))
         try:
@@ -131,7 +131,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A body that is a text, and its media type."""
+    """A text body and its media type."""
 
     text: str
     media: str
@@ -139,7 +139,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer with a status or headers of its own."""
+    """An answer with its own status or headers."""
 
     value: Any
     status: HTTPStatus = HTTPStatus.OK
@@ -147,14 +147,12 @@ class Reply:
 
 
 def etag_of(value: Any) -> str:
-    """Return the tag of a value: another one whenever anything in it is another."""
+    """Return an ETag that changes with any part of the value."""
     return f'"{hashlib.sha256(msgspec.json.encode(value)).hexdigest()[:32]}"'
 
 
 def check_match(request: Request, value: Any) -> None:
-    """Raise `ProblemError` (412) if a request says which state it alters (If-Match), and it is
-    another now.
-    """
+    """Raise `ProblemError` (412) if the request's If-Match differs from the present state."""
     given = request.headers.get("if-match")
     if given is None or given.strip() == "*":
         return
@@ -164,7 +162,7 @@ def check_match(request: Request, value: Any) -> None:
 
 
 def problem_of(error: TidingsError) -> ProblemError:
-    """Return how an error of the service is answered."""
+    """Return the HTTP problem for an error of the service."""
     if isinstance(error, SentinelError):
         found = [one.as_dict() for one in error.problems]
         return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), problems=found)
@@ -214,8 +212,8 @@ DEEPEST: Final = 100
 
 
 def _check_depth(body: bytes) -> None:
-    """Raise `ProblemError` for JSON that is nested too deeply; brackets in its texts count too,
-    which no honest body notices.
+    """Raise `ProblemError` for JSON that is nested too deeply; brackets within texts count too,
+    which does not affect real bodies.
     """
     depth = 0
     for byte in body if body.count(b"[") + body.count(b"{") > DEEPEST else b"":

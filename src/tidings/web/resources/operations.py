@@ -1,4 +1,4 @@
-"""The table of operations: method, path, who may, what it takes and gives, and what answers."""
+"""The table of operations: method, path, role, input, output and handler."""
 
 from __future__ import annotations
 

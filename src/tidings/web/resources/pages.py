@@ -1,5 +1,5 @@
-"""Watched pages: how each stands, its versions with their texts and bodies, its polls, its masks,
-any two versions compared.
+"""Watched pages: their state, versions with texts and bodies, polls, masks, and comparisons of two
+versions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SANDBOX = {
     "content-disposition": 'attachment; filename="version"',
     "cache-control": "private, no-cache",
 }
-"""What a stored body is given with: never as a page of this service (R-11)."""
+"""Headers of a stored body, which never renders as a page of this service (R-11)."""
 
 
 async def listing(call: Call) -> Any:
@@ -99,9 +99,6 @@ def _url(c: Connection, page_id: int) -> str:
     return pages.identity(c, page_id).given
 
 
-# -- versions --------------------------------------------------------------------------------------
-
-
 async def list_versions(call: Call) -> Any:
     """Return the stored versions of a page, the newest first."""
     before = after_number(call.query.cursor, first=2**62)
@@ -131,7 +128,7 @@ async def get_version(call: Call) -> Any:
 
 
 async def body(call: Call) -> Response:
-    """Return the body of a version as it was received, to be kept and not to be shown."""
+    """Return the body of a version as received, as a download."""
     page_id, seq = call.number("page"), call.number("number")
     version = await call.read(_version, page_id, seq)
     content = await call.desk.comparisons.body(page_id=page_id, seq=seq)
@@ -140,7 +137,7 @@ async def body(call: Call) -> Response:
 
 
 async def text(call: Call) -> Response:
-    """Return the text of a version, as people read it."""
+    """Return the text of a version as a reader sees it."""
     page_id, seq = call.number("page"), call.number("number")
     version = await call.read(_version, page_id, seq)
     said = await call.desk.comparisons.text(page_id=page_id, version=version)
@@ -149,7 +146,7 @@ async def text(call: Call) -> Response:
 
 
 async def compare(call: Call) -> Any:
-    """Return what differs between two versions, as a sentinel that watches the page sees them."""
+    """Return the difference between two versions, as a sentinel that watches the page sees it."""
     page_id, query = call.number("page"), call.query
 
     def read(c: Connection) -> tuple[SentinelRow, Version, Version]:
@@ -168,9 +165,6 @@ async def compare(call: Call) -> Any:
     return {**record, "detected_at": None}
 
 
-# -- polls and masks -------------------------------------------------------------------------------
-
-
 async def list_polls(call: Call) -> Any:
     """Return the polls of a page, the newest first."""
     before = after_number(call.query.cursor, first=2**62)
@@ -184,7 +178,7 @@ async def list_polls(call: Call) -> Any:
 
 
 async def list_masks(call: Call) -> Any:
-    """Return what is noise on a page, and what may be taken for it."""
+    """Return the noise masks of a page, active and offered."""
     return await call.read(_masks, call.number("page"))
 
 
@@ -194,7 +188,7 @@ def _masks(c: Connection, page_id: int) -> dict[str, Any]:
 
 
 async def switch_mask(call: Call) -> Any:
-    """Switch a mask off, so that what it covers is news, or on."""
+    """Switch a mask off, so that what it covers is reported, or on."""
     page_id, mask, is_off = call.number("page"), call.get_parameter("mask"), call.body.off
 
     def write(c: Connection) -> dict[str, Any]:

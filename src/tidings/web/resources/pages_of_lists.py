@@ -1,5 +1,5 @@
-"""Lists page by page: a cursor is the key of the last item that was given, so that nothing is given
-twice or left out while things come.
+"""Cursor pagination: a cursor is the key of the last returned item, so that nothing is repeated or
+skipped while items arrive.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ T = TypeVar("T")
 
 
 def page(found: Sequence[T], limit: int, record: Callable[[T], Any], key: Callable[[T], object]) -> dict[str, Any]:
-    """Return a page of a list of which one item more than `limit` was read, if there are so many.
+    """Return one page of a list, given up to `limit` + 1 items.
 
     Args:
         found: The items.
-        limit: How many the page holds at most.
-        record: How an item is given.
-        key: What the next page begins after.
+        limit: Most items of a page.
+        record: Returns the record of an item.
+        key: Returns the key of an item, the next page's cursor.
     """
     shown = found[:limit]
     more = str(key(shown[-1])) if len(found) > limit else None
@@ -33,8 +33,8 @@ def page(found: Sequence[T], limit: int, record: Callable[[T], Any], key: Callab
 
 
 def after_number(cursor: str, *, first: int) -> int:
-    """Return the number that a cursor is, `first` for none. Raises `ProblemError` for one that this
-    service has not given.
+    """Return the number in a cursor, `first` for none. Raises `ProblemError` for one not from this
+    service.
     """
     if not cursor:
         return first
@@ -44,14 +44,14 @@ def after_number(cursor: str, *, first: int) -> int:
 
 
 def foreign() -> ProblemError:
-    """Return the answer to a cursor that this service has not given."""
+    """Return the error for a cursor not from this service."""
     message = "there is no item in this list at which the cursor points"
     return ProblemError(HTTPStatus.NOT_FOUND, message, hint="take `next` of the page before")
 
 
 def moment(text: str | None) -> Instant | None:
     """Return the instant of an RFC 3339 date and time (µs), None for none. Raises `ProblemError`
-    for what is none, or has no zone.
+    for an invalid one, or one without a zone.
     """
     if text is None:
         return None

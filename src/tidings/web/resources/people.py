@@ -1,4 +1,4 @@
-"""Users and tokens, for admins: list, make, alter, remove, export."""
+"""Users and tokens, for admins: list, create, alter, remove, export."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def list_users(call: Call) -> Any:
 
 
 async def add_user(call: Call) -> Any:
-    """Make an account."""
+    """Create an account."""
     new: NewUser = call.body
     kept = await asyncio.to_thread(accounts_of.hash_of, new.password)
     row = await call.write(accounts_of.add, new.name, new.role, kept, at=call.desk.clock.wall())
@@ -36,7 +36,7 @@ async def add_user(call: Call) -> Any:
 
 
 async def alter_user(call: Call) -> Any:
-    """Give an account another role or password; it signs in anew."""
+    """Change an account's role or password; its user must sign in again."""
     changed: UserAlteration = call.body
     name = call.get_parameter("user")
     kept = None if changed.password is UNSET else await asyncio.to_thread(accounts_of.hash_of, changed.password)
@@ -62,7 +62,7 @@ async def remove_user(call: Call) -> Any:
 
 
 async def export_user(call: Call) -> Any:
-    """Return all that is kept of an account."""
+    """Return all stored data of an account."""
     desk = call.desk
     return await call.read(leaving.export, call.get_parameter("user"), data=desk.settings.data, now=desk.clock.wall())
 
@@ -79,7 +79,7 @@ async def list_tokens(call: Call) -> Any:
 
 
 async def add_token(call: Call) -> Any:
-    """Make a token; it is in this answer and nowhere else."""
+    """Create a token, which only this answer contains."""
     new: NewToken = call.body
     now = call.desk.clock.wall()
 
@@ -93,6 +93,6 @@ async def add_token(call: Call) -> Any:
 
 
 async def revoke_token(call: Call) -> Any:
-    """End a token."""
+    """Revoke a token."""
     await call.write(tokens.revoke, call.get_parameter("token"))
     return {"revoked": call.get_parameter("token")}

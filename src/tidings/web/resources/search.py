@@ -1,4 +1,4 @@
-"""Search over what is stored, as the screen does it: only pages that the asker may see."""
+"""Search over stored versions, as on the screen: only pages that the asker may see."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from tidings.web.resources.operation import Call
 
 FARTHEST = 10_000
-"""Results that can be had one page after the other."""
+"""Most results that can be paged through."""
 
 
 async def find(call: Call) -> Any:
-    """Return what was found, the best first, and how all of it is spread."""
+    """Return the results, the best first, and their counts by facet."""
     query, desk = call.query, call.desk
     offset = min(after_number(query.cursor, first=0), FARTHEST)
     wanted = asking.SearchRequest(

@@ -1,4 +1,4 @@
-"""Sentinels: list, read, make, alter, drop and take that back, check now, many at once."""
+"""Sentinels: list, read, create, alter, drop and restore, check now, bulk actions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FILES: Final[Mapping[str, str]] = {"application/yaml": "api.yaml", "text/plain"
 
 
 def record_of(row: SentinelRow, owners: Mapping[int, str]) -> dict[str, Any]:
-    """Return a sentinel as the API gives it."""
+    """Return a sentinel as the API returns it."""
     return sentinel_record(
         row,
         details={
@@ -48,7 +48,7 @@ def record_of(row: SentinelRow, owners: Mapping[int, str]) -> dict[str, Any]:
 
 
 async def listing(call: Call) -> Any:
-    """Return sentinels in the order in which they were made."""
+    """Return sentinels in order of creation."""
     query: SentinelQuery = call.query
     after = after_number(query.cursor, first=0)
 
@@ -69,7 +69,7 @@ def _fits(row: SentinelRow, query: SentinelQuery) -> bool:
 
 
 async def get(call: Call) -> Any:
-    """Return a sentinel, one that has ended too."""
+    """Return a sentinel, including an ended one."""
     return await call.read(_get, call.get_parameter("name"))
 
 
@@ -78,7 +78,7 @@ def _get(c: Connection, name: str) -> dict[str, Any]:
 
 
 async def create(call: Call) -> Any:
-    """Carry out statements, all or none, and ask for the first check of each new page."""
+    """Execute statements, all or none, and request the first check of each new page."""
     text, file = _read_text(call)
     done = await call.write(_create, text, file, call.asker, call.desk.statement_settings, call.desk.clock.wall())
     call.desk.forget_health()
@@ -94,7 +94,7 @@ def _read_text(call: Call) -> tuple[str, str]:
 def _create(
     c: Connection, text: str, file: str, asker: Asker, settings: Settings, now: Instant
 ) -> dict[str, list[Any]]:
-    """Register a text for who asks: what it makes is the asker's, and what it alters has to be."""
+    """Register a text for the asker, who owns what it creates and must own what it alters."""
     for name in register.list_altered(text, file, settings):
         _check_own(c, name, asker)
     done = register.carry_out(c, text, settings, now, file)
@@ -116,8 +116,8 @@ def _create(
 
 
 def _check_own(c: Connection, name: str, asker: Asker) -> None:
-    """Raise unless the asker sees and may alter the sentinel of a name; one that there is not is
-    left to its finder.
+    """Raise an error unless the asker may see and alter the sentinel of a name; an unknown name is
+    left to the lookup.
     """
     row = sentinels.last_of(c, name)
     if row is None:
@@ -129,7 +129,7 @@ def _check_own(c: Connection, name: str, asker: Asker) -> None:
 
 
 async def alter(call: Call) -> Any:
-    """Give a sentinel another text, name, tags, or pause it and let it go on; all or nothing."""
+    """Change a sentinel's text, name or tags, pause or resume it; all or nothing."""
     changed: Alteration = call.body
     name = call.get_parameter("name")
     now, settings = call.desk.clock.wall(), call.desk.statement_settings
@@ -160,7 +160,7 @@ def _alter(
 
 
 async def drop(call: Call) -> Any:
-    """End a sentinel; for a day that can be taken back."""
+    """Drop a sentinel; this can be undone for a day."""
 
     def write(c: Connection, name: str, now: Instant) -> dict[str, Any]:
         row = by_name.find(c, name)
@@ -175,7 +175,7 @@ async def drop(call: Call) -> Any:
 
 
 async def restore(call: Call) -> Any:
-    """Take back that a sentinel was dropped less than a day ago."""
+    """Undo a drop of less than a day ago."""
     try:
         done = await call.write(undo, call.get_parameter("name"), call.desk.clock.wall())
     except UsageError as error:
@@ -185,14 +185,14 @@ async def restore(call: Call) -> Any:
 
 
 def undo(c: Connection, name: str, now: Instant) -> dict[str, Any]:
-    """Take back that a sentinel was dropped. Raises `UsageError` after a day, or where there is
-    nothing to take back.
+    """Undo the drop of a sentinel. Raises `UsageError` after a day, or if there is no drop
+    to undo.
     """
     return record_of(register.take_back(c, name, now=now), accounts.names(c))
 
 
 async def check(call: Call) -> Any:
-    """Ask for a check of each page of a sentinel now, within what its hosts allow."""
+    """Request a check of each page of a sentinel now, within the limits of its hosts."""
 
     def write(c: Connection, name: str, now: Instant) -> int:
         row = by_name.find(c, name)
@@ -204,7 +204,7 @@ async def check(call: Call) -> Any:
 
 
 async def bulk(call: Call) -> Any:
-    """Do one act for many sentinels, each by itself, and say what became of each."""
+    """Apply one action to many sentinels independently, and return each result."""
     wanted: Bulk = call.body
     now, settings = call.desk.clock.wall(), call.desk.statement_settings
 
@@ -225,8 +225,8 @@ async def bulk(call: Call) -> Any:
 
 
 async def preview(call: Call) -> Any:
-    """Return what statements would watch: each page is asked once, nothing is stored but what that
-    costs.
+    """Return what statements would watch: each page is fetched once, and only the cost is
+    stored.
     """
     text, file = _read_text(call)
     if file:

@@ -1,5 +1,5 @@
-"""What the API takes and gives, as types: requests are read by them (unknown fields are refused),
-and the document is made of them.
+"""Input and output types of the API: requests are parsed by them (unknown fields are refused), and
+the OpenAPI document is generated from them.
 """
 
 from __future__ import annotations
@@ -20,29 +20,26 @@ Scope = Literal["read", "edit", "admin"]
 
 
 class Taken(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What is sent by the asker."""
+    """A request's input."""
 
 
 class Given(Struct, kw_only=True):
-    """What is answered."""
+    """A response."""
 
 
 class Nothing(Taken):
     """No query."""
 
 
-# -- asked -----------------------------------------------------------------------------------------
-
-
 class Listing(Taken):
-    """A page of a list."""
+    """One page of a list."""
 
     limit: Limit = 50
     cursor: Cursor = ""
 
 
 class SentinelQuery(Listing):
-    """Which sentinels."""
+    """Filter of sentinels."""
 
     q: Words = ""
     tag: Words = ""
@@ -50,7 +47,7 @@ class SentinelQuery(Listing):
 
 
 class ChangeQuery(Listing):
-    """Which changes."""
+    """Filter of changes."""
 
     sentinel: Words = ""
     tag: Words = ""
@@ -61,7 +58,7 @@ class ChangeQuery(Listing):
 
 
 class SearchQuery(Listing, kw_only=True):
-    """What is looked for: words as on the screen, and what narrows them."""
+    """A search: words as on the screen, and filters."""
 
     q: Annotated[str, Meta(min_length=1, max_length=1_000)]
     site: Words = ""
@@ -74,21 +71,21 @@ class SearchQuery(Listing, kw_only=True):
 
 
 class DeliveryQuery(Listing):
-    """Which deliveries."""
+    """Filter of deliveries."""
 
     sentinel: Words = ""
     status: Literal["waiting", "delivered", "dead", ""] = ""
 
 
 class PlanQuery(Taken):
-    """How much of the plan."""
+    """The part of the plan to return."""
 
     sentinel: Words = ""
     limit: Limit = 50
 
 
 class CompareQuery(Taken):
-    """Which two versions, and as which sentinel sees them."""
+    """The two versions to compare, and the sentinel whose view is used."""
 
     old: Annotated[int, Meta(ge=1, le=2**53)]
     new: Annotated[int, Meta(ge=1, le=2**53)]
@@ -96,7 +93,7 @@ class CompareQuery(Taken):
 
 
 class StreamQuery(Taken):
-    """Where a stream begins, and whether it goes on."""
+    """Where a stream begins, and whether it continues."""
 
     after: Annotated[int, Meta(ge=0, le=2**53)] | None = None
     follow: bool = True
@@ -109,7 +106,7 @@ class NewText(Taken):
 
 
 class Alteration(Taken):
-    """What is to be another; what is left out stays."""
+    """The fields to change; omitted ones stay."""
 
     text: Annotated[str, Meta(min_length=1, max_length=500_000)] | UnsetType = UNSET
     name: Name | UnsetType = UNSET
@@ -118,7 +115,7 @@ class Alteration(Taken):
 
 
 class Bulk(Taken):
-    """One act for many sentinels."""
+    """One action on many sentinels."""
 
     names: Annotated[list[Name], Meta(min_length=1, max_length=5_000)]
     act: Literal["check", "pause", "enable", "drop", "tags"]
@@ -126,26 +123,26 @@ class Bulk(Taken):
 
 
 class Mark(Taken):
-    """What the asker does with a change."""
+    """The asker's mark of a change."""
 
     read: bool | UnsetType = UNSET
     kept: bool | UnsetType = UNSET
 
 
 class MarkMany(Mark, kw_only=True):
-    """What the asker does with many changes."""
+    """The asker's mark of many changes."""
 
     ids: Annotated[list[Name], Meta(max_length=5_000)]
 
 
 class MaskSwitch(Taken):
-    """Whether a mask leaves out what it covers."""
+    """Whether a mask hides what it covers."""
 
     off: bool
 
 
 class NewUser(Taken):
-    """An account that is to be."""
+    """A new account."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64)]
     password: Annotated[str, Meta(min_length=1, max_length=1_024)]
@@ -153,14 +150,14 @@ class NewUser(Taken):
 
 
 class UserAlteration(Taken):
-    """What is to be another of an account."""
+    """The fields of an account to change."""
 
     role: Role | UnsetType = UNSET
     password: Annotated[str, Meta(min_length=1, max_length=1_024)] | UnsetType = UNSET
 
 
 class NewToken(Taken):
-    """A token that is to be; without a user it is the installation's and sees all."""
+    """A new token; without a user it is the installation's and sees everything."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64)]
     scope: Scope = "read"
@@ -168,11 +165,8 @@ class NewToken(Taken):
     days: Annotated[int, Meta(ge=1, le=3_650)] | None = None
 
 
-# -- answered --------------------------------------------------------------------------------------
-
-
 class Problem(Given):
-    """What went wrong (RFC 9457), and what helps."""
+    """An error (RFC 9457), with advice."""
 
     type: str
     title: str
@@ -187,7 +181,7 @@ class Problem(Given):
 
 
 class Me(Given):
-    """Who asks, as the service knows it."""
+    """The authenticated asker."""
 
     name: str
     role: Literal["reader", "editor", "admin"]
@@ -196,7 +190,7 @@ class Me(Given):
 
 
 class Sentinel(Given):
-    """A sentinel; `pages` is how many it watches."""
+    """A sentinel; `pages` is the number of pages it watches."""
 
     record: Literal["sentinel"]
     id: str
@@ -223,7 +217,7 @@ class SentinelPage(Given):
 
 
 class Registered(Given):
-    """What became of statements."""
+    """The result of statements."""
 
     made: list[Sentinel]
     altered: list[Sentinel]
@@ -232,20 +226,20 @@ class Registered(Given):
 
 
 class Asked(Given):
-    """How many checks were asked for."""
+    """How many checks were requested."""
 
     requests: int
 
 
 class Dropped(Given):
-    """Until when a drop can be taken back, by `restore`."""
+    """Until when a drop can be undone by `restore`."""
 
     sentinel: Sentinel
     undo_until: Moment
 
 
 class BulkResult(Given):
-    """What became of one of many."""
+    """The result for one of many."""
 
     name: str
     done: bool
@@ -253,7 +247,7 @@ class BulkResult(Given):
 
 
 class BulkResults(Given):
-    """What became of each."""
+    """The result for each."""
 
     items: list[BulkResult]
 
@@ -266,7 +260,7 @@ class Trial(Given):
 
 
 class Page(Given):
-    """A watched page as it stands."""
+    """The state of a watched page."""
 
     record: Literal["page"]
     id: str
@@ -316,7 +310,7 @@ class VersionPage(Given):
 
 
 class Poll(Given):
-    """When a page was polled and what came of it."""
+    """A poll and its result."""
 
     record: Literal["poll"]
     id: str
@@ -342,7 +336,7 @@ class PollPage(Given):
 
 
 class Mask(Given):
-    """What is noise on a page, or may be taken for it."""
+    """Noise on a page, masked or offered for masking."""
 
     record: Literal["mask"]
     id: str
@@ -366,8 +360,8 @@ class Masks(Given):
 
 
 class Change(Given):
-    """A change; how it is told is in `docs/reference/content.md`. `read` and `kept` are the asker's
-    own marks.
+    """A change; its texts are described in `docs/reference/content.md`. `read` and `kept` are the
+    asker's own marks.
     """
 
     record: Literal["change"]
@@ -396,9 +390,7 @@ class ChangePage(Given):
 
 
 class FoundPage(Given):
-    """A page that says what was looked for; `marks` are the places of that in the snippet, in
-    characters.
-    """
+    """A page found; `marks` are the matches in the snippet, in characters."""
 
     record: Literal["result"]
     rank: int
@@ -415,9 +407,9 @@ class FoundPage(Given):
 
 
 class SearchPage(Given):
-    """A page of what was found, the best first, and how all of it is spread.
+    """A page of search results, the best first, and their counts by facet.
 
-    `behind` is how many versions the index lacks yet, for those who see all.
+    `behind` is how many versions the index still lacks, for those who see everything.
     """
 
     items: list[FoundPage]
@@ -436,7 +428,7 @@ class Marked(Given):
 
 
 class Delivery(Given):
-    """What was or will be sent to whom."""
+    """A message and its receiver."""
 
     record: Literal["delivery"]
     id: str
@@ -463,7 +455,7 @@ class DeliveryPage(Given):
 
 
 class Planned(Given):
-    """A check that comes."""
+    """A coming check."""
 
     record: Literal["plan"]
     kind: str
@@ -475,7 +467,7 @@ class Planned(Given):
 
 
 class Plan(Given):
-    """The next checks, and what the budget is."""
+    """The next checks, and the budget."""
 
     items: list[Planned]
     polls_per_day: float
@@ -491,7 +483,7 @@ class Health(Given):
 
 
 class Setting(Given):
-    """A setting; a secret one has no value here."""
+    """A setting; a secret one is shown without its value."""
 
     name: str
     value: Any
@@ -527,13 +519,13 @@ class Users(Given):
 
 
 class Removed(Given):
-    """How many sentinels went with an account."""
+    """How many sentinels were removed with an account."""
 
     sentinels: int
 
 
 class Export(User):
-    """All that is kept of an account."""
+    """All stored data of an account."""
 
     shared_tags: list[str]
     tokens: list[dict[str, Any]]
@@ -544,7 +536,7 @@ class Export(User):
 
 
 class Token(Given):
-    """A token; `token` itself is only in the answer that makes it."""
+    """A token; `token` itself is only in the response that creates it."""
 
     record: Literal["token"]
     name: str
@@ -563,6 +555,6 @@ class Tokens(Given):
 
 
 class Revoked(Given):
-    """Which token has ended."""
+    """The revoked token."""
 
     revoked: str

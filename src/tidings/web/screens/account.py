@@ -1,6 +1,4 @@
-"""One's own account: the time zone, the password, tokens of programs, what is shared, all that is
-kept.
-"""
+"""The user's own account: time zone, password, tokens, shared tags, data export."""
 
 from __future__ import annotations
 
@@ -36,8 +34,8 @@ LONGEST_TAG: Final = 100
 
 
 def _check_signed_in(request: Request) -> None:
-    """Raise `ProblemError` unless somebody with an account has signed in: who shows a token is a
-    program, and makes none that may do more.
+    """Raise `ProblemError` unless a user has signed in to an account: a program with a token must
+    not create one with more rights.
     """
     if not request.state.asker.name or find_token(request.headers):
         hint = say("an admin makes one: `tidings user add NAME`")
@@ -45,13 +43,13 @@ def _check_signed_in(request: Request) -> None:
 
 
 async def show(request: Request, desk: Desk, *, problem: str = "", token: str = "") -> Response:
-    """Return what somebody may set for himself.
+    """Return the account screen.
 
     Args:
-        request: What is answered.
-        desk: What screens work with.
-        problem: What was wrong with what was sent, empty for nothing.
-        token: One that was just made, which is shown this once.
+        request: The request.
+        desk: The shared objects of the screens.
+        problem: The error of the submitted form, empty for none.
+        token: A new token, shown only this once.
     """
     _check_signed_in(request)
     asker = request.state.asker
@@ -77,7 +75,9 @@ async def show(request: Request, desk: Desk, *, problem: str = "", token: str = 
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Set the zone or the password, make or revoke a token, share a tag or not, take all that is kept."""
+    """Set the zone or the password, create or revoke a token, share a tag or not, export
+    the data.
+    """
     _check_signed_in(request)
     form, asker = await forms.read_form(request), request.state.asker
     try:
@@ -111,7 +111,7 @@ async def act(request: Request, desk: Desk) -> Response:
 
 
 async def _set_password(request: Request, desk: Desk, form: SentForm) -> Response:
-    """Set another password, for who knows the one there is; all other sessions end."""
+    """Change the password, given the present one; all other sessions end."""
     asker = request.state.asker
     address = request.client.host if request.client is not None else ""
     if wait := desk.tries.wait(asker.name, address, desk.clock.now()):

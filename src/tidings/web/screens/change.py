@@ -1,4 +1,6 @@
-"""One change: what exactly was edited, where, and who was notified; any two versions of its page."""
+"""One change: its edits, their context, and who was notified; comparison of any two versions of its
+page.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from tidings.web.screens.desk import Desk
 
 PICTURES: Final = "screenshots"
-"""The view that is no comparison of texts."""
+"""The view that compares pictures instead of texts."""
 _LABELS: Final[Mapping[str, str]] = {
     "only": sentence("Changes only"),
     "page": sentence("One page"),
@@ -44,7 +46,7 @@ _LABELS: Final[Mapping[str, str]] = {
     "rendered": sentence("Rendered"),
 }
 VERSIONS: Final = 60
-"""Versions that can be chosen for a comparison, the newest ones."""
+"""Number of newest versions offered for comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,9 @@ class _FoundChange:
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return the comparison of a change, in one of its views; the script of the screen marks it as read."""
+    """Return the comparison of a change, in one of its views; the screen's script marks it
+    as read.
+    """
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
@@ -99,7 +103,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Keep a change, or mark it as read or unread."""
+    """Mark a change as kept, read or unread."""
     change_id = str(request.path_params["id"])
     form = await forms.read_form(request)
     reader = request.state.asker.owner_id
@@ -125,7 +129,9 @@ def _choose(request: Request, usual: int, name: str) -> int:
 
 
 async def render(request: Request, desk: Desk) -> Response:
-    """Return the page of a change as it renders, with marks, for the frame of its screen: nothing in it can act."""
+    """Return the rendered page of a change, with marks, for the frame of its screen, without
+    anything active.
+    """
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
@@ -147,13 +153,13 @@ _PICTURE: Final = {
 
 
 async def screenshot(request: Request, desk: Desk) -> Response:
-    """Return the picture of a version of the page, as it was taken."""
+    """Return the picture of a version of the page, as taken."""
     old, _ = await _read_pictured(request, desk)
     return Response(await desk.comparisons.screenshot(old), headers=_PICTURE, media_type="image/webp")
 
 
 async def differing(request: Request, desk: Desk) -> Response:
-    """Return a picture of what differs between two of them."""
+    """Return a picture of the differences between two of them."""
     found = await desk.comparisons.screenshots(*await _read_pictured(request, desk))
     if found.problem:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, found.problem)
@@ -161,7 +167,7 @@ async def differing(request: Request, desk: Desk) -> Response:
 
 
 async def _read_pictured(request: Request, desk: Desk) -> tuple[Version, Version]:
-    """Return the versions that an address names, both of which have a picture."""
+    """Return the versions named in the address, both of which have a picture."""
     found = await desk.store.read(_read, str(request.path_params["id"]), request.state.asker.owner_id)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, say("there is no such change"))
@@ -175,7 +181,7 @@ async def _read_pictured(request: Request, desk: Desk) -> tuple[Version, Version
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A comparison as the screen shows it; `views` are (name, label, whether it is the one)."""
+    """A comparison as displayed; `views` are (name, label, whether it is selected)."""
 
     view: str
     body: Markup
@@ -186,15 +192,15 @@ class _Shown:
 async def _draw(
     desk: Desk, found: _FoundChange, record: Record, pair: tuple[int, int], whens: Mapping[int, str], wanted: str
 ) -> _Shown:
-    """Return the two versions in the view that is asked for, or what is known where they cannot be drawn.
+    """Return the two versions in the requested view, or what is known where they cannot be drawn.
 
     Args:
-        desk: What screens work with.
+        desk: The shared objects of the screens.
         found: The change.
         record: Its record.
         pair: The versions to compare.
-        whens: When each stored version was fetched, in the reader's words.
-        wanted: The view; one that there is not is the one that fits.
+        whens: When each stored version was fetched, in the reader's format.
+        wanted: The view; an unknown one selects the best.
     """
     row = found.item.change.row
     by_seq = {one.seq: one for one in found.versions}

@@ -1,7 +1,8 @@
-"""What the screens work with: a store of their own, comparisons of stored versions, the health of all, and the page around a screen.
+"""The shared objects of the screens: their own store, comparisons of stored versions, the health,
+and the page frame.
 
-What people write goes through a connection of its own, so that the service hears of it as of what
-any other process writes, and no screen delays a check.
+Users' writes use a separate connection, so that the service sees them like writes of another
+process, and no screen delays a check.
 """
 
 from __future__ import annotations
@@ -52,23 +53,27 @@ if TYPE_CHECKING:
     from tidings.web.problems import ProblemError
 
 ZONE_COOKIE: Final = "tidings-zone"
-"""The name of the reader's time zone, which the script of the screens writes; it is no secret and says who nobody is."""
+"""The cookie with the reader's time zone, written by the screens' script; neither secret nor
+identifying.
+"""
 COUNTED_FOR_SECONDS: Final = 20.0
 MOST_COPIES: Final = 16
 LARGEST_COPY: Final = 2_000_000
-"""Bytes of a page of which parts can be pointed at."""
+"""Largest page, in bytes, offered for picking parts."""
 MOST_TRIALS: Final = 2
-"""Statements that are tried out at once: each has processes of its own."""
+"""Most concurrent trials; each has its own processes."""
 
 
 class TrialCopies:
-    """Pages as they were received by trials, each for who tried it, under a name that nobody guesses; the newest few."""
+    """Pages received by trials, each for its user, under an unguessable name; only the
+    newest few.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[int, Body]] = {}
 
     def keep(self, body: Body, owner_id: int) -> str:
-        """Keep a page; return its name, "" for one that is too large."""
+        """Store a page; return its name, "" if it is too large."""
         if len(body.data) > LARGEST_COPY:
             return ""
         name = secrets.token_urlsafe(12)
@@ -78,18 +83,18 @@ class TrialCopies:
         return name
 
     def get(self, name: str, owner_id: int) -> Body | None:
-        """Return a page that is kept for somebody, None for none."""
+        """Return a stored page of a user, None if there is none."""
         owner, body = self._kept.get(name, (None, None))
         return body if owner == owner_id else None
 
 
 class Desk:
-    """Everything that screens need. `close` it.
+    """The shared objects of all screens. `close` it.
 
     Args:
         settings: The settings in use.
-        clock: What time it is.
-        arrivals: Wakes those who follow what happens.
+        clock: The clock.
+        arrivals: Wakes those who follow events.
     """
 
     def __init__(self, settings: Settings, clock: Clock, arrivals: Arrivals) -> None:
@@ -100,18 +105,18 @@ class Desk:
             fetch=replace(settings.fetch, allow_commands=False),
             events=replace(settings.events, allow_commands=False, allow_files=()),
         )
-        """the settings by which statements from a browser are judged.
+        """the settings by which statements from a browser are checked.
 
-        None of them runs a command, or makes an event of a file
+        None of them may run a command, or create an event from a file
         """
         self.tries = Tries()
-        """how often passwords were tried"""
+        """limits password attempts"""
         self.first_code = secrets.token_urlsafe(12)
-        """what makes the first account, within an hour"""
+        """the code that creates the first account, within an hour"""
         self.copies = TrialCopies()
-        """pages that were tried out, for their parts to be pointed at"""
+        """pages from trials, for picking parts"""
         self.readings = SharedReads()
-        """what those who follow read together"""
+        """shared reads of followers"""
         self._begun = clock.now()
         self._trying = asyncio.Semaphore(MOST_TRIALS)
         self.clock = clock
@@ -125,7 +130,7 @@ class Desk:
         self._read_at = float("-inf")
 
     async def close(self) -> None:
-        """Let go of the database and of the process that compares."""
+        """Close the database and the process that compares."""
         await self.comparisons.close()
         if self._simulating is not None:
             self._simulating.shutdown(cancel_futures=True)
@@ -136,20 +141,20 @@ class Desk:
 
     @property
     def log(self) -> SearchLog | None:
-        """Return the log of searches, None where nothing is to be counted."""
+        """Return the log of searches, None if it is off."""
         if self._log is None and self.settings.search.log:
             self._log = SearchLog(self.settings.data)
         return self._log
 
     @property
     def index(self) -> SearchIndex:
-        """Return the search index; it is opened at the first search."""
+        """Return the search index, opened at the first search."""
         if self._index is None:
             self._index = SearchIndex(self.settings.data)
         return self._index
 
     async def health_for(self, asker: Asker) -> Health:
-        """Return the health of what an asker sees."""
+        """Return the health of what an asker may see."""
         health = await self.health()
         if asker.sees_all:
             return health
@@ -161,16 +166,16 @@ class Desk:
 
     @property
     def uptime(self) -> float:
-        """Return for how many seconds the door has been open."""
+        """Return for how many seconds the server has been open."""
         return (self.clock.now() - self._begun) / SECOND
 
     def is_first_code(self, text: str) -> bool:
-        """Say whether a text is the code that makes the first account, and still good."""
+        """Return whether a text is the valid code for the first account."""
         is_same = hmac.compare_digest(text.encode(errors="replace"), self.first_code.encode())
         return is_same and self.clock.now() - self._begun <= HOUR
 
     async def health(self) -> Health:
-        """Return the health of all that is watched, as it was at most 20 s ago."""
+        """Return the health of everything watched, at most 20 s old."""
         now = asyncio.get_running_loop().time()
         if now - self._read_at >= COUNTED_FOR_SECONDS:
             self._health = await self.store.read(health_of, self.settings, now=self.clock.wall(), is_polled=True)
@@ -178,11 +183,12 @@ class Desk:
         return self._health
 
     def forget_health(self) -> None:
-        """Read health anew the next time: somebody has just mended something."""
+        """Drop the cached health: something was just fixed."""
         self._read_at = float("-inf")
 
     async def try_out(self, text: str) -> tuple[list[Tried], tuple[Problem, ...]]:
-        """Return what statements of the language would watch, each page asked once; nothing is stored but what the checks cost.
+        """Return what statements of the language would watch, each page fetched once; only the cost
+        of the checks is stored.
 
         Raises `SentinelError` with every problem found.
         """
@@ -198,7 +204,7 @@ class Desk:
             return await asyncio.to_thread(run)
 
     async def simulate(self, history: PageHistory, settings: Settings) -> Outcome:
-        """Return what these settings would have brought, from a process of its own."""
+        """Return the simulated outcome of these settings, from a separate process."""
         async with self._trying:
             if self._simulating is None:
                 self._simulating = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
@@ -211,12 +217,12 @@ class Desk:
         """Return a screen.
 
         Args:
-            request: What is answered.
+            request: The request.
             template: A file of `templates/`.
-            title: What the window is called.
-            here: The entry of the menu that is current, "" for none.
-            status: The status of the answer.
-            values: What the template shows.
+            title: The window's title.
+            here: The current entry of the menu, "" for none.
+            status: The status of the response.
+            values: The values of the template.
         """
         asker = request.state.asker
         unread, watched = await self.store.read(_counts, asker)
@@ -247,7 +253,7 @@ class Desk:
         return pack(request, html.encode(), status, headers, "text/html; charset=utf-8")
 
     async def problem(self, request: Request, error: ProblemError) -> Response:
-        """Return a problem as a screen: what is wrong, and what helps."""
+        """Return a problem as a screen, with advice."""
         said = await self.page(
             request, "problem.html", title=str(error), status=error.status, problem=str(error), hint=error.hint
         )
@@ -256,7 +262,7 @@ class Desk:
 
 
 def reader_zone(request: Request) -> tzinfo:
-    """Return the zone in which times are shown: that of the account, else that of the browser."""
+    """Return the zone of displayed times: the account's, else the browser's."""
     return spell.zone_of(request.state.asker.zone or request.cookies.get(ZONE_COOKIE, ""))
 
 
@@ -266,7 +272,7 @@ def _counts(c: Connection, asker: Asker) -> tuple[int, int]:
 
 
 def back(request: Request, fallback: str = "/") -> Response:
-    """Return to the screen from which a form was sent: a path of this service, never another site's."""
+    """Redirect to the screen that submitted a form, only to a path of this service."""
     where = request.query_params.get("back", "")
     is_own = where.startswith("/") and not where.startswith(("//", "/\\"))
     return RedirectResponse(where if is_own else fallback, HTTPStatus.SEE_OTHER)

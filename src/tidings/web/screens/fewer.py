@@ -1,4 +1,6 @@
-"""Fewer changes like one: what that would have hidden in 30 days, shown before it is done."""
+"""Fewer changes like this one: what a proposal would have hidden in 30 days, shown before it is
+applied.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,9 @@ if TYPE_CHECKING:
 
 SINCE: Final = 30 * DAY
 MOST: Final = 40
-"""Changes that are compared once more, the newest."""
+"""Number of newest changes that are compared again."""
 EDITS: Final = 3
-"""Edits of a change that can be said to be not relevant."""
+"""Most edits of a change that are offered as irrelevant."""
 NAMES: Final = {"noise": sentence("Not relevant"), "size": sentence("Quiet until it changes more than usual")}
 
 
@@ -56,7 +58,9 @@ class _FoundProposals:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a proposal would have hidden of how many changes, which stay, and how many are unknown."""
+    """How many of the recent changes a proposal would have hidden, which remain, and how many are
+    unknown.
+    """
 
     hidden: int
     of: int
@@ -65,7 +69,7 @@ class Preview:
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return the proposals for a change, the chosen one with what it would have hidden."""
+    """Return the proposals for a change, the selected one with its preview."""
     found = await _find(request, desk)
     how = request.query_params.get("how", "noise")
     how = how if how in NAMES else "noise"
@@ -91,7 +95,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Let the sentinel say what was proposed; the inbox offers the way back."""
+    """Apply a proposal to the sentinel; the inbox offers an undo."""
     found = await _find(request, desk)
     form = await forms.read_form(request)
     how, given = form.one("how"), form.one("edit")
@@ -110,13 +114,13 @@ async def act(request: Request, desk: Desk) -> Response:
 
 
 def alter(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
-    """Let a sentinel say this text from now on.
+    """Replace a sentinel's text.
 
     Args:
         c: The transaction.
         name: The name of the sentinel.
         text: Its whole statement.
-        settings: The settings by which statements are judged.
+        settings: The settings by which statements are checked.
         now: When it is altered (µs).
     """
     by_name.find(c, name)
@@ -162,12 +166,12 @@ def _proposals(found: _FoundProposals, how: str) -> list[Proposal]:
 
 
 def _choose(text: str, proposals: Sequence[Proposal]) -> int | None:
-    """Return which proposal a request names, None if there is none such."""
+    """Return the index of the proposal that a request names, None for an unknown one."""
     return next((number for number in range(len(proposals)) if str(number) == text), None)
 
 
 async def _preview(desk: Desk, found: _FoundProposals, proposal: Proposal) -> Preview:
-    """Compare the versions of the last changes once more, as the sentinel would see them then."""
+    """Compare the versions of the latest changes again, as the altered sentinel would see them."""
     after = replace(found.owner, text=proposal.text)
     hidden, unknown, stays = 0, 0, []
     looked = found.others[:MOST]

@@ -1,4 +1,6 @@
-"""Health: what needs attention, each with what mends it; undelivered messages, receivers, this machine."""
+"""Health: what needs attention, each with its fix; undelivered messages, receivers, this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ DEAD: Final = 100
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return what needs attention; with `machine=1` also what `tidings doctor` finds, which reads the whole database."""
+    """Return what needs attention; with `machine=1` also `tidings doctor`'s findings, which read
+    the whole database.
+    """
     health = await desk.health_for(request.state.asker)
     found = await desk.store.read(_read, request.state.asker.viewer)
     findings = (

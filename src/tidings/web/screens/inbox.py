@@ -1,4 +1,4 @@
-"""The inbox: what changed, newest first, by day, sentinel and burst; with what was done with it."""
+"""The inbox: changes, newest first, by day, sentinel and burst, with their marks."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from tidings.web.screens.desk import Desk
 
 PAGE: Final = 50
-"""Changes on one screen."""
+"""Changes per screen."""
 BURST: Final = 30 * MINUTE
-"""Changes of one sentinel within this time of each other are a burst."""
+"""Changes of one sentinel closer together than this are a burst."""
 STAND: Final = 2
-"""The newest of a burst that stand; the others fold."""
+"""Number of a burst's newest changes shown; the others are folded."""
 TIMES: Final = {"today": DAY, "7 days": 7 * DAY, "30 days": 30 * DAY}
 _KEYS: Final = ("s", "q", "sentinel", "tag", "kind", "time", "before")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A change as the inbox shows it."""
+    """A change as a line of the inbox."""
 
     id: str
     line: Markup
@@ -58,7 +58,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Changes of one sentinel in one burst: those that stand, and those that fold."""
+    """Changes of one sentinel in one burst: shown ones and folded ones."""
 
     sentinel: str
     title: str
@@ -84,7 +84,7 @@ class _FoundChanges:
 
 
 def read_filter(request: Request, now: Instant) -> Filter:
-    """Return which changes an address asks for; a value that means nothing is left out."""
+    """Return the filter in an address; invalid values are ignored."""
     given = request.query_params
     shown = given.get("s", "unread")
     age = TIMES.get(given.get("time", ""))
@@ -141,7 +141,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Do what a button of the list asks for, for one change or for all that are selected."""
+    """Apply a button of the list, to one change or to all selected ones."""
     form = await forms.read_form(request)
     now, asker = desk.clock.wall(), request.state.asker
     selected = await desk.store.read(_keep_visible, form.every("c"), asker)
@@ -176,7 +176,7 @@ def _toggle(c: Connection, change_id: str, name: str, now: Instant, asker: Asker
 
 
 def _keep_visible(c: Connection, ids: Sequence[str], asker: Asker) -> list[str]:
-    """Return those of the changes that the asker sees."""
+    """Return those changes that the asker may see."""
     found = changes.of(c, ids)
     return [id_ for id_, one in found.items() if sentinels.is_seen(c, one.row.sentinel_id, asker.viewer)]
 
@@ -202,7 +202,7 @@ def _read(c: Connection, asked: Filter, now: Instant, zone: tzinfo) -> _FoundCha
 
 
 def _every(asked: Filter, shown: Shown, *, since: Instant | None = None) -> Filter:
-    """Return what lets through all that the same asker sees."""
+    """Return the filter for everything the same asker may see."""
     return inbox.Filter(shown=shown, since=since, viewer=asked.viewer, reader=asked.reader)
 
 

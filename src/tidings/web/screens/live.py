@@ -1,4 +1,6 @@
-"""What happens, as it happens: a line to each open screen whenever a change was found, with how many are unread."""
+"""Live updates: a line to each open screen whenever a change is found, with the number of unread
+ones.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 class OpenScreen:
-    """A screen that is open somewhere, until `leave`."""
+    """An open screen, until `leave`."""
 
     def __init__(self, desk: Desk, asker: Asker, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
         self._desk = desk
@@ -43,12 +45,14 @@ class OpenScreen:
         self._is_gone = False
 
     def leave(self) -> None:
-        """Hear that nobody reads any more."""
+        """Mark the client as gone."""
         self._is_gone = True
         self._stirred.set()
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield how many changes are unread, whenever something has come, and a sign of life from time to time."""
+        """Yield the number of unread changes whenever one arrives, and a heartbeat from time to
+        time.
+        """
         self._stirred = self._desk.arrivals.join()
         try:
             yield f"retry: {RETRY_MILLISECONDS}\nid: 0\n\n".encode()

@@ -1,4 +1,6 @@
-"""Make a sentinel: an address, what is on its page, the text of the language with its errors, and what it would watch before it is saved."""
+"""Create a sentinel: an address, the parts of its page, the text of the language with its errors,
+and a preview before it is saved.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +45,13 @@ MONITORS: Final = {
     "links": sentence("Links"),
     "table 1": sentence("The first table"),
 }
-"""What can be watched by one choice, in the words of the language."""
+"""Presets of what to watch, in the language."""
 MOST_ADDRESSES: Final = 20
 LONGEST_SELECTOR: Final = 500
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return the form, with what is on a page if an address is given."""
+    """Return the form, with the parts of a page if an address is given."""
     given = request.query_params
     text = given.get("text", "")[:20_000]
     url = given.get("url", "").strip()[:4_000]
@@ -67,7 +69,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Show what a text would watch, or save it."""
+    """Preview a text, or save it."""
     form = await forms.read_form(request)
     text = form.one("text").strip()[:200_000]
     if form.one("act") != "save":
@@ -82,7 +84,9 @@ async def act(request: Request, desk: Desk) -> Response:
 
 
 async def pick(request: Request, desk: Desk) -> Response:
-    """Return a page that was tried out, each of its texts a link that points at it, for a frame of the form."""
+    """Return a page from a trial, each of its texts a link that picks it, for a frame of
+    the form.
+    """
     given = request.query_params
     body = desk.copies.get(given.get("copy", ""), request.state.asker.owner_id)
     if body is None:
@@ -97,12 +101,12 @@ async def pick(request: Request, desk: Desk) -> Response:
 
 
 def _repeat_request(request: Request) -> list[tuple[str, str]]:
-    """Return what the address asks for, to be asked for again with something else."""
+    """Return the query of the address, to repeat it with changes."""
     return [(name, request.query_params.get(name, "")) for name in ("url", "monitor", "copy")]
 
 
 async def _parts(request: Request, desk: Desk) -> list[PickedPart]:
-    """Return the parts around what was pointed at, the smallest first."""
+    """Return the parts around the picked text, the smallest first."""
     given = request.query_params
     body, at = desk.copies.get(given.get("copy", ""), request.state.asker.owner_id), given.get("at", "")
     if body is None or not (at.isascii() and at.isdecimal() and len(at) < 10):
@@ -181,7 +185,7 @@ def _statement(c: Connection, url: str, monitor: str, select: str) -> str:
 
 
 def _statements(c: Connection, text: str) -> str:
-    """Return a statement for each address of a list, one a line; a text that holds none stays as it is."""
+    """Return a statement for each address of a list, one per line; any other text is unchanged."""
     addresses = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not addresses or not all(_is_address(one) for one in addresses):
         return text
@@ -201,7 +205,7 @@ def _is_address(line: str) -> bool:
 
 
 def _save(c: Connection, text: str, settings: Settings, now: Instant, asker: Asker) -> list[str]:
-    """Register what a text says and ask for the first check of each page; return the names."""
+    """Register a text and request the first check of each page; return the names."""
     for name in register.list_altered(text, "", settings):
         check_objects(c, asker, {"name": name}, alters=True)
     done = register.carry_out(c, text, settings, now, "")
@@ -213,7 +217,9 @@ def _save(c: Connection, text: str, settings: Settings, now: Instant, asker: Ask
 
 
 def _bookmarklet(request: Request) -> str:
-    """Return what a bookmark runs: it opens this form with the address of the page and the words that are selected."""
+    """Return the script of a bookmark that opens this form with the page's address and the selected
+    words.
+    """
     base = f"{request.url.scheme}://{request.headers['host']}/new"
     return (
         f"javascript:void(open('{base}?url='+encodeURIComponent(location.href)"

@@ -1,4 +1,4 @@
-"""Sign in and out, the first account, and who has one."""
+"""Sign in and out, the first account, and the list of accounts."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from tidings.web.screens.desk import Desk
 
 AT_ONCE: Final = 2
-"""Passwords that are hashed at once: each takes 19 MiB and 40 ms."""
+"""Most concurrent password hashes: each takes 19 MiB and 40 ms."""
 ROLES: Final = sentences("reader", "editor", "admin")
 HASHING: Final = asyncio.Semaphore(AT_ONCE)
 
 
 def own_path(text: str) -> str:
-    """Return a path of this service that an address asks to go to, `/` for anything else."""
+    """Return the path of this service to redirect to, `/` for anything else."""
     is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and "\\" not in text
     return text if is_own and "%09" not in text and not text.startswith("/%") else "/"
 
@@ -49,13 +49,13 @@ def _door(request: Request, *, problem: str = "", status: int = HTTPStatus.OK, *
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return the form to sign in, or the one for the first account where there is none."""
+    """Return the sign-in form, or the form for the first account if there is none."""
     has_accounts = await desk.store.read(accounts.exist)
     return _door(request, is_first=not has_accounts, next=own_path(request.query_params.get("next", "/")))
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Sign in, or make the first account with the code that the terminal shows."""
+    """Sign in, or create the first account with the code from the terminal."""
     form = await forms.read_form(request)
     name, password, where = form.one("name"), form.one("password"), own_path(form.one("next") or "/")
     if "origin" not in request.headers and "sec-fetch-site" not in request.headers:
@@ -102,13 +102,13 @@ def _make_first(c: Connection, name: str, password_hash: str, now: int) -> Accou
 
 
 async def begin_session(request: Request, desk: Desk, row: AccountRow, where: str) -> Response:
-    """Begin a session under a new id; one that the browser had before ends.
+    """Start a session with a new id; the browser's earlier one ends.
 
     Args:
-        request: What is answered.
-        desk: What screens work with.
-        row: Whose session it is.
-        where: The path that its browser is led to.
+        request: The request.
+        desk: The shared objects of the screens.
+        row: The account.
+        where: The path to redirect to.
     """
     cookie, id_ = cookie_name(desk.settings.serve), secrets.token_urlsafe(32)
     if before := request.cookies.get(cookie):
@@ -132,7 +132,7 @@ async def leave(request: Request, desk: Desk) -> Response:
 
 
 async def users(request: Request, desk: Desk, *, problem: str = "") -> Response:
-    """Return who has an account, and which tokens there are."""
+    """Return the accounts and tokens."""
 
     def read(c: Connection) -> dict[str, Any]:
         names = accounts.names(c)
@@ -152,7 +152,7 @@ async def users(request: Request, desk: Desk, *, problem: str = "") -> Response:
 
 
 async def act_on_users(request: Request, desk: Desk) -> Response:
-    """Make an account, give one another role or password, remove one, or revoke a token."""
+    """Create an account, change a role or password, remove an account, or revoke a token."""
     form = await forms.read_form(request)
     name, role, now = form.one("name"), form.one("role"), desk.clock.wall()
     try:

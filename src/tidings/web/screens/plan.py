@@ -1,4 +1,4 @@
-"""The plan: what the budget buys, which checks come next and why, what hosts allow."""
+"""The plan: what the budget buys, the next checks and their reasons, the limits of hosts."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ HOSTS: Final = 15
 
 
 DAYS: Final = 7
-"""What is recorded of so many days is simulated."""
+"""Days of recorded changes that are simulated."""
 PAGES: Final = 40
-"""At most so many pages are, evenly chosen."""
+"""Most pages simulated, evenly chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetPoint:
-    """What a budget (checks a day) would have brought.
+    """The simulated result of a budget (checks a day).
 
-    Checks made a day, changes captured of all, the median delay (µs), the share seen within an
+    Checks made per day, changes captured of all, the median delay (µs), the share seen within an
     hour.
     """
 
@@ -76,7 +76,9 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def _curve(desk: Desk, wanted: int, now: Instant) -> tuple[list[BudgetPoint], float, str]:
-    """Return what two budgets would have brought, on which part of the pages, and what was wrong."""
+    """Return the results of two other budgets, the share of pages simulated, and the error,
+    if any.
+    """
     history, share = (await desk.store.read(read_history, desk.settings, begin=now - DAYS * DAY, end=now)).part(PAGES)
     if not history.made:
         return [], share, say("Nothing was recorded yet. Come back in a day.")

@@ -1,4 +1,6 @@
-"""The table of screens: path, method, who may, and what answers. What changes something, or asks a page, is for editors."""
+"""The table of screens: path, method, role and handler. Whatever changes something, or fetches a
+page, requires an editor.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search: what pages say, and said on a day in the past; only of pages that the reader may see."""
+"""Search: what pages say now, or said on a past day; only pages that the reader may see."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("tidings.web.search")
 PAGE: Final = 20
-"""Results on one screen."""
+"""Results per screen."""
 _KEYS: Final = ("q", "site", "sentinel", "tag", "kind", "time", "at", "p")
 _LAST_PAGE: Final = 50
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return the form, and what was found."""
+    """Return the form and the results."""
     given = {key: request.query_params.get(key, "").strip()[:1_000] for key in _KEYS}
     number = int(given["p"]) if given["p"].isdecimal() and len(given["p"]) < 3 else 1
     number = min(max(1, number), _LAST_PAGE)
@@ -79,7 +79,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def open_page(request: Request, desk: Desk) -> Response:
-    """Lead to a page that was found; where it is, nobody learns what was searched for."""
+    """Redirect to a result, without revealing the search to its site."""
     page_id, asker = request.path_params["page"], request.state.asker
     is_number = page_id.isascii() and page_id.isdecimal() and len(page_id) < 19
     ids = [int(page_id)] if is_number else []
@@ -94,9 +94,7 @@ async def open_page(request: Request, desk: Desk) -> Response:
 
 
 async def _count(request: Request, desk: Desk, note: Callable[[SearchLog], None]) -> None:
-    """Count what somebody did, unless another site led there; where it cannot be counted, searches
-    go on.
-    """
+    """Log a user's action, unless another site linked to it; errors do not stop the search."""
     if request.method != "GET" or request.headers.get("sec-fetch-site", "none") not in OWN_SITE:
         return
     try:
@@ -122,9 +120,7 @@ def _read_request(given: dict[str, str], request: Request, now: Instant, number:
 
 
 def _show(result: Result) -> dict[str, Any]:
-    """Return a result as the screen shows it; a text of the past leads to itself, one of today to
-    its page.
-    """
+    """Return a result as displayed; a past text links to itself, a present one to its page."""
     hit = result.hit
     stored = f"/api/v1/pages/{hit.page_id}/versions/{hit.seq}/text"
     opened = f"/search/{hit.page_id}/open?{urlencode({'rank': result.rank})}"

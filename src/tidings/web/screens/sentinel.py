@@ -1,4 +1,6 @@
-"""One sentinel: what it says, how its pages do, when the next check is and why then; its versions, its masks, its text to alter."""
+"""One sentinel: its text, the state of its pages, the next check with its reason; versions, masks,
+and an editor for its text.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,12 @@ CHANGES: Final = 15
 VERSIONS: Final = 20
 PAGES: Final = 20
 UNKNOWN: Final = PageReport(0, "", "", None, 0.0, 0.0, (), {}, "", ())
-"""Of a page that is not checked by itself now."""
+"""For a page that is not polled by itself at present."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedPageRow:
-    """A page of the sentinel as the screen shows it."""
+    """A page of the sentinel as displayed."""
 
     page_id: int
     url: str
@@ -64,12 +66,12 @@ class WatchedPageRow:
 
 
 async def show(request: Request, desk: Desk) -> Response:
-    """Return the screen of a sentinel, one that has ended too."""
+    """Return the screen of a sentinel, including an ended one."""
     return await _screen(request, desk)
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Check now, pause, go on, drop, alter its text, or switch a mask."""
+    """Check now, pause, resume, drop, alter the text, or switch a mask."""
     name = str(request.path_params["name"])
     form = await forms.read_form(request)
     now = desk.clock.wall()
@@ -125,7 +127,7 @@ async def _screen(request: Request, desk: Desk, *, text: str = "", problems: Seq
 
 
 def _alter(c: Connection, name: str, text: str, settings: Settings, now: Instant) -> None:
-    """Let a sentinel say what a text says: its whole statement, under its own name."""
+    """Replace a sentinel's text: its whole statement, under its own name."""
     row = by_name.find(c, name)
     named = [one.name for one in register.read_statements("", text, settings) if isinstance(one, Sentinel)]
     if named and named != [row.name]:
@@ -136,13 +138,13 @@ def _alter(c: Connection, name: str, text: str, settings: Settings, now: Instant
 
 
 def _revision(given: str, row: SentinelRow) -> int:
-    """Return the revision that can be gone back to, 0 for none."""
+    """Return the revision to go back to, 0 for none."""
     number = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
     return number if 0 < number < row.revision and row.state != "ended" else 0
 
 
 def _undo(c: Connection, name: str, given: str, settings: Settings, now: Instant) -> None:
-    """Let a sentinel say again what an earlier revision says."""
+    """Restore a sentinel's text of an earlier revision."""
     row = by_name.find(c, name)
     text = sentinels.text_of(c, row.id, _revision(given, row))
     if text:

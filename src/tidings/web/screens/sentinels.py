@@ -50,14 +50,14 @@ STATES: Final = {
 }
 LIVES: Final[Mapping[str, Lives]] = {"all": "living", "need": "living", "paused": "paused", "ended": "ended"}
 MOST_NEEDY: Final = 200
-"""Sentinels that need attention of which the tags are coloured."""
+"""Most sentinels with trouble whose tags are coloured."""
 _STANDS: Final = {"disabled": sentence("paused"), "ended": sentence("ended")}
 ACTS: Final = {"pause": "disable", "enable": "enable"}
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A sentinel as the table shows it; `icon` and `says` are its state."""
+    """A sentinel as a row of the table; `icon` and `says` are its state."""
 
     name: str
     title: str
@@ -107,7 +107,7 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def act(request: Request, desk: Desk) -> Response:
-    """Do something with all that are selected: check now, pause, go on, tag."""
+    """Apply an action to all selected ones: check now, pause, resume, tag."""
     form = await forms.read_form(request)
     names, what = form.every("s"), form.one("act")
     now = desk.clock.wall()
@@ -131,7 +131,7 @@ async def act(request: Request, desk: Desk) -> Response:
 
 
 def carry_out(c: Connection, name: str, what: str, tags: str, settings: Settings, now: Instant) -> None:
-    """Do one act for one sentinel. Raises `TidingsError` where it cannot be done.
+    """Apply one action to one sentinel. Raises `TidingsError` where it is not possible.
 
     Args:
         c: The transaction.
@@ -249,7 +249,7 @@ def _show(
 
 
 def state_of(row: SentinelRow, health: Health, *, is_new: bool) -> tuple[str, str, str]:
-    """Return how a sentinel does: an icon, `ok`, `warn`, `bad` or `soft`, and a word."""
+    """Return the state of a sentinel: an icon, `ok`, `warn`, `bad` or `soft`, and a word."""
     if row.state in {"disabled", "ended"}:
         return "pause", "soft", say(_STANDS[row.state])
     own = [one for one in health.own if one.severity != "note"]

@@ -1,4 +1,4 @@
-"""Settings: what holds, what each means, and where it can be set. Secrets are never shown."""
+"""Settings: present values, descriptions, and where each can be set. Secrets are never shown."""
 
 from __future__ import annotations
 
