@@ -1,21 +1,22 @@
-"""Which rows to write when a page gets a new body; pure bytes in, rows out.
+"""Decide which rows to write for a new body of a page, and encode them as zstd frames; pure.
 
-The newest body of a page is whole, the one before is rewritten as a delta against it, so that the newest costs one read
-and an old one a walk from neighbour to neighbour (contracts §3). Three rules keep that sound when bodies return and
-when pages share them:
+The newest body of a page is whole, the one before is rewritten as a delta against it, so that the
+newest costs one read and an old one a walk from neighbour to neighbour (contracts §3). Three rules
+keep that sound when bodies return and when pages share them:
 
-- *The new body's row is always written, and whole.* A delta is only ever written against a row that the same plan makes
-  whole, so it can lean on nothing that leans on it: no circle can come about, whatever was planned elsewhere meanwhile.
+- *The new body's row is always written, and whole.* A delta is only ever written against a row that
+  the same plan makes whole, so it depends on nothing that depends on it: cycles are impossible,
+  whatever other plans do meanwhile.
 - *A body that is a delta already stays one*: another page wrote it so.
-- *`Blob.height` bounds the longest chain that leans on a blob.* A body at the bound stays whole. Heights never sink, since
-  a row does not know who leans on it; so they may be too high, which costs a whole frame now and then, never a long walk.
+- *`Blob.height` bounds the longest chain based on a blob.* A body at the bound stays whole. Heights
+  never decrease, since a row does not know its dependents; so they may be too high, which costs a
+  whole frame now and then, never a long walk.
 
-Zstandard frames: a body alone, or as what it differs from another body.
-
-A delta is a frame with the other body as raw prefix. The window covers both and the size is pledged: without them a page
-of 2.5 MB shares nothing with its neighbour (detection §2.6). Levels are measured (`bench/archive_bytes.py`): a body alone
-is soon rewritten as a delta and gets level 3, a fourth of level 9's time for 4 to 10 % more bytes; a delta stays and gets
-level 9; but below 16 KB zstd's level 9 is its optimal parser, three to seven times the time for 2 % of the bytes.
+A delta is a frame with the other body as raw prefix. The window covers both and the size is
+pledged: otherwise a page of 2.5 MB shares nothing with its neighbour (detection §2.6). Levels are
+measured (`bench/archive_bytes.py`): a body alone is soon rewritten as a delta and gets level 3, a
+fourth of level 9's time for 4 to 10 % more bytes; a delta stays and gets level 9; but below 16 KB
+zstd's level 9 is its optimal parser, three to seven times the time for 2 % of the bytes.
 """
 
 from __future__ import annotations

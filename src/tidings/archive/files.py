@@ -1,9 +1,8 @@
-"""Files under `blobs/`: their names, `ab/cd/SHA256.MARK`, and how they are whole or not there:
-temporary file, fsync, rename, fsync of the folder.
+"""Files under `blobs/`: their names, `ab/cd/SHA256.MARK`, and their atomic writes: temporary file,
+fsync, rename, fsync of the folder.
 
-Every name is checked to be one of ours before it becomes a path, and no symbolic link is followed at its end.
-
-The mark is another one each time a file is written, so that a name given to garbage never comes back to life.
+Every name is validated before it becomes a path, and no symbolic link is followed at its end. The
+mark changes each time a file is written, so that a name in garbage is never reused.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The real service in a process and a directory of its own, so that it can be killed like one and
-starts from nothing.
+"""The real service in a process and a directory of its own, so that it can be killed and starts
+afresh.
 """
 
 from __future__ import annotations

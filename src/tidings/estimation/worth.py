@@ -1,5 +1,5 @@
-"""What a page's changes are worth to a sentinel: how many of them it cares for, and how long what
-they bring stays.
+"""The worth of a page's changes to a sentinel: the share that it reports, and how long their
+content stays (000 §2.3; bid §5).
 
 Blocks that came with a change are followed from poll to poll: as token ranges, which the edits of
 later changes move and delete, or as entries of a feed. Those that went and those that remain form a

@@ -4,7 +4,7 @@
 two hours left again. Instants in params belong to the host and stay.
 
 `take_back`: the clock was ahead and has been corrected; what occurred after `now` occurred at
-`now`. What occurred before stays. A timer or a window that began after `now` keeps its remaining
+`now`. Earlier occurrences stay. A timer or a window that began after `now` keeps its remaining
 time.
 """
 
@@ -54,10 +54,10 @@ def earlier(value: Any, by: Duration, *, after: Instant) -> Any:
 
 
 class _Shift(ABC):
-    """How the instants in the states of operators become others."""
+    """How the instants in the states of operators are shifted."""
 
     def shift(self, dump: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the states of a dump with other instants."""
+        """Return the states of a dump with shifted instants."""
         operators: dict[str, str] = {}
         for rule in dump["rules"]:
             below = _operators_below(from_json(rule["event"]))
@@ -89,15 +89,15 @@ class _Shift(ABC):
 
     @abstractmethod
     def occurrence(self, data: Any) -> list[Any]:
-        """Return an occurrence at other instants."""
+        """Return an occurrence with shifted instants."""
 
     @abstractmethod
     def clock(self, clock: Any) -> list[Any]:
-        """Return a clock that goes off at another instant."""
+        """Return a timer with shifted instants."""
 
     @abstractmethod
     def end(self, end: Instant, initiator: Any) -> Instant:
-        """Return when a window ends that an occurrence opened."""
+        """Return the shifted end of a window with this initiator."""
 
 
 class _Later(_Shift):

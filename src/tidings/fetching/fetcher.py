@@ -1,12 +1,12 @@
-"""The contract of everything that fetches a page, and of the permit to ask a host (contracts §6).
+"""The contract of everything that fetches a page, of the permit to ask a host, and the error inside
+this room (contracts §6).
 
 ```
 fetch(request, permit) -> Unchanged | Fetched | Failed
 ```
 An outcome is a value; the only error of `fetch` is `BudgetError`, when a permit refuses a further
-request.
-
-The error of a failed fetch inside this room; at its border it becomes a `Failed` value.
+request. Inside the room a failed fetch raises `FetchError`, which becomes a `Failed` value at its
+border.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Which addresses may be asked: public ones, and those that `fetch.allow_networks` names (R-01,
-R-03).
+R-03); also for libraries that open their own connections, mail and chat services.
 
 The registries are embedded (`special_networks.toml`), because `ipaddress.is_global` lets multicast,
 NAT64 and others through (H-010). IPv6 is allowed only inside 2000::/3, the allocated global
@@ -7,10 +7,7 @@ unicast. An IPv4 address embedded in an IPv6 address is checked too, so that all
 prefix does not open the private networks behind it. If it may only look embedded (`::1`, or any
 address that ends like ISATAP's), an allowed network is trusted.
 
-Guarded connections for libraries that open their own: mail and chat services (R-01).
-
-They run in a guarded process, so everything here can be pickled: the address check and a TLS
-context.
+Such libraries run in a guarded process, so their address check and TLS context can be pickled.
 """
 
 from __future__ import annotations

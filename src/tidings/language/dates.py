@@ -1,9 +1,9 @@
-"""Dates, zones and durations of the language, in microseconds; when a sentinel's life begins and ends.
+"""Dates, zones, durations, times of day and days of the week; when a sentinel's life begins and
+ends. Durations are in microseconds.
 
-A date without a time is the start of that day in the sentinel's zone (sentinels §1.2). A local time that a change of
-clocks leaves out means the first instant after it; one that comes twice means the first (sentinels §2.4).
-
-Times of day and days of the week: `08:00`, `mon-fri`, `daily`.
+A date without a time is the start of that day in the sentinel's zone (sentinels §1.2). A local time
+that a change of clocks skips means the first instant after it; one that occurs twice means the
+first (sentinels §2.4).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The two written forms of the language by the name of the file: `*.yaml` and `*.yml` hold YAML, every other the sentence form.
-
-Files of other tools that are taken for statements: what they are, and what to do with them today.
+"""The two written forms of the language by file name: `*.yaml` and `*.yml` hold YAML, all others
+the sentence form. Files of other tools are recognized, with a message on what to do with them.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def parse_file(name: str, text: str, **given: Any) -> Parsed:
 
         parsed = yaml_form.load(text, **given)
     if parsed.problems and not parsed.statements:
-        # only where a text cannot be read
+        # only if a text cannot be read
 
         message, hint = recognise(text)
         if message:

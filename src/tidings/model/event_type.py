@@ -1,6 +1,7 @@
-"""Types of events: one table of all that is ever written to the log. The texts are stored and never change.
+"""Types of events, and events from outside sources (004 §1, ECA rules on any source).
 
-Events of other origin: what tells Tidings that something happened, beside the pages that it polls (004 §1, ECA rules on any source).
+The event types are all that are ever written to the event log; their texts are stored and never
+change. Outside events come from sources beside the polled pages.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""All kinds of channel that messages are made for, and their senders.
+"""All kinds of channel that messages are made for, their senders, and the console: one line per
+change on a stream.
 
 The language's `dashboard` is not here: it shows what is stored, no message is made for it.
-
-The console: the message's text on a stream, one line per change.
 """
 
 from __future__ import annotations

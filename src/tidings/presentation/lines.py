@@ -1,8 +1,7 @@
-"""Edits as lines of plain text, one way for each view (004 §5.5).
+"""Edits as lines of plain text and as table rows, one function per view (004 §5.5, Figures 5.12 to
+5.14; sentinels §6.2).
 
-What went stands in `[-…-]`, what came in `{+…+}`, as `git diff --word-diff` has it: no colour is needed to read it.
-
-Edits as tables: what they are with how often, or how it was beside how it is (004 Figures 5.12 to 5.14; sentinels §6.2).
+Deletions are `[-…-]`, insertions `{+…+}`, as in `git diff --word-diff`: readable without colour.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The index of a page: what a poll has gathered beyond what waiting would have, and the page's
-effective age, which hints make greater (scheduling §6).
+"""The index of a page (what a poll has gathered beyond what waiting would have), and its effective
+age, which hints increase (scheduling §6).
 
 G(t) − t·G'(t) with G = A(1 − e^{−κt}) is A·worth(κt), worth(x) = 1 − (1 + x)e^{−x}: freshness
 (Olston and Pandey 2008), decaying interest and overwritten changes alike (scheduling §9). Polling

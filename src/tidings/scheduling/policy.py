@@ -2,11 +2,8 @@
 (contracts §5).
 
 A policy is an immutable value without state of its own; its knowledge is in the state that each
-call takes and returns. Inputs are never changed. The same object serves the live planner, the
-simulator and the laboratory.
-
-The state of a policy beside the population: arrays in the same order, as fields of a frozen
-dataclass.
+call takes and returns: arrays in the order of the population, as fields of a frozen dataclass.
+Inputs are never changed. The same object serves the live planner, the simulator and the laboratory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What somebody searches for, read from what they typed.
+"""Parse a query as typed, and split texts into terms.
 
 ```
 price list            both words, in any place
@@ -6,18 +6,16 @@ price list            both words, in any place
 price AND list        the same as both words
 price OR tariff       one of them, or both
 -shoes                not this one
-shop*                 words that begin so
-site:example.org      of this site and those below it; also sentinel: tag: kind:
+shop*                 words with this prefix
+site:example.org      of this site and its subdomains; also sentinel: tag: kind:
 ```
 
-Whatever cannot be an operator is a word, so that no text is refused but one that asks for nothing.
+Whatever cannot be an operator is a word, so that only an empty query is refused.
 
-Terms: what stands in the index for a word, cut by the tokens that detection compares.
-
-A term is a token whose case is folded, and whose marks are left out where the rest is ASCII: `Café`
-and `cafe` are one term, and so are `STRASSE` and `Straße`. Each character of Chinese, Japanese and
-Thai is a token of its own, so that a word of several is searched for as a phrase. No term
-holds white space or a quotation mark.
+A term is the index form of a word: a case-folded token, without its marks if the rest is ASCII.
+`Café` and `cafe` are one term, and so are `STRASSE` and `Straße`. Each character of Chinese,
+Japanese and Thai is a token of its own, so that a longer word is searched as a phrase. Terms
+contain no white space or quotation marks.
 """
 
 from __future__ import annotations

@@ -4,10 +4,8 @@
 If the change is a list of things (links, rows, items, entries, matches), conditions on texts filter
 the reported ones, and the others apply to what is left. Words are counted one by one, everything
 else per object. If a run of words became another, the old ones were deleted and the new ones
-inserted, and the longer run is what changed; an updated thing changed and was neither.
-
-Things and lines that no version had before (`never seen before`), identified by hashes of their
-texts.
+inserted, and the longer run is what changed; an updated thing changed and was neither. `never seen
+before` identifies things and lines by hashes of their texts.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a reader needs to know what changed without opening the page: where texts stand (`Context`),
-what entries say, lengths cut.
+"""The context that makes a change readable without opening the page: where texts stand (`Context`),
+the title, and what entries say.
 
 Computed once, for a change that is notified, and for its first texts only. Texts that are not found
 have no context; nothing fails.

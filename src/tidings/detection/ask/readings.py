@@ -1,5 +1,5 @@
-"""Readings: the values that an expression sees in one version, and what holds already when a page
-is checked for the first time.
+"""Readings: the values that an expression reads in one version, and those that already satisfy it
+at the first check.
 
 Parts under NOT are not read. Of a page with frames the first member with a value is read.
 """

@@ -1,4 +1,5 @@
-"""The alignment of sequences that are too long for an exact one (detection §2.5).
+"""The alignment of sequences that are too long for an exact one (detection §2.5), and longest
+alignments of their parts.
 
 Numbers that occur once on both sides are anchors, if they are in the longest common subsequence of
 such numbers (patience); where there are none, runs of four numbers are used. What lies between
@@ -9,8 +10,6 @@ suffers, never that the edits turn old into new.
 Unrelated texts share unique words too, by chance and in any order. A common subsequence of k such
 words is about 2√k long; anchors are accepted only if theirs is longer than chance, since a wrong
 one separates what belongs together.
-
-Equal runs of two sequences of numbers, and a longest alignment of a part of them.
 """
 
 from __future__ import annotations

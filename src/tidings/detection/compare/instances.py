@@ -1,15 +1,10 @@
-"""Which of several occurrences of one object were inserted or deleted, by the words around them
-(004 §8.1 for phrases; W-121).
+"""Occurrences of objects and phrases, identified by the words around them: which were inserted or
+deleted (004 §5.3.2.1, §5.4.1.1, §8.1; W-121).
 
 An object that occurs three times and then twice has lost one; its surroundings say which. As many
 as possible are paired, equal surroundings first, then the most similar; unpaired ones were inserted
-or deleted. So exactly the difference of the counts is reported.
-
-Instances of a phrase, identified by the words around them, and their edits (004 §5.3.2.1,
-§5.4.1.1).
-
-Find a run of words in a page, overlaps included: Knuth, Morris and Pratt over words (004
-§5.4.1.1, step 1).
+or deleted. So exactly the difference of the counts is reported. A run of words is found by Knuth,
+Morris and Pratt, overlaps included.
 """
 
 from __future__ import annotations

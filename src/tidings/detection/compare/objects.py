@@ -1,9 +1,8 @@
 """Objects (links, images, anything countable) compared as multisets (004 §5.4.1).
 
 The thesis sorts by hash and compares windows; the result is the difference of two counts, computed
-here directly. Strings are compared as strings: two with the same hash differ (detection §1.3).
-
-Images in several sizes: one that shares a size with an old image is the same one (W-97).
+here directly. Strings are compared as strings: two with the same hash differ (detection §1.3). An
+image that shares a size with an old image is the same one (W-97).
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
-"""Sequences: the words of two versions aligned by a longest common subsequence, within bounds (004
-§5.4; detection §2.5).
+"""Sequences: the words of two versions aligned within bounds, and edits made readable (004 §5.4;
+detection §2.5, §3.3).
 
-Within the budget of cells the alignment is a longest one, found bit-parallel. Beyond it words that
-occur once on both sides are anchors (patience), then runs of four words, and the rest is cut into
-proportional chunks. Time and memory are bounded for any input; only the length of the common part
-suffers, never that the edits turn old into new.
+Within the budget of cells the alignment is a longest common subsequence, found bit-parallel. Beyond
+it words that occur once on both sides are anchors (patience), then runs of four words, and the rest
+is cut into proportional chunks. Time and memory are bounded for any input; only the length of the
+common part suffers, never that the edits turn old into new.
 
-Edits for people: among equally long alignments, the most readable one (detection §3.3).
-
-A longest alignment may place an edit anywhere among equal words, and keeps stray words of a
-rewritten passage. The adjustment never adds an insert or a delete, so that a sentinel on only one
-of them is notified equally.
+Of equally long alignments the most readable one is chosen: one may place an edit anywhere among
+equal words, and keeps stray words of a rewritten passage. The adjustment never adds an insert or a
+delete, so that a sentinel on only one of them is notified equally.
 """
 
 from __future__ import annotations

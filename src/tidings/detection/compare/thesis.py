@@ -3,11 +3,9 @@ corrected.
 
 A: updated when the common part is *larger* than the factor; B: strictly larger; C: the words
 between the boxes are searched in the new page (detection §1.5). Rows are signatures with their
-counts; only a row that has disappeared is tried as an update.
-
-The text that two context boxes enclose in a page (004 §5.4.1.1, step 4).
-
-The page is a string with one character per word, so that a box is found by substring search.
+counts; only a row that has disappeared is tried as an update. Step 4, the text that two context
+boxes enclose, uses a string with one character per word, so that a box is found by substring
+search.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Choose the structured comparison: JSON by values, XML by elements, CSV by rows and cells, logs by
-appended lines (detection §5).
+"""Choose the structured comparison: JSON by values, XML by elements, CSV by rows and cells
+(detection §5).
 
-Texts that grow at their end, as logs do: only the new part is examined (detection §5).
+Of texts that grow at their end, as logs do, only the new part is examined.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Tables: inserted and deleted rows, and changed cells (004 §3.4.2; detection §1.4).
+"""Tables and CSV: inserted and deleted rows, and changed cells (004 §3.4.2; detection §1.4, §5).
 
 A row is identified by the first column with unique texts in both versions; without one the rows are
 a multiset. A column of numbers from 1 on in both is not a key if the rows match better without it:
 after an inserted row the later ones only have other numbers. Columns are identified by their names,
 if they have any; an inserted, deleted or renamed one is reported once, without its cells. The order
 of rows and columns is ignored.
-
-Cells: two versions of CSV compared row by row and cell by cell, as `table` compares tables (detection §5).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Findings of things that are reported one by one: rows, items, entries. A thing of both versions
-with another content is updated.
+"""Findings of things that are reported one by one: rows, items, entries; and marks, the hashes that
+identify the entries of older versions of a feed (detection §5: "entries that fall off the end").
 
-Marks: hashes that identify the entries of older versions of a feed (detection §5: "entries that
-fall off the end").
+A thing of both versions with another content is updated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Selectors in a job: those that find nothing, and those that heal.
+"""Selectors in a job: missing parts, and self-healing (detection §4.4; sentinels §5.3).
 
 While a selector matches one element, a bundle of it is stored. When a second poll matches nothing,
 the bundle is searched for; an element that is similar enough and unique replaces it from then on,

@@ -1,12 +1,9 @@
-"""Status and headers: what a page is answered with, as change types and as content.
+"""Status and response headers, as change types and as content (sentinels §5.3).
 
-The answer is not part of its text, so no pair of documents holds it: the service knows when a page
-enters, leaves or switches an error, and evaluates expressions on that here. Repeated errors are no
-change. Nothing is parsed here.
-
-They are in no document: the service has the answer's headers and evaluates expressions on them
-here. A new header was inserted, a missing one deleted, one with another value updated. Nothing is
-parsed here.
+They are in no document, so no pair of documents holds them: the service knows when a page enters,
+leaves or switches an error, and the headers of its answers, and evaluates expressions on them here.
+Repeated errors are no change. A new header was inserted, a missing one deleted, one with another
+value updated. Nothing is parsed here.
 """
 
 from __future__ import annotations
@@ -145,9 +142,8 @@ def header_names(expression: Expression) -> tuple[str, ...]:
 def keep_headers(
     names: Iterable[str], headers: Mapping[str, str], before: Mapping[str, str], *, whole: bool
 ) -> dict[str, str]:
-    """Return what is kept of the `headers` of an answer, by the `names` that are asked for: "" for one
-    that is not there. Of an answer that is not `whole` (304) one that it does not repeat stands as
-    `before`.
+    """Return the stored `headers` of an answer, for the requested `names`: "" for a missing one. If
+    the answer is not `whole` (304), a header that is not repeated stays as `before`.
     """
     said = {name.lower(): " ".join(value.split())[:LONGEST_VALUE] for name, value in headers.items()}
     return {name: said.get(name, "" if whole else before.get(name, "")) for name in names}

@@ -1,10 +1,9 @@
-"""Learn from one more poll about a page's noise (detection §4.3).
+"""Learn from one more poll about a page's noise, and decide when a second poll is made for that
+(detection §4.3).
 
 Every known thing is located in both versions and counted; an unknown change becomes a new thing, if
 the words around it identify it. Values of a class (a counter, a clock) are never learned. Counts
 are of polls, including those without differences.
-
-Which polls tell noise from changes, and when a second poll is made for that (detection §4.3).
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Value classes: ranges of a line that say when or how often, not what (detection §4.1).
+"""Value classes: ranges of a line that say when or how often, not what; and the edits within them
+(detection §4.1).
 
 `time` is a time relative to now ("3 hours ago"), `count` a number of views, likes or items, `took`
 the server's response time, `date` and `clock` those of the poll itself. Each is a range of one
 line; a year is too coarse to be noise, and a date or a clock counts only if it matches the poll, so
 that an appointment, a price or "born 13 years ago" never does.
-
-Lines around edits: the value classes that contain an edit, as ranges of tokens (detection §4.1).
 
 An edit is a change of values only if on both sides values of the same classes, in the same order,
 contain all of its tokens. The rest of the line is compared normally, so that a price beside a

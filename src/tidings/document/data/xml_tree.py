@@ -1,12 +1,10 @@
-"""XML as a tree: parts of it by XPath 1.0.
+"""XML as a tree: parts of it by XPath 1.0, and its canonical form for comparison (004 §5.1;
+detection §5).
 
 Prefixes are those of the document; elements of its default namespace are named without one, so that
-`//entry/title` works as people expect.
-
-XML in canonical form: ordered, labelled nodes (004 §5.1; detection §5).
-
-It is Canonical XML without prefixes (a name has its namespace), white space between elements and
-around texts, schema locations, comments and instructions. Two documents with equal nodes are equal.
+`//entry/title` works as people expect. The canonical form is Canonical XML without prefixes (a name
+has its namespace), white space between elements and around texts, schema locations, comments and
+instructions. Two documents with equal nodes are equal.
 """
 
 from __future__ import annotations

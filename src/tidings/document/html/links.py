@@ -1,16 +1,14 @@
-"""Addresses in a page: which count, and the forms in which they are compared (detection §1.2).
+"""Addresses in a page: which count, and the forms in which they are compared (detection §1.2,
+§4.1).
 
 Three levels of identity. *raw*: as the page writes it (the thesis). *resolved*: joined with the
 base, scheme and host in lower case, without default port and fragment. *canonical*: resolved
-without parameters of sessions, tracking and cache busters (`parameters`), without a session in its
-path and, for an image, without the build fingerprint in a file name (`logo-3f9c2d71.png`). *plain*,
-for `any change`: canonical without any query.
+without parameters of sessions, tracking and cache busters, without a session in its path and, for
+an image, without the build fingerprint in a file name (`logo-3f9c2d71.png`). *plain*, for `any
+change`: canonical without any query.
 
-Parameters of addresses that do not affect the target: sessions, tracking, cache busters
-(detection §4.1).
-
-Most are known by name. Ambiguous names (`sid`, `t`, `v`) count only if the value looks random or is
-a time. Names learned for a site are passed in.
+Most noise parameters are known by name. Ambiguous names (`sid`, `t`, `v`) count only if the value
+looks random or is a time. Names learned for a site are passed in.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Detect the charset of a body: in one documented order, and never with an error.
 
 1. a byte-order mark; 2. the `charset` of the Content-Type header; 3. a declaration inside the body
-(`<meta>`, XML declaration); 4. UTF-8, if the bytes are valid and have no pattern of NUL bytes as in
-6; 5. the charset of the page's last version; 6. statistics: the pattern of NUL bytes of UTF-16 and
-UTF-32, else the letters (`guess`); 7. windows-1252.
+   (`<meta>`, XML declaration); 4.
+UTF-8, if the bytes are valid and have no pattern of NUL bytes as in 6; 5. the charset of the page's
+last version; 6. statistics: the pattern of NUL bytes of UTF-16 and UTF-32, else the letters
+(detection §4.1); 7. windows-1252.
 
 A declaration that the bytes contradict gives way to the next that fits, and if none does it is used
 with replacements, consistently. A label `utf-16` without a mark leaves the byte order to the NUL
@@ -11,12 +12,10 @@ bytes. Bytes cannot contradict a one-byte charset: if the last version was in a 
 and the bytes fit that too, the last one holds, since servers that lose their charset setting fall
 back to such a declaration (detection §6 no. 4).
 
-Guess the charset of an undeclared text that is not UTF-8, by its letters (detection §4.1).
-
-Most such pages of the Web are windows-1252, so another charset needs evidence: text that only East
-Asian charsets produce, words entirely of non-ASCII letters, or a language that windows-1252 cannot
-write. charset-normalizer ranks the rest. Only a part of the text is examined; the same bytes give
-the same answer.
+Most undeclared pages of the Web are windows-1252, so another charset needs evidence: text that only
+East Asian charsets produce, words entirely of non-ASCII letters, or a language that windows-1252
+cannot write. charset-normalizer ranks the rest. Only a part of the text is examined; the same bytes
+give the same answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Words: the tokens of every comparison and search (contracts §8).
+"""Words: the tokens of every comparison and search, and the canonical text that they form
+(contracts §8).
 
 A token is a maximal run of letters, digits and marks. Each Han, Hiragana, Katakana, Thai, Lao and
 Khmer character, with its marks, is a token of its own, so that a sequence of tokens finds a text. A
@@ -11,21 +12,17 @@ A number is one token with its signs: `.` and `,` between digits belong to it (`
 Decision 0030; `thesis_words` is the alternative.
 
 Soft hyphen, zero-width space, word joiner, byte-order mark and the marks of bidirectional text are
-dropped and join the text around them; ZWJ and ZWNJ inside a word are kept. Tokens are in NFC.
+dropped and join the text around them; ZWJ and ZWNJ inside a word stay. Tokens are in NFC.
 
 A *chunk* is the text between white space. Tokens do not cross white space, so a text can be split
 into chunks first, and most chunks are ASCII and cheap.
 
-The canonical text: the tokens of a document separated by one space, and its digest.
-
 Two versions with the same canonical text have the same words in the same order; markup, white space
-and punctuation are left out. The digest includes the version of the rules, since a better tokenizer
+and punctuation are left out. Its digest includes the version of the rules, since a better tokenizer
 must never look like a change of every page (detection §2.3 b).
 
-Grapheme clusters: what a reader sees as one character, which must not be split (detection §3.3).
-
-Tokens are cut by character categories. They nearly always end with a cluster; where not (Thai and
-Lao AM, a joiner or a skin tone after a letter), the displayed text is widened to whole clusters.
+Tokens nearly always end with a grapheme cluster; where not (Thai and Lao AM, a joiner or a skin
+tone after a letter), the displayed text is widened to whole clusters (detection §3.3).
 """
 
 from __future__ import annotations
@@ -239,7 +236,7 @@ def _recut(part: bytes, cut: Callable[[str], Iterable[str]] | None) -> bytes:
 
 @lru_cache(maxsize=32_768)
 def _recut_short(part: bytes) -> bytes:
-    # which the parent, that cuts no text, need not read
+    # not imported by the parent, which splits no text
 
     return " ".join(tokens_of(part.decode())).encode()
 

@@ -1,14 +1,13 @@
-"""The sockets of the client: names resolved under the guard, addresses checked again at the dial.
+"""The sockets of the client: names resolved under the guard, addresses checked again at the dial,
+and heads of answers repaired.
 
 aiohttp never asks a resolver for an IP literal, and hides the type of an error of `socket_factory`
 when several addresses fail; so the factory checks each address and records its verdict in the
 `Dial` of the fetch (contracts §6).
 
-The head of an answer, repaired before the parser gets it: small faults that browsers accept.
-
-The parser would refuse the answer, and the page could not be watched. A 304, a 204 or an answer to
-HEAD has no body (RFC 9112 §6.3): bytes after its head are discarded, with the connection. Duplicate
-equal lengths are one length (RFC 9110 §8.6).
+Small faults in a head that browsers accept are repaired before the parser gets it, which would
+refuse the answer. A 304, a 204 or an answer to HEAD has no body (RFC 9112 §6.3): bytes after its
+head are discarded, with the connection. Duplicate equal lengths are one length (RFC 9110 §8.6).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The state of a fetch: its address, its remaining limits, and which headers of the sentinel its
-next request carries.
+"""The state of a fetch: its address, its remaining limits, its headers, and its redirects.
 
 Redirects are followed here, hop by hop, never by the library (R-04).
 """

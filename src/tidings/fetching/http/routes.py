@@ -1,14 +1,13 @@
-"""The route of a request: additional trusted certificates, and its proxy.
+"""The route of a request: additional trusted certificates, and its proxy; and the import of aiohttp
+without system certificates.
 
 A proxy resolves names itself, so only its own address can be checked at the dial; of a target
 behind it the literal address is checked, and names that mean the proxy's own machine are refused.
 Proxies are never taken from the environment (H-030).
 
-aiohttp, imported without reading the system's certificates.
-
-On import it creates two TLS contexts and reads these certificates for both, which takes longer than
-the rest. `GuardedConnector` creates its own when first needed; those of the library trust no one,
-so that they cannot be used.
+On import aiohttp creates two TLS contexts and reads the system's certificates for both, which takes
+longer than the rest. `GuardedConnector` creates its own when first needed; those of the library
+trust no one, so that they cannot be used.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Gardens, schedules of a garden, and what a schedule costs and misses (003 §3, §4).
+"""Gardens, schedules of a garden, and their cost, tardiness and demand (003 §3, §4).
 
-A *day* is a time slot of any length. Day 0 is yesterday, when every plant was maintained; schedules begin with day 1.
+A *day* is a time slot of any length. Day 0 is yesterday, when every plant was maintained; schedules
+begin with day 1.
 
-What falls due when: the demand of a garden over a horizon, and whether a capacity can meet it (classic demand-bound function).
-
-A garden that was cared for in time can be kept so only if, for every horizon of h days, what falls due within it costs no more than
-the capacity of h days. MEDD asks this for the longest window only; asked for every horizon it tells overload days earlier (study of
-scheduling §4).
+The demand-bound function tests whether a capacity can meet the demand: a garden that is on time can
+be kept so only if, for every horizon of h days, the work due within it costs no more than the
+capacity of h days. MEDD tests only the longest window; testing every horizon finds overload days
+earlier (study of scheduling §4).
 """
 
 from __future__ import annotations

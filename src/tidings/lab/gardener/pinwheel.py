@@ -1,6 +1,5 @@
-"""Exact schedules of small gardens, and the density below which pinwheels have one.
-
-From any schedule that keeps every window, one that repeats: Properties 2 and 3 (003 §3).
+"""Exact schedules of small gardens, periodic ones from any schedule that keeps every window (003
+§3, Properties 2 and 3), and the density below which pinwheels have a schedule.
 """
 
 from __future__ import annotations

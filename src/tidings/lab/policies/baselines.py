@@ -1,8 +1,9 @@
-"""What others are compared with: who is polled is drawn by lot, or in turn at fixed instants.
+"""Baseline policies: polls drawn by lot, or in turn at fixed instants.
 
-Each page waits an exponential time from one poll to the next, its mean the same for all: at any instant all are as likely to be next (purely
-random order, Cho and Garcia-Molina 2000). It is the policy below which no other may fall. Draws are a function of a seed, the page and its last
-poll, so that nothing depends on who is asked first, nor on what was remembered over a restart.
+With the lottery each page waits an exponential time from one poll to the next, with the same mean
+for all: at any instant all are equally likely to be next (purely random order, Cho and
+Garcia-Molina 2000). It is the lower bound for policies. Draws are a function of a seed, the page
+and its last poll, so that nothing depends on the order of calls, nor on restored memories.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Freshness in other ways than `others.Sbr`: at memoryless instants, and by whole numbers of polls in a cycle.
-
-`lambda_crawl_polite`: LambdaCrawl where hosts take only so many polls (Kolobov et al., SIGIR 2019).
+"""Other policies for freshness: at memoryless instants, by whole numbers of polls in a cycle, and
+`lambda_crawl_polite`: LambdaCrawl with limited polls per host (Kolobov et al., SIGIR 2019).
 """
 
 from __future__ import annotations

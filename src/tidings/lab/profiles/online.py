@@ -1,9 +1,10 @@
-"""Running a ranking over CEIs as they become known, and the best there is on small instances (001 §4).
+"""Run a ranking over CEIs as they become known, and find the optimum of small instances (001 §4;
+scheduling §2.1, §2.4).
 
-The policies of the paper and one that looks at all that a probe would serve (001 §4.2; scheduling §2.1, §2.4).
-
-Each says of an open interval of a CEI how good it is to capture it now: the more the better. Ties go to the earlier deadline, then to the
-CEI that was named first: without the deadlines Proposition 2 is false (scheduling §2.1).
+The rankings are those of the paper, and one that counts everything a probe would serve. Each scores
+the capture of an open interval of a CEI now: higher is better. Ties go to the earlier deadline,
+then to the CEI that was named first: without the deadlines Proposition 2 is false (scheduling
+§2.1).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Whole numbers of polls in a period, and the instants for them (002 §5: EBR; CAM; scheduling §3, §6).
-
-EBR's schedule whole: how often, at which instants, and the transportation step by what each move costs (002 §5; Wolf et al., WWW 2002).
+"""Whole numbers of polls in a period, and their instants (002 §5: EBR; CAM; scheduling §3, §6); the
+complete EBR schedule with the transportation step by the cost of each move (Wolf et al., WWW 2002).
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Patterns of the user: RE2, so that none can run away (H-069). Compiled here only to be judged.
+"""Patterns and selectors of the user, validated. Patterns are RE2, so that none can run away
+(H-069).
 
-Selectors: `css "…"`, `xpath "…"`, `jsonpath "…"`, an allow-listed subset of each (R-08): no extension functions, no variables, no
-document(). The parsers are loaded when the first selector is read.
+Selectors are `css "…"`, `xpath "…"`, `jsonpath "…"`, an allow-listed subset of each (R-08): no
+extension functions, variables or document(). The parsers are loaded when the first selector is
+read.
 """
 
 from __future__ import annotations

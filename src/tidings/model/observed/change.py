@@ -1,9 +1,9 @@
-"""What changed between two versions of a page, as detection says it and as it is stored and told.
+"""A change between two versions of a page, or on several pages, as detected, stored and reported
+(sentinels §4.5; 001 §2.1).
 
-Edits are the truth: `(op, old token range, new token range)` over the canonical tokens of one extraction. The texts beside them
-are what people read, kept because a body may be gone one day (contracts §4).
-
-What a change is made of that was found on several pages, or that other pages were polled for (sentinels §4.5; 001 §2.1).
+Edits are authoritative: `(op, old token range, new token range)` over the canonical tokens of one
+extraction. The texts beside them are for people; they are stored because a body may be deleted
+later (contracts §4).
 """
 
 from __future__ import annotations

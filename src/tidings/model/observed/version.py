@@ -1,6 +1,5 @@
-"""A version of a page: a body that counts, in the page's own numbering.
-
-Reading: the value that something watched has in one version of a page: its price, its first number, what stands in a cell.
+"""A version of a page (a body that counts, in the page's own numbering), and readings: the value of
+a watched thing in one version, such as a price, a number or a cell.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""How a page is asked for: method, headers, body, frames, browser, proxy (contracts §3: most of it is part of what a page is).
+"""How a page is requested: method, headers, body, frames, browser, proxy (contracts §3: most of it
+identifies the page); and commands as sources of pages.
 
-Commands as sources of pages: the output of a program of this machine, at an address `command:`
-that holds its words.
-
-Only the sentence `Using command "…" "…"` makes such an address. No address that a page names is
-ever one.
+The output of a local program has an address `command:` that encodes its words. Only the sentence
+`Using command "…" "…"` makes such an address; an address found on a page never counts as one.
 """
 
 from __future__ import annotations

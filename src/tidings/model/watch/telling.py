@@ -1,8 +1,7 @@
-"""Whom to tell, and when: Notify and Errors (004 §3.7.2).
+"""Whom to notify, when, and in which words: Notify and Errors (004 §3.7.2; R-10).
 
-A message in one's own words: a title and a text with placeholders, which are names and nothing else (R-10).
-
-A placeholder is replaced once: what is put in its place is not read again, and nothing of it is evaluated.
+A custom message is a title and a text with placeholders, which are plain names, not expressions. A
+placeholder is replaced once: its value is not scanned again, and nothing is evaluated.
 """
 
 from __future__ import annotations

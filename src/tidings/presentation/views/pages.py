@@ -1,9 +1,9 @@
-"""Paragraphs drawn: changes only, both versions in one page, both side by side (004 §5.5); markup and classes are those of the web page's sheet.
+"""Paragraphs drawn: changes only, both versions in one page, both side by side (004 §5.5); and the
+jump bar, with a cell and a link for each edit at its place on the page (`svg.jump`). Markup and
+classes match the web page's style sheet.
 
-What came is `<ins>`, underlined; what went `<del>`, struck; each with words for screen readers; beside a changed paragraph stands what kind of
-edit it is. No colour is needed.
-
-The jump bar beside a comparison: a cell for each edit, where on the page it stands, a link to it with its name (`svg.jump`).
+Insertions are `<ins>`, underlined; deletions `<del>`, struck; each with words for screen readers;
+beside a changed paragraph stands its kind of edit. No colour is needed.
 """
 
 from __future__ import annotations

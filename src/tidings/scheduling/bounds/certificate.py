@@ -1,16 +1,16 @@
-"""A certificate: how near the polls of the last days came to the optimum in the model (bid §6).
+"""A certificate: how near the polls of the last days came to the optimum in the model, by the
+Lagrangian bound (bid §6; scheduling §9).
 
 The model is the estimate of the pages at the end of the window, for both sides; both start from the
 true ages, and the backlog left at the end is worth the same to both. No schedule of equal cost
-beats the bound, by Lagrange: OPT ≤ λ·C + Σ V_i(λ) for every price λ. It does not validate the
-model: so it states its estimate, is shown beside what the found changes say (`lookback`), and has
-no percentage if the number of found changes, or their times, contradict the model.
+beats the bound: OPT ≤ Σ_j C_j·λ_j + Σ_i V_i(λ) for any prices λ_j ≥ 0, where V_i is what page i
+earns if it buys its polls alone at those prices: a dynamic program over the instants of its polls.
+`tighten` searches for good prices by subgradients, one for all instants or one per position in a
+cycle.
 
-The Lagrangian bound: OPT ≤ Σ_j C_j·λ_j + Σ_i V_i(λ) for any prices λ_j ≥ 0 (scheduling §9).
-
-V_i is what page i earns if it buys its polls alone at those prices: a dynamic program over the
-instants of its polls. The bound holds for any prices; `tighten` searches for good ones by
-subgradients, one for all instants or one per position in a cycle.
+The bound does not validate the model: so a certificate states its estimate, is shown beside what
+the found changes say (`lookback`), and has no percentage if the number of found changes, or their
+times, contradict the model.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Lateness: a page is due some time after its last poll, and bids how late it is.
+"""Policies of fixed turns: a page is due some time after its last poll, and bids how late it is
+(scheduling §8).
 
-Shared by policies that propose an interval for each page and have no value of a poll (scheduling
-§8).
-
-Round robin: every page is polled a fixed time after its last poll.
-
-It ignores history. It is the baseline for all other policies, and needs no estimate.
+Policies that propose an interval for each page and have no value of a poll share this. Round robin
+polls every page a fixed time after its last poll. It ignores history, is the baseline for all other
+policies, and needs no estimate.
 """
 
 from __future__ import annotations

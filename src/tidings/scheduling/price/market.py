@@ -1,7 +1,7 @@
-"""One price for all pages: what the budget can pay for (bid §2).
+"""One price for all pages: what the budget can pay for, and when in the day a policy spends it (bid
+§2).
 
-When in the day a policy spends: its polls of the coming day, simulated at one price (bid §2, the
-trim's z).
+The hours come from the polls of the coming day, simulated at one price (the trim's z).
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
-"""WIC at a price: the myopic bid that `contest` compares with `Price`; and what it shares with
-other such policies.
+"""WIC at a price: the myopic bid, and its contest with `Price`: which of the two earns more in the
+model (guard 7 of bid §4).
 
-Each defines how long a page waits at a price and the value of a poll then; bounds, new pages,
-saturation and the price of a budget are those of `Price`.
-
-WIC against the price policy: which of the two earns more in the model, from the current state of
-the pages (guard 7 of bid §4).
-
-Both spend as much a day on the same pages, and both treat rare urgent pages as guard 5 does at the
-price, so that the comparison is fair. The backlog left at the end counts on both sides: WIC
-harvests what has gathered, and would win wrongly if the epoch ended there.
+Policies of this kind define how long a page waits at a price and the value of a poll then; bounds,
+new pages, saturation and the price of a budget are those of `Price`. In the contest both spend as
+much a day on the same pages, from their current state, and both treat rare urgent pages as guard 5
+does at the price, so that the comparison is fair. The backlog left at the end counts on both sides:
+WIC harvests what has gathered, and would win wrongly if the epoch ended there.
 """
 
 from __future__ import annotations

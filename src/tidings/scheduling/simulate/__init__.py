@@ -1,3 +1,3 @@
-"""A policy in a world whose changes are known: `simulator` gives grants, `ledger` has what changed
-on the pages and the account of what was found and when. The service runs none of it.
+"""Run a policy in a world whose changes are known: `simulator` grants polls, `ledger` has the
+changes and accounts for what was found and when. The service uses none of it.
 """

@@ -1,10 +1,9 @@
-"""The account of a simulation: what was spent, which changes were found and how late.
+"""The changes of a simulated world, and its account: what was spent, which changes were found and
+how late.
 
 A poll finds every change since the last one, and shows only the newest: the others are *merged*.
 Changes before the first poll of a page belong to its baseline. A change after the last poll is
 *missed*.
-
-The changes of pages, whether polled or not: the instants of change of each page.
 """
 
 from __future__ import annotations

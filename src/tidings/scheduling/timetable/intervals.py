@@ -1,16 +1,14 @@
-"""Fixed intervals by arithmetic: tick i is at `start + i · interval`, in phase for ever (004 §4.3;
-sentinels §1.4, §5.1).
+"""Fixed intervals by arithmetic, and whether all their polls can be made in time (004 §4.3;
+sentinels §1.4, §5.1; bid §7; 003 §3).
 
-A tick is an execution interval of paper 001: the page is polled in `[tick, tick + slack]`. Any
-check of the page at or after `tick − slack` satisfies it. Of the ticks missed during an outage only
-the newest is caught up with.
+Tick i is at `start + i · interval`, in phase for ever. It is an execution interval of paper 001:
+the page is polled in `[tick, tick + slack]`. Any check of the page at or after `tick − slack`
+satisfies it. Of the ticks missed during an outage only the newest is caught up with.
 
-Whether all polls at fixed intervals can be made in time: the demand bound (bid §7; 003 §3).
-
-Each poll is due once in every interval. The demand of a stretch h is Σ c·⌊h/T⌋, all intervals
-beginning at once; it and the blocking of one poll of maximal cost, which is not preempted, must fit
-into the supply of h. A sum of c/T below the capacity is necessary; with blocking it is not
-sufficient. Pinwheels (`gardener.pinwheel`) say more only with a schedule in hand.
+Admission tests the demand bound. The demand of a stretch h is Σ c·⌊h/T⌋, all intervals beginning at
+once; it and the blocking of one poll of maximal cost, which is not preempted, must fit into the
+supply of h. A sum of c/T below the capacity is necessary; with blocking it is not sufficient.
+Pinwheels (`gardener.pinwheel`) say more only with a schedule in hand.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """WIC's algorithm: at every instant poll where the gain is largest (000 §3), over any feasible set;
-and the optimum, by exhaustive search.
-
-Exact WIC over millions of pages with numpy alone: two passes to gather, one to find candidates
-(scheduling §8).
+the optimum, by exhaustive search; and exact WIC over millions of pages with numpy alone (scheduling
+§8).
 
 For pages whose changes are appended or overwritten and whose urgency is uniform or exponential the
 recurrence is one product and one sum: G ← q·G + W·π with q = r for appended and r(1 − π) for

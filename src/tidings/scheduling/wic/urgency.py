@@ -1,15 +1,14 @@
-"""Urgency: the worth of a change by the number of instants until its capture (000 §2.3).
+"""Urgency and life: the worth of a change by the number of instants until its capture, and how long
+it can be captured (000 §2.3, with the corrections of scheduling §1.1).
 
 An urgency is any function u of t = 0, 1, 2 … with u(0) = 1 that never rises. Those of the form r^t
 · Σ c_l · C(t, l), cut off after a window, gather by a recurrence of constant cost per instant
 (`Accrual`): uniform, exponential, sliding window, the chord (1 − t/D)⁺ and polynomials times an
 exponential. Any other is a table and gathers by its sum.
 
-Life: how long a change can be captured (000 §2.3, with the corrections of scheduling §1.1).
-
-All four are one form: a change can be captured while it is no older than `window` instants and
-fewer than `changes` others have followed. `at` is the probability of that, for independent changes
-with the chances π.
+All four lives are one form: a change can be captured while it is no older than `window` instants
+and fewer than `changes` others have followed. `at` is the probability of that, for independent
+changes with the chances π.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
-"""The schema as text: `migrations/schema.sql` makes a new database, the numbered files migrate an
-older one (docs/decisions/0051).
+"""The schema as text, and migrations to the newest one (docs/decisions/0051). Imported only to make
+or migrate a database and by tests, never by queries.
 
-Read when a database is made or migrated and by tests, never by queries.
-
-Migrate a database to the newest schema; imported only when the stored revision is another one.
-
-`schema.sql` makes a new database at once; the numbered steps are for databases of older versions
-(tests/unit/storage/db/test_schema.py holds both to the same result). The revision stands in
-`alembic_version`, the name that earlier versions used.
+`migrations/schema.sql` makes a new database at once; the numbered steps migrate databases of older
+versions (tests/unit/storage/db/test_schema.py holds both to the same result). The revision stands
+in `alembic_version`, the name that earlier versions used.
 
 The first three schemas were edited after databases of them had been made, so two databases can both
 say 0003 and differ. Before the next step, everything that the steps up to its own number make is

@@ -1,4 +1,4 @@
-"""What screens list: sentinels in a table, and pages as a search shows them."""
+"""Rows for screens: sentinels in a table, and pages in search results."""
 
 from __future__ import annotations
 

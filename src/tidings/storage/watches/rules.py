@@ -1,6 +1,5 @@
-"""The states of sentinels' rules, plain JSON, and how far they have followed the log of events.
-
-Timers: due instants that survive a restart (sentinels §2.3).
+"""The states of sentinels' rules (plain JSON), how far they have followed the log of events, and
+timers: due instants that survive a restart (sentinels §2.3).
 """
 
 from __future__ import annotations
