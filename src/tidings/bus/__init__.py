@@ -1,4 +1,4 @@
-"""What carries work between machines. Whatever is on it may be lost at any moment: the database
-alone holds the truth. Two things travel: work, which one of many takers gets, and messages to a
-mailbox. The rows are in process, PostgreSQL and NATS JetStream.
+"""The message bus between machines: a queue of work, each item for one taker, and mailboxes for
+messages. Anything on it may be lost at any moment; only the database is authoritative. Rows: in
+process, PostgreSQL and NATS JetStream.
 """

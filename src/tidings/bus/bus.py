@@ -1,12 +1,12 @@
-"""The contract of everything that carries work between machines
+"""The contract of message buses between machines
 (`docs/decisions/0085-a-poller-is-a-fetcher-over-a-bus.md`).
 
 ```
 offer(lane, work)   take(lane) -> work        one taker gets a piece of work, or none does
 send(box, message)  mailbox(box) -> messages  in order, or lost
 ```
-Nothing on a bus is the only copy of anything: who offers work waits for its outcome and gives up
-after a time. One suite covers all rows: `tests/contract/test_bus.py`.
+Nothing on a bus is the only copy: the process that offers work waits for its outcome, up to a
+timeout. One suite covers all rows: `tests/contract/test_bus.py`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
 
 OFFER_SECONDS: Final = 60.0
-"""Work that nobody has taken for so long is thrown away."""
+"""Work that was not taken for so long is dropped."""
 LARGEST_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
 
 class Bus(Protocol):
-    """Carries work and messages of up to `LARGEST_MESSAGE_BYTES`. Names of lanes and boxes are
+    """Transports work and messages of up to `LARGEST_MESSAGE_BYTES`. Names of lanes and boxes are
     ASCII letters, digits, `-` and `_`.
 
     Each call raises `BusError` while the server cannot be reached; a later call may succeed.
     """
 
     async def offer(self, lane: str, work: bytes) -> None:
-        """Put work into a lane. It is thrown away after `OFFER_SECONDS`."""
+        """Queue work in a lane. It is dropped after `OFFER_SECONDS`."""
         ...
 
     async def take(self, lane: str) -> bytes:
@@ -36,19 +36,19 @@ class Bus(Protocol):
         ...
 
     async def send(self, box: str, message: bytes) -> None:
-        """Send a message to a mailbox. It is lost if nobody has opened it. Raises `ValueError` if
+        """Send a message to a mailbox. It is lost if the mailbox is not open. Raise `ValueError` if
         it is too large.
         """
         ...
 
     def mailbox(self, box: str) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """Open a mailbox and yield its messages as they come; those of one sender come in the order
-        in which they were sent.
+        """Open a mailbox and yield its messages as they arrive; those of one sender in the order in
+        which they were sent.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of the connection; calls that wait end with `BusError`."""
+        """Close the connection; waiting calls end with `BusError`."""
         ...
 
 

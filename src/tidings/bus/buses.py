@@ -1,4 +1,4 @@
-"""Every bus that an address can name."""
+"""The buses, by the scheme of their address."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LEAST_SECRET: Final = 16
 
 
 def open_bus(settings: BusSettings) -> Bus:
-    """Return the bus that `bus.url` names; it connects when it is first used.
+    """Return the bus at `bus.url`; it connects on first use.
 
-    Raises `SettingError` for an address of another kind, for one that leaves this machine without
-    TLS, and without a secret.
+    Raises `SettingError` for an unknown scheme, for an address on another machine without TLS, and
+    without a secret.
     """
     parts = urlsplit(settings.url)
     if not re.fullmatch("[a-z][a-z0-9_]{0,30}", settings.name):

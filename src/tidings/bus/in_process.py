@@ -1,4 +1,4 @@
-"""A bus within one event loop: what tests run on, and what the contract means at its simplest."""
+"""A bus within one event loop, for tests and as the simplest form of the contract."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class InProcessBus:
         self._boxes: dict[str, asyncio.Queue[bytes]] = {}
 
     async def offer(self, lane: str, work: bytes) -> None:
-        """Put work into a lane."""
+        """Queue work in a lane."""
         self._lanes[lane].put_nowait((asyncio.get_running_loop().time() + OFFER_SECONDS, work))
 
     async def take(self, lane: str) -> bytes:

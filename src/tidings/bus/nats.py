@@ -1,8 +1,8 @@
-"""The bus on NATS JetStream: a work queue of each lane; messages are plain NATS, cut where they are
-larger than the server allows.
+"""The bus on NATS JetStream: a work queue per lane; messages are plain NATS, split if they exceed
+the server's limit.
 
-JetStream may lose acknowledged work at power loss; that costs a poll and nothing else. Work is
-acknowledged as soon as it is pulled: to offer it twice would ask a host twice.
+JetStream may lose acknowledged work at power loss; that only costs a poll. Work is acknowledged as
+soon as it is pulled: delivered twice, it would poll a host twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nats.js.client import JetStreamContext
 
 PART_BYTES: Final = 512 * 1024
-"""The largest payload of one NATS message; servers allow 1 MB unless they are set otherwise."""
+"""The largest payload of one NATS message; servers allow 1 MB by default."""
 PULL_SECONDS: Final = 20.0
 CONNECT_SECONDS: Final = 5.0
 PORT: Final = 4222
@@ -30,12 +30,13 @@ _HEAD: Final = 16  # bytes: id of a message, its number of parts, the number of 
 
 
 class NatsBus:
-    """One connection to a NATS server (`bus.Bus`). It is opened by the first call and comes back by
-    itself.
+    """One connection to a NATS server (`bus.Bus`), opened on first use, with automatic
+    reconnection.
 
     Args:
-        url: `nats://` or `tls://`, with user and password or a token where the server wants them.
-        name: What all subjects and the stream begin with: several installations may use one server.
+        url: `nats://` or `tls://`, with user and password or a token if the server requires them.
+        name: The prefix of all subjects and of the stream: several installations may use one
+            server.
     """
 
     def __init__(self, url: str, *, name: str) -> None:
@@ -47,12 +48,12 @@ class NatsBus:
         self._pulls: dict[str, Any] = {}
 
     async def offer(self, lane: str, work: bytes) -> None:
-        """Put work into a lane."""
+        """Queue work in a lane."""
         async with self._saying("take work"):
             await (await self._jetstream()).publish(self._subject("work", lane), work, timeout=CONNECT_SECONDS)
 
     async def take(self, lane: str) -> bytes:
-        """Wait for work and return it; it is acknowledged first."""
+        """Wait for work, acknowledge it and return it."""
         import nats.errors
 
         async with self._saying("give work"):
@@ -97,7 +98,7 @@ class NatsBus:
                 await subscription.unsubscribe()
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         client, self._client, self._streams = self._client, None, None
         self._pulls.clear()
         if client is not None:
@@ -113,9 +114,7 @@ class NatsBus:
 
     @contextlib.asynccontextmanager
     async def _saying(self, what: str) -> AsyncIterator[None]:
-        """Raise `BusError` for whatever the client raises. Raises it with `what` the server does
-        not do now.
-        """
+        """Raise `BusError` for any error of the client; `what` completes its message."""
         import nats.errors
         import nats.js.errors
 
@@ -148,9 +147,7 @@ class NatsBus:
             trouble[:] = [error]
 
         parts = urlsplit(self._url)
-        async with asyncio.timeout(
-            CONNECT_SECONDS
-        ):  # the client itself would try for ever to connect for the first time
+        async with asyncio.timeout(CONNECT_SECONDS):  # the client itself would retry the first connection for ever
             _, writer = await asyncio.open_connection(parts.hostname, parts.port or PORT)
             writer.close()
         try:
@@ -181,8 +178,8 @@ class NatsBus:
 
 
 async def _join(messages: AsyncIterator[Any]) -> AsyncIterator[bytes]:
-    """Yield whole messages; one of which a part is missing is dropped when the next of its sender
-    begins anew.
+    """Yield whole messages; one with a missing part is dropped at the next message of its
+    sender.
     """
     begun: dict[bytes, list[bytes]] = {}
     async for message in messages:
@@ -200,5 +197,5 @@ async def _join(messages: AsyncIterator[Any]) -> AsyncIterator[bytes]:
         parts.append(data[_HEAD:])
         if len(parts) == count:
             yield b"".join(begun.pop(identity))
-        while len(begun) > 64:  # beginnings whose rest was lost
+        while len(begun) > 64:  # beginnings without a rest
             del begun[next(iter(begun))]

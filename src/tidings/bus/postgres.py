@@ -1,8 +1,7 @@
-"""The bus on PostgreSQL, for those who have one anyway: two tables that are not logged, SKIP
-LOCKED, and LISTEN as a bell.
+"""The bus on PostgreSQL: two unlogged tables, SKIP LOCKED, and LISTEN for notifications.
 
-The tables may be empty after a crash of the server: what was on the bus is lost then, which costs
-polls and nothing else.
+The tables may be empty after a crash of the server: the bus has then lost its content, which only
+costs polls.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS: Final = 5
 BELL_SECONDS: Final = 1.0
-"""Without a bell the tables are read so often: a bell may be lost with its connection."""
+"""The interval of polling the tables: a notification may be lost with its connection."""
 SWEEP_SECONDS: Final = 30.0
 
 _TABLES: Final = """
@@ -50,13 +49,12 @@ WITH mail AS (DELETE FROM {name}_mail WHERE box = %s RETURNING id, body) SELECT 
 
 
 class PostgresBus:
-    """Two connections to a PostgreSQL server, one for statements and one for the bell (`bus.Bus`).
-    They are opened when needed.
+    """Two connections to a PostgreSQL server, one for statements and one for notifications
+    (`bus.Bus`), opened on first use.
 
     Args:
         url: `postgresql://`; it may be the database of `store.url`.
-        name: What the tables and the channel are called; several installations may use one
-        database.
+        name: The name of the tables and the channel; several installations may use one database.
     """
 
     def __init__(self, url: str, *, name: str) -> None:
@@ -70,7 +68,7 @@ class PostgresBus:
         self._is_closed = False
 
     async def offer(self, lane: str, work: bytes) -> None:
-        """Put work into a lane."""
+        """Queue work in a lane."""
         await self._run(_OFFER, lane, work, self._name, f"work-{lane}")
         await self._sweep()
 
@@ -91,12 +89,12 @@ class PostgresBus:
 
     @contextlib.asynccontextmanager
     async def mailbox(self, box: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        """Open a mailbox; what was sent to it before is dropped."""
+        """Open a mailbox; earlier messages to it are dropped."""
         await self._run("DELETE FROM {name}_mail WHERE box = %s", box)
         yield self._read(box)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._is_closed = True
         if self._listening is not None:
             self._listening.cancel()
@@ -115,18 +113,18 @@ class PostgresBus:
                 await self._wait(f"box-{box}")
 
     async def _wait(self, bell: str) -> None:
-        """Wait for a bell, or for as long as one may have been missed."""
+        """Wait for a notification, or for as long as one may have been missed."""
         if self._listening is None or self._listening.done():
             hears = asyncio.Event()
             self._listening = asyncio.create_task(self._listen(hears))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(hears.wait(), BELL_SECONDS)
-            return  # what came before is found by reading again
+            return  # earlier rows are found by reading again
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._bells[bell].wait(), BELL_SECONDS)
 
     async def _sweep(self) -> None:
-        """Delete what nobody has read in time."""
+        """Delete what was not read in time."""
         now = asyncio.get_running_loop().time()
         if now - self._swept_at < SWEEP_SECONDS:
             return
@@ -136,7 +134,7 @@ class PostgresBus:
             await self._run(old, OFFER_SECONDS)
 
     async def _listen(self, hears: asyncio.Event) -> None:
-        """Ring the bells that the server rings, until the connection is lost."""
+        """Forward the server's notifications until the connection is lost."""
         import psycopg
 
         with contextlib.suppress(psycopg.Error, OSError):
