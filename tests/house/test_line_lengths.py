@@ -9,7 +9,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 MOST = {
-    "src": {"E501": 350, "W505": 58},
+    "src": {"E501": 315, "W505": 14},
     "tests": {"E501": 1192, "W505": 1915},
     "bench": {"E501": 395, "W505": 395},
 }

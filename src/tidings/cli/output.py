@@ -1,6 +1,6 @@
-"""How a verb writes: JSON Lines with `--json`, else lines for people, safe for a terminal.
+"""Output of commands: JSON Lines with `--json`, else lines for users, safe for a terminal.
 
-What only a terminal gets: colours, and a line of progress. Pipes and files get neither.
+Colours and the progress line are for terminals only, not for pipes and files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`tidings export FORMAT [NAME…]`: what is watched and was found, for other programs."""
+"""`tidings export FORMAT [NAME…]`: write sentinels and findings for other programs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Write the export; a file is there whole or not at all."""
+    """Write the export; a file appears complete or not at all."""
     target: Path | None = arguments.output
     if target is None and arguments.format in {"parquet", "warc"}:
         raise UsageError(f"{arguments.format} is no text: name a file with --output FILE")
@@ -71,7 +71,7 @@ def _check_names(database: Database, names: Iterable[str], viewer: int | None) -
 
 
 def _texts(arguments: argparse.Namespace, database: Database, viewer: int | None) -> Iterable[str]:
-    """Yield an export that is text, piece by piece."""
+    """Yield a text export piece by piece."""
     if arguments.format == "opml":
         yield database.read(statements.list_opml, viewer, arguments.names, at=SystemClock().wall())
     elif arguments.format in STATEMENTS:
@@ -85,7 +85,7 @@ def _texts(arguments: argparse.Namespace, database: Database, viewer: int | None
 def _write(
     arguments: argparse.Namespace, settings: Settings, database: Database, viewer: int | None, made: Path
 ) -> str:
-    """Write into a file; return what else is to be said of it."""
+    """Write into a file; return a further note for the user."""
     if arguments.format == "parquet":
         table = rows.read_rows(database.read, arguments.of, viewer, arguments.names)
         rows.write_parquet(table, arguments.of, made)

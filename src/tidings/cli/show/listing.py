@@ -1,6 +1,6 @@
-"""`tidings list`: what is watched and how it does.
+"""`tidings list`: the sentinels and their state.
 
-What `list` and `show` say first where looks at pages cannot be stored now.
+Also the first line of `list` and `show` while polls cannot be stored.
 """
 
 from __future__ import annotations

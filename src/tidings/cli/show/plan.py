@@ -1,6 +1,7 @@
 """`tidings plan [NAME…]`: the next checks, each with its reason.
 
-Planning: what only the planner itself can say, for the verbs that tell what comes. It is opened for nothing else: that takes its time.
+Also what only the planner can compute, for commands that show the next polls. It is opened only
+there, since that takes time.
 """
 
 from __future__ import annotations
@@ -88,7 +89,9 @@ def _line(look: ComingPoll, now: int, *, expert: bool) -> str:
 
 
 def find_turns(connection: Connection, settings: Settings, now: Instant) -> dict[int, Instant]:
-    """Return when a policy that goes by turns would look at each page; nothing under any other, which keeps what it has learned."""
+    """Return when a turn-based policy would poll each page; empty under any other, which stores
+    what it learns.
+    """
     policy = settings.schedule.policy
     if policy not in BY_TURNS:
         return {}
@@ -99,7 +102,7 @@ def find_turns(connection: Connection, settings: Settings, now: Instant) -> dict
 
 
 def find_appraisal(connection: Connection, settings: Settings, now: Instant) -> Appraisal | None:
-    """Return what experts are told, None if the policy knows no price."""
+    """Return the expert appraisal, None if the policy has no price."""
     from tidings.service.explain.plan_expert import appraise
 
     planner, needs = _open(connection, settings)

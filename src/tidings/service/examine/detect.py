@@ -58,7 +58,7 @@ class Compared:
     events: tuple[Event, ...] = ()
     died: str = ""
     values: tuple[ValueRow, ...] = ()
-    """present values of which the history is stored"""
+    """present values whose history is stored"""
 
 
 class Detector:

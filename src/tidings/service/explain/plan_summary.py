@@ -1,9 +1,8 @@
-"""Outline: how many polls a day are made in all, what the pace asks for, and what the budget makes of it, in plain words.
+"""Outline: polls per day in all, what the pace asks for, and what the budget allows of it, in plain
+words; and the state of the budgets.
 
-The pace is the one number that people move: twice of it is about half as many polls. Whether the budget is what limits is known to the running
-service, which keeps it in an event once an hour while it is so.
-
-Purses: how the budgets stand, in words: that of all polls, and the classes within it that sentinels name.
+The pace is the one number that users set: twice the pace is about half the polls. Whether the
+budget is the limit is known to the running service, which stores it in an hourly event while it is.
 """
 
 from __future__ import annotations

@@ -39,12 +39,12 @@ COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
         "value": "VARCHAR", "number": "DOUBLE", "unit": "VARCHAR",
     },
 }  # fmt: skip
-"""The columns of each table with their type in SQL."""
+"""The columns of each table with their SQL types."""
 NEEDS: Final = "Parquet needs the extra `export`: python -m pip install 'tidings[export]'"
 LARGEST: Final = 100_000_000
-"""bytes of a row at most"""
+"""largest row, in bytes"""
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""Characters that begin a formula in a spreadsheet."""
 
 
 def read_rows(read: Read, table: str, viewer: int | None, names: Sequence[str] = ()) -> Iterator[Row]:
@@ -53,7 +53,7 @@ def read_rows(read: Read, table: str, viewer: int | None, names: Sequence[str] =
     Args:
         read: Runs a function of a connection.
         table: Its name.
-        viewer: The owner for whom it is; None for all.
+        viewer: The owner whose view is exported; None for all.
         names: Sentinels; empty for all.
     """
     yield from _TABLES[table](read, viewer, names)
@@ -141,8 +141,8 @@ def write_jsonl(rows: Iterable[Row]) -> Iterator[str]:
 def write_csv(rows: Iterable[Row], table: str) -> Iterator[str]:
     """Yield the lines of a CSV file (RFC 4180) with a header.
 
-    Several texts of a cell stand on lines of their own. A text that a spreadsheet would run as a
-    formula gets an apostrophe before it.
+    Several texts in a cell are on separate lines. A text that a spreadsheet would run as a formula
+    gets an apostrophe before it.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer)
@@ -166,7 +166,7 @@ def _cell(value: Any) -> Any:
 def write_parquet(rows: Iterable[Row], table: str, target: Path) -> None:
     """Write a Parquet file (zstd). Raises `UsageError` without the extra `export`.
 
-    DuckDB makes it of lines beside the file, so that no more than a group of rows is in memory.
+    DuckDB converts a JSON Lines file beside it, so that only one group of rows is in memory.
     """
     try:
         import duckdb

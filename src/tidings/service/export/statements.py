@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 FEEDS: Final = ("rss", "atom", "xml", "feed+json")
-"""What the media type of a feed has in it."""
+"""Parts of the media types of feeds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Statements in the order in which they can be registered, and the names of the secrets that
+    """Statements in an order in which they can be registered, and the names of the secrets that
     they refer to.
     """
 
@@ -46,10 +46,10 @@ class Exported:
 
 
 def list_statements(c: Connection, viewer: int | None, names: Sequence[str] = ()) -> Exported:
-    """Return what `viewer` (None: everybody) watches, or the sentinels of these names.
+    """Return the sentinels of `viewer` (None: all), or those of these names.
 
-    Events and defaults of tags come first, then sentinels as they were created, then which of them
-    are disabled. Raises `UnknownNameError` for a name that nobody has.
+    Events and defaults of tags come first, then sentinels in order of creation, then the disabled
+    ones. Raises `UnknownNameError` for an unknown name.
     """
     rows = _select(c, viewer, names)
     texts = [] if names else [*_list_sources(c, viewer)]
@@ -64,9 +64,9 @@ def list_opml(c: Connection, viewer: int | None, names: Sequence[str], *, at: In
 
     Args:
         c: The connection.
-        viewer: The owner for whom it is; None for all.
+        viewer: The owner whose view is exported; None for all.
         names: The sentinels; empty for all.
-        at: When it is made (µs).
+        at: The time of the export (µs).
     """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<opml version="2.0">', "<head><title>Tidings</title>"]
     lines += [f"<dateCreated>{formatdate(at / 1_000_000, usegmt=True)}</dateCreated></head>", "<body>"]
@@ -92,7 +92,7 @@ def _select(c: Connection, viewer: int | None, names: Sequence[str]) -> list[Sen
 
 
 def _list_sources(c: Connection, viewer: int | None) -> list[str]:
-    """Return the statements that belong to the installation, which only who sees all gets."""
+    """Return the statements of the installation, only for those who see everything."""
     if viewer is not None:
         return []
     return [*(row.text for row in outside.listing(c)), *dict.fromkeys(tag_defaults.listing(c).values())]

@@ -1,8 +1,8 @@
 """Stored versions as WARC 1.1 (ISO 28500:2017), which replay tools and crawlers read.
 
-What an HTTP server answered is a `response` with its status and headers; a body that the page had
-before is a `revisit` of it; what a browser, a file or a command gave is a `resource`. Cookies are
-left out, and so are headers on an encoding that the stored body no longer has.
+An HTTP answer is a `response` with its status and headers; a body that the page had before is a
+`revisit` of it; content from a browser, a file or a command is a `resource`. Cookies are omitted,
+and so are headers about an encoding that the stored body no longer has.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEFT_OUT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WarcCounts:
-    """How many records there are, and which versions could not be restored, with the reason."""
+    """The number of records, and the versions that could not be restored, with the reason."""
 
     responses: int
     revisits: int
@@ -45,7 +45,7 @@ class WarcCounts:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A version with its address, its first twin of the same page, and how it was asked for."""
+    """A version with its address, its first duplicate on the same page, and its request."""
 
     version: Version
     url: str
@@ -58,15 +58,15 @@ class _Stored:
 def write_warc(
     read: Read, archive: Archive, target: BinaryIO, viewer: int | None, names: Sequence[str] = ()
 ) -> WarcCounts:
-    """Write all stored versions, gzip record by record; one body at a time is in memory.
+    """Write all stored versions, gzipped record by record; only one body at a time is in memory.
 
     Raises `UsageError` without the extra `export`.
 
     Args:
         read: Runs a function of a connection.
-        archive: What restores bodies.
-        target: Where to.
-        viewer: The owner for whom it is; None for all.
+        archive: Restores bodies.
+        target: The output.
+        viewer: The owner whose view is exported; None for all.
         names: Sentinels; empty for all.
     """
     try:
@@ -172,5 +172,5 @@ def _headers(stored: Mapping[str, str], size: int) -> list[tuple[str, str]]:
 
 
 def _digest(body: bytes) -> str:
-    """Return the payload digest as WARC has it."""
+    """Return the payload digest in WARC's format."""
     return f"sha1:{base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()}"

@@ -1,8 +1,7 @@
-"""What Tidings stands on: Python, libraries, SQLite, free space, the lock. None of it needs the database to be whole.
+"""What Tidings runs on: Python, libraries, SQLite, free space, the lock, a browser to render pages.
+None of it needs an intact database.
 
-Versions below a floor have holes that the rest of the house relies on being closed.
-
-Rendering: can pages be shown by a browser here? A finding of `doctor`.
+Versions below a floor have vulnerabilities that the rest of the code relies on being fixed.
 """
 
 from __future__ import annotations

@@ -41,13 +41,13 @@ class RemoteFetcher:
     """Has pages fetched by pollers on other machines.
 
     Args:
-        bus: What carries checks to them.
-        secret: What they share with this service.
+        bus: Carries checks to them.
+        secret: The secret they share with this service.
         own: Fetches what only this machine can: pages whose certificates are trusted by a file of
-        its own.
-        robots: What is known of robots.txt files; pollers bring and get what is new.
-        usual_seconds: How long a request may take that says nothing of it.
-        where: How messages name the bus.
+            its own.
+        robots: Known robots.txt files, exchanged with the pollers.
+        usual_seconds: Timeout of a request that sets none.
+        where: The bus's name in messages.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class RemoteFetcher:
         self._where = where
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
-        """Ask for a page and return how that ended; see `fetcher.Fetcher.fetch`."""
+        """Fetch a page and return the outcome; see `fetcher.Fetcher.fetch`."""
         if request.trust:
             return await self._own.fetch(request, permit)
         visit = secrets.token_hex(12)
@@ -82,8 +82,8 @@ class RemoteFetcher:
         await self._own.close()
 
     async def _attend(self, visit: str, inbox: asyncio.Queue[Any], request: FetchRequest, permit: Permit) -> Outcome:
-        """Give the check to the first poller that takes it, and serve that until it has an
-        outcome.
+        """Assign the check to the first poller that takes it, and serve that one until it returns
+        an outcome.
         """
         box, public = await self._await_taker(visit, inbox)
         key, own_public = make_key()
@@ -94,7 +94,7 @@ class RemoteFetcher:
         seconds = (self._usual_seconds if request.timeout is None else request.timeout / SECOND) + SILENT_SECONDS
 
         async def say(message: object, *, public: bytes = b"") -> None:
-            async with turn:  # they are read in the order in which they were encrypted
+            async with turn:  # they are read in the order of encryption
                 await self._mail.send(box, visit, [public, cipher.encrypt(message)])
 
         serving = _Serving(permit, say)
@@ -113,7 +113,7 @@ class RemoteFetcher:
                         return outcome
         finally:
             await serving.end()
-            with contextlib.suppress(BusError):  # whoever fetches still, after its time or ours, stops
+            with contextlib.suppress(BusError):  # a poller that still fetches, after its time or ours, stops
                 await asyncio.shield(say(["stop"]))
 
     async def _await_taker(self, visit: str, inbox: asyncio.Queue[Any]) -> tuple[str, bytes]:
@@ -135,7 +135,7 @@ class RemoteFetcher:
         raise BusError(f"{self._where} was lost")
 
     async def _read(self, message: object, serving: _Serving) -> Outcome | None:
-        """Do what a poller asks for; return its outcome if it has one. Raises `BudgetError` where a
+        """Handle a poller's message; return its outcome if it is one. Raises `BudgetError` where a
         request was refused.
         """
         match message:
@@ -157,15 +157,13 @@ class RemoteFetcher:
         return None
 
     async def _learn(self, news: object) -> None:
-        """Take over what a poller has read of robots.txt; a Crawl-delay in it holds from then
-        on.
-        """
+        """Store what a poller has read of robots.txt; a Crawl-delay in it applies from then on."""
         states: tuple[HostState, ...] = restore(tuple[HostState, ...], news)
         await self._robots.learn(states)
 
 
 class _Serving:
-    """The permits of one visit: what waits for one, and what holds one."""
+    """The permits of one visit: requests waiting for one, and requests holding one."""
 
     def __init__(self, permit: Permit, say: Callable[[object], Any]) -> None:
         self._permit = permit
@@ -180,7 +178,7 @@ class _Serving:
         """Return the next message. Raises `TimeoutError` after `seconds` (> 0) without one, unless
         the poller waits for a permit.
 
-        Raises what a permit raised, but for `BudgetError`, which the poller hears.
+        Raises what a permit raised, except `BudgetError`, which is sent to the poller.
         """
         getting = asyncio.ensure_future(inbox.get())
         try:
@@ -196,21 +194,21 @@ class _Serving:
             getting.cancel()
 
     def let_hop(self, number: int, host: str) -> None:
-        """Let a request leave once the host may be asked."""
+        """Send a permit for a request once the host may be asked."""
         self._start(number, self._hop(number, host))
 
     def let_beside(self, number: int, host: str) -> None:
-        """Let a request of a page load leave, and hold its place until `leave`."""
+        """Send a permit for a request of a page load, and hold its place until `leave`."""
         self._held[number] = asyncio.Event()
         self._start(number, self._beside(number, host))
 
     def leave(self, number: int) -> None:
-        """Let go of the place of a request of a page load."""
+        """Release the place of a request of a page load."""
         if number in self._held:
             self._held.pop(number).set()
 
     async def end(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -240,7 +238,7 @@ class _Serving:
             await work
         except BudgetError as error:
             await self._say(["refuse", number, str(error)])
-        except Exception as error:  # noqa: BLE001 - the store's, say; it is raised where the visit is attended
+        except Exception as error:  # noqa: BLE001 - the store's, for example; raised in `next`
             if not self._failed.done():
                 self._failed.set_exception(error)
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.poller")
 
 WORK_SECONDS: Final = 20.0
-"""A service that has not answered for so long has given its check to another poller, or has
-ended."""
+"""A service silent for this long has given its check to another poller, or has ended."""
 PERMIT_SECONDS: Final = 600.0
 """The longest wait for a permit; a Crawl-delay may be long."""
 PAUSE_SECONDS: Final = 2.0
@@ -34,15 +33,15 @@ KINDS: Final = {Unchanged: "unchanged", Fetched: "fetched", Failed: "failed"}
 
 
 class RemotePoller:
-    """Fetches for a service elsewhere.
+    """Fetches for a remote service.
 
     Args:
-        bus: Where the checks come from.
-        secret: What the service and its pollers share.
-        fetcher: Asks the pages. The poller closes it.
-        robots: What the fetcher knows of robots.txt files.
-        places: How many checks of a lane it makes at the same time.
-        where: How messages name the bus.
+        bus: The source of checks.
+        secret: The secret shared by the service and its pollers.
+        fetcher: Fetches the pages. The poller closes it.
+        robots: The fetcher's known robots.txt files.
+        places: Concurrent checks per lane.
+        where: The bus's name in messages.
     """
 
     def __init__(
@@ -56,16 +55,16 @@ class RemotePoller:
         self._places = places
         self._visits: set[asyncio.Task[None]] = set()
         self.made = 0
-        """checks that were answered"""
+        """number of answered checks"""
 
     async def run(self, lanes: tuple[str, ...]) -> None:
-        """Take checks from these lanes until cancelled. While the bus cannot be reached, the log
-        says so and it tries again.
+        """Take checks from these lanes until cancelled. While the bus cannot be reached, log that
+        and retry.
         """
         await asyncio.gather(*(self._take_all(lane) for lane in lanes))
 
     async def close(self) -> None:
-        """End the checks under way and close everything."""
+        """End the running checks and close everything."""
         for task in self._visits:
             task.cancel()
         if self._visits:
@@ -83,7 +82,7 @@ class RemotePoller:
             except BusError as error:
                 places.release()
                 if not is_lost:
-                    log.warning("%s; the poller goes on when it can", error)
+                    log.warning("%s; the poller tries again", error)
                 is_lost = True
                 await asyncio.sleep(PAUSE_SECONDS)
                 continue
@@ -124,7 +123,7 @@ class RemotePoller:
             request: FetchRequest = restore(FetchRequest, value)
             await self._robots.learn(restore(tuple[HostState, ...], known))
             await self._answer(_Conversation(self._mail, box, visit, cipher, self._robots), inbox, request)
-        except (TimeoutError, BusError):  # the service has it made by another
+        except (TimeoutError, BusError):  # the service has given it to another
             return
         except (WireError, ValueError, TypeError) as error:
             log.warning("a check could not be made: %s", error)
@@ -132,7 +131,7 @@ class RemotePoller:
             self._mail.end(visit)
 
     async def _answer(self, talk: _Conversation, inbox: asyncio.Queue[Any], request: FetchRequest) -> None:
-        """Fetch, and send the outcome unless the service wants none any more."""
+        """Fetch, and send the outcome unless the service no longer wants one."""
         permit = RemotePermit(talk)
         fetching = asyncio.create_task(self._fetcher.fetch(request, permit))
         hearing = asyncio.create_task(permit.hear(inbox))
@@ -157,7 +156,7 @@ class RemotePoller:
 
 
 class _Conversation:
-    """What a poller says about one check."""
+    """A poller's messages about one check."""
 
     def __init__(self, mail: Mailbox, box: str, visit: str, cipher: VisitCipher, robots: Robots) -> None:
         self._mail = mail
@@ -170,18 +169,16 @@ class _Conversation:
         self._known: dict[str, int | None] = {}
 
     async def say(self, message: object) -> None:
-        """Send a message; they are read in the order in which they are encrypted. Raises
-        `BusError`.
-        """
+        """Send a message; messages are read in the order of encryption. Raises `BusError`."""
         async with self._turn:
             await self._mail.send(self._box, self._visit, self._cipher.encrypt(message))
 
     def hear(self, data: Any) -> Any:
-        """Return a message of the service. Raises `WireError`."""
+        """Decrypt a message of the service. Raises `WireError`."""
         return self._cipher.decrypt(data[1])
 
     def news(self) -> list[HostState]:
-        """Return what was read of the robots.txt of the hosts of this check since the last time."""
+        """Return what was read of robots.txt of this check's hosts since the last call."""
         states = [self._robots.export(HostState(name=host)) for host in self.hosts]
         new = [state for state in states if state.robots and self._known.get(state.name) != state.robots_at]
         self._known.update((state.name, state.robots_at) for state in new)
@@ -189,7 +186,7 @@ class _Conversation:
 
 
 class RemotePermit:
-    """The right to ask hosts, given by the service (`fetching.fetcher.Permit`)."""
+    """Permission to request from hosts, granted by the service (`fetching.fetcher.Permit`)."""
 
     def __init__(self, talk: _Conversation) -> None:
         self._talk = talk
@@ -197,7 +194,7 @@ class RemotePermit:
         self._number = 0
 
     async def hop(self, host: str) -> None:
-        """Return when a request to `host` may leave. Raises `BudgetError` if it may not."""
+        """Wait until a request to `host` may leave. Raises `BudgetError` if it may not."""
         await self._ask(host, "hop", self._talk.news())
         self._talk.hosts.add(host)
 
@@ -215,7 +212,7 @@ class RemotePermit:
                 await self._talk.say(["done", number])
 
     async def hear(self, inbox: asyncio.Queue[Any]) -> None:
-        """Take in what the service says, until it wants no outcome any more or the bus is lost."""
+        """Handle the service's messages until it no longer wants an outcome or the bus is lost."""
         while (message := await inbox.get()) is not LOST:
             with contextlib.suppress(WireError, TypeError, IndexError):
                 match self._talk.hear(message):

@@ -1,9 +1,8 @@
-"""What a service and its pollers say to each other: values as MessagePack, encrypted for the two of
-them.
+"""Messages between a service and its pollers: values as MessagePack, encrypted for the two of them.
 
 A poller takes an offer with a key made for it; both derive the key of the visit from that and from
-`bus.secret`. Who reads or writes the bus without the secret learns no address, no password and no
-page, and can answer for nobody.
+`bus.secret`. Anybody on the bus without the secret can read no address, password or page, and
+cannot impersonate either side.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ T = TypeVar("T")
 
 
 class WireError(TidingsError):
-    """A message that is not of ours, or was changed on its way."""
+    """A message that is not ours, or was altered in transit."""
 
 
 def pack(value: object) -> bytes:
     """Return a value of builtins, dataclasses and secrets as bytes. Raises `WireError` if a text
-    has no UTF-8 form.
+    cannot be encoded as UTF-8.
     """
     try:
         return msgspec.msgpack.encode(value, enc_hook=_encode)
@@ -47,7 +46,7 @@ def pack(value: object) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Return what `pack` made, with maps for dataclasses. Raises `WireError`."""
+    """Decode `pack`'s output, with maps for dataclasses. Raises `WireError`."""
     try:
         return msgspec.msgpack.decode(data, ext_hook=_decode)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -69,9 +68,7 @@ def _decode(code: int, data: memoryview) -> Secret:
 
 
 def restore(kind: Any, value: Any) -> Any:
-    """Return the value of type `kind` of which `unpack` returned the form. Raises `WireError` for
-    any other.
-    """
+    """Return a value of type `kind` from `unpack`'s output. Raises `WireError` for any other."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(value, dict) and isinstance(kind, type) and dataclasses.is_dataclass(kind):
         hints = _hints(kind)
@@ -121,17 +118,17 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def sign(secret: str, *parts: bytes) -> bytes:
-    """Return what proves that these parts come from somebody who has the secret (HMAC-SHA-256)."""
+    """Return the HMAC-SHA-256 of these parts under the shared secret."""
     return hmac.digest(secret.encode(), b"".join(len(part).to_bytes(4, "big") + part for part in parts), "sha256")
 
 
 class VisitCipher:
-    """The two directions of one visit. Messages are read in the order in which they were made: one
-    that is repeated or older is refused.
+    """The two directions of one visit. Messages are read in the order in which they were made:
+    repeated or older ones are refused.
 
     Args:
         key: The key of the visit, 32 bytes.
-        is_service: Which of the two this is.
+        is_service: Whether this is the service's side.
     """
 
     def __init__(self, key: bytes, *, is_service: bool) -> None:
@@ -142,17 +139,15 @@ class VisitCipher:
         self._sent = self._seen = 0
 
     def encrypt(self, message: object) -> bytes:
-        """Return a message that only the other side can read. Raises `WireError` if it cannot be
-        packed.
-        """
+        """Encrypt a message for the other side. Raises `WireError` if it cannot be packed."""
         data = pack(message)
         self._sent += 1
         nonce = self._nonce(self._sent, by_service=self._is_service)
         return nonce + self._cipher.encrypt(nonce, data, None)
 
     def decrypt(self, data: bytes) -> Any:
-        """Return the other side's message. Raises `WireError` if it is not theirs or not newer than
-        the last.
+        """Decrypt the other side's message. Raises `WireError` if it is not theirs or not newer
+        than the last.
         """
         from cryptography.exceptions import InvalidTag
 
@@ -174,7 +169,7 @@ class VisitCipher:
 
 
 def make_key() -> tuple[X25519PrivateKey, bytes]:
-    """Return a key for one visit, and its public half to be sent."""
+    """Return a private key for one visit, and its public key to send."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
     key = X25519PrivateKey.generate()
@@ -182,12 +177,12 @@ def make_key() -> tuple[X25519PrivateKey, bytes]:
 
 
 def agree(key: X25519PrivateKey, public: bytes, *, secret: str, visit: str) -> bytes:
-    """Return the 32 bytes that encrypt a visit. Raises `WireError` if `public` is no key.
+    """Return the 32-byte key of a visit. Raises `WireError` if `public` is not a key.
 
     Args:
-        key: One's own key of this visit.
-        public: The public half of the other's, 32 bytes.
-        secret: What both share (`bus.secret`).
+        key: Our private key of this visit.
+        public: The other side's public key, 32 bytes.
+        secret: The shared secret (`bus.secret`).
         visit: The name of the visit.
     """
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey

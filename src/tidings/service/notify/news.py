@@ -1,9 +1,8 @@
-"""News: what a sentinel has to tell, read from the log of events, and the messages that tell it.
+"""News: what a sentinel has to report, read from the event log, and its messages.
 
-Bulletins: what concerns the whole service is announced once to each recipient, however many sentinels notify them.
-
-A bulletin is for states in which no page of its own is at fault: this machine's network, clock, disk or database. It waits for no rate,
-quiet hours or cap of a Notify clause.
+Bulletins: notices about the whole service, sent once to each recipient, however many sentinels
+notify them. A bulletin reports a problem of no single page: this machine's network, clock, disk or
+database. It ignores rates, quiet hours and caps of Notify clauses.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Who is asked no more for now: a host after five failures in a row, and all hosts when our own
-network fails.
+"""Circuit breakers: pause a host after five failures in a row, and detect outages of our own
+network.
 
-Pages have their own back-off; this keeps a host's many pages from trying it in turn while it is
-down.
+After five failures a host gets single requests, with growing pauses. Pages have their own back-off;
+this keeps a host's many pages from trying it in turn while it is down.
 
-During an outage pages keep their state: none is marked as failing. Events record its start and end;
-recipients of changes are notified of both if it lasts for an hour.
+During an outage of our network pages keep their state: none is marked as failing. Events record its
+start and end; recipients of changes are notified of both if it lasts for an hour.
 """
 
 from __future__ import annotations

@@ -72,7 +72,9 @@ class Keeper:
 
 
 def keeping(archive: Archive) -> Keep:
-    """Return what plans small bodies inside a commit. A file that is garbage then goes at the next start."""
+    """Return the planner of small bodies inside a commit. Garbage files are deleted at the next
+    start.
+    """
 
     def keep(connection: Connection, new: NewBody) -> tuple[Sequence[Blob], Sequence[str]]:
         plan = plan_write(connection, archive, new)
@@ -85,7 +87,7 @@ def keeping(archive: Archive) -> Keep:
 
 
 def plan_write(connection: Connection, archive: Archive, new: NewBody) -> WritePlan:
-    """Return how a new body is kept, beside the one that was the newest until now."""
+    """Return how to store a new body beside the former newest one."""
 
     def row(sha: str) -> Blob | None:
         return versions.blob(connection, sha)
@@ -94,12 +96,14 @@ def plan_write(connection: Connection, archive: Archive, new: NewBody) -> WriteP
 
 
 def _neighbour(archive: Archive, row: Callable[[str], Blob | None], former: str) -> tuple[Blob, bytes] | None:
-    """Return the newest body, to be kept as a delta from now on; None if it is damaged: a new body must be stored all the same."""
+    """Return the newest body, to be stored as a delta from now on; None if it is damaged: a new
+    body must be stored all the same.
+    """
     held = row(former) if former else None
     if held is None:
         return None
     try:
         return held, archive.restore(held.sha256, row)
     except BlobError as error:
-        log.error("%s; the page goes on with a body that stands alone", error)  # noqa: TRY400 - told to people, who mend the disk
+        log.error("%s; the next body of the page is stored whole", error)  # noqa: TRY400 - users can fix the disk
         return None

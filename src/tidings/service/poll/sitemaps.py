@@ -234,7 +234,7 @@ class Sitemaps:
         for (
             i,
             lastmod,
-        ) in moved.items():  # before the dates count as told: after a crash they are told again rather than never
+        ) in moved.items():  # before the dates count as reported: a crash repeats rather than loses them
             await self._tell(i, lastmod, url, answered.at)
         await self._keep(answered, _unit(answered, state, self._epoch, (_estimate(url, file), *kept)))
         self._files[url] = file

@@ -1,14 +1,15 @@
-"""Composites: changes of several pages that belong together (sentinels §4.5: AND, OR, NOT across pages).
+"""Composites: changes of several pages that belong together (sentinels §4.5: AND, OR, NOT across
+pages).
 
-Each page's part of the Monitor clause is a change by itself, kept and not told. AND is the operator of that name in the recent context: parts
-wait for one another as long as the window is, and what was reported is consumed. NOT is decided a window after the rest has come true: by
-what was found a window before and after, and only if the page was polled in between; else the report says *undecided*.
+Each page's part of the Monitor clause is a change of its own, stored but not reported. AND is the
+operator of that name in the recent context: parts wait for each other for the length of the window,
+and reported parts are consumed. NOT is decided one window after the rest has come true: by what was
+found a window before and after, and only if the page was polled in between, according to the
+records of polls; else the report says *undecided*.
 
-Where the window is said (`within`), a part that was found makes a need of the others (a CEI of paper 001, as AuctionWatch(k)): each of their pages is
-to be polled in the last tenth of the window, when one poll sees all that the window lets count. A look of any other origin in that time
-serves as well.
-
-Looks: whether a sentinel has had a good look at one of its pages between two instants, as the records of polls tell.
+With an explicit window (`within`), a found part makes a need of the others (a CEI of paper 001, as
+AuctionWatch(k)): each of their pages is to be polled in the last tenth of the window, when one poll
+sees everything the window covers. Any other poll in that time serves too.
 """
 
 from __future__ import annotations

@@ -297,7 +297,9 @@ class RuleFollower:
             self._engine.resume(dump)
         except (UsageError, ValueError) as error:
             number = group.sentinel_id
-            log.warning("the rules of the sentinel %s are of another Tidings and made anew: %s", number, error)
+            log.warning(
+                "the rules of the sentinel %s are from another version of Tidings and created again: %s", number, error
+            )
 
     async def _hear_late(self, event: EventRow, sentinel_id: int) -> None:
         """Process what a sentinel's last poll found after its end, and report it."""
@@ -460,7 +462,7 @@ class RuleFollower:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise
             # The store has recorded it as a problem; the rest continues without these deeds.
-            log.error("what the rules of the sentinel %s did was refused: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
+            log.error("the results of the rules of the sentinel %s were refused: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
             await self._committer.write(unit)
 
 

@@ -1,13 +1,11 @@
-"""References: the address of a webhook or of an Apprise service may hold a token, so it is kept as
-a secret and all else refers to it (0049).
+"""References: the address of a webhook or Apprise service may contain a token, so it is stored as a
+secret and everything else refers to it (0049).
 
-An address that a statement writes out becomes a secret with a name of its own when the statement is
-stored. The name begins with the host or the scheme and ends with a keyed digest of the address: the
-same address has the same name, and nobody can try addresses on it. The key of the digest is itself
-in the vault, so that names survive a new master key. An address is opened for each attempt to send
-there.
-
-Resolving: from what an endpoint refers to, to the address that a message goes to (0049).
+A literal address in a statement becomes a named secret when the statement is stored. The name is
+the host or scheme plus a keyed digest of the address: equal addresses have equal names, and
+addresses cannot be guessed from names. The key of the digest is itself in the vault, so that names
+survive a new master key. References are resolved, and addresses decrypted, for each attempt to
+send.
 """
 
 from __future__ import annotations

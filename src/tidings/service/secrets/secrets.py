@@ -1,10 +1,8 @@
-"""Secrets as their owner handles them: set, list, drop, change the key.
+"""Secrets as their owner manages them: set, list, drop, change the key.
 
-Who uses a secret is read from the pages; a page that is in trouble is polled again as soon as a
-secret of its own is set.
-
-What `doctor` says of the secrets that are kept: the key file, each secret that does not open,
-receivers whose address is not set.
+The users of a secret are found from the pages; a page in error is polled again as soon as one of
+its secrets is set. Also `doctor`'s findings: the key file, secrets that cannot be decrypted,
+receivers without an address.
 """
 
 from __future__ import annotations
@@ -226,7 +224,7 @@ def _missing_receivers(c: Connection, known: set[str]) -> list[Finding]:
     named = {secret_of(row.address) for row in endpoints.listing(c)} - known - {None}
     if not named:
         return []
-    # it brings the parsers of cookies and addresses
+    # it loads the parsers of cookies and addresses
 
     using = users(c)
     return [

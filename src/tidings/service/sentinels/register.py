@@ -245,7 +245,7 @@ def understand(
 
 def _policies() -> dict[str, frozenset[str]]:
     """Return which of the clauses Urgency and Life each policy reads."""
-    from tidings.scheduling.policies import (  # brings numpy: few texts need it, and all would wait for it
+    from tidings.scheduling.policies import (  # loads numpy: few texts need it, and all would wait for it
         POLICIES,
         reads_of,
     )

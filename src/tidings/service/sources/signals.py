@@ -88,7 +88,7 @@ class Signals:
         self._epoch = epoch
         self._lock = asyncio.Lock()
         self.are_heeded = frozenset(reads) >= index.HINTS
-        """whether the policy heeds hints at all"""
+        """whether the policy uses hints"""
         self.hearing = Hearing(self._host_of)
         self._updated: dict[int, Instant] = {}
         """of each feed the newest date of its entries"""

@@ -175,7 +175,7 @@ class Collector:
             try:
                 plan = await self._store.read(self._plan, blob, leaning)
             except BlobError as error:
-                log.error("%s; what leans on it stays as it is", error)  # noqa: TRY400 - told to people, who mend the disk
+                log.error("%s; the deltas on it stay unchanged", error)  # noqa: TRY400 - users can fix the disk
                 return Collected()
             if plan is None:
                 return Collected()

@@ -1,14 +1,12 @@
-"""Upkeep: what must be so before a step does anything, and what stops all steps and lets them go on
-by itself.
+"""Upkeep: the preconditions of a step, and what stops all steps and lets them resume automatically.
 
-The lease is ours, the clock goes on and the database is whole. While the data directory takes
-nothing the service asks for nothing, says so, and goes on by itself when it can (F-08): a disk that
-is full, a quota, a file system that turned read-only, no memory, no file descriptor. Each step then
-begins with a small write, and nothing else is done until that succeeds. Pages whose look could not
-be kept are asked for again soon.
+The lease is ours, the clock runs and the database is intact. While the data directory cannot be
+written (a full disk, a quota, a read-only file system, no memory, no file descriptor) the service
+polls nothing, reports it, and resumes automatically (F-08). Each step then begins with a small
+write, and does nothing else until that succeeds. Pages whose poll could not be stored are polled
+again soon.
 
-Outages: whoever waited for checks that a database which did not answer has held up is notified
-once, when it answers again.
+Outages: recipients whose checks a database outage has delayed are notified once, when it is over.
 """
 
 from __future__ import annotations
@@ -170,7 +168,7 @@ class Upkeep:
             await self._committer.write(self._bulletins.unit(report, epoch=self.epoch))
             self._stall.note_reported()
         self._stall.end()
-        log.info("what is brought can be stored again")
+        log.info("the data directory can be written again")
 
     async def report_damage(self, watchlist: Watchlist) -> None:
         """Notify, once, of stored rows that cannot be read and are therefore not watched."""
@@ -181,7 +179,7 @@ class Upkeep:
             event = Event(type=DAMAGED, at=self._clock.now(), data={"items": items})
             unread = await self._store.read(recipients_before, watchlist.unread)
             await self._committer.write(self._bulletins.unit(event, epoch=self.epoch, unread=unread))
-        log.error("not watched, for what is stored of it makes no sense: %s", "; ".join(items))
+        log.error("not watched, because stored rows cannot be read: %s", "; ".join(items))
 
     async def announce_outages(self, now: Instant) -> None:
         """Store each ended outage of the database, and notify those whose checks it delayed."""

@@ -132,7 +132,7 @@ class Needs:
         return frozenset(deadline.sentinel_id for deadline in waiting if deadline.is_served(begun, at))
 
     def add_events(self, unit: Unit) -> Unit:
-        """Return the unit of a poll with an event for each sentinel that waited for this look."""
+        """Return the unit of a poll with an event for each sentinel that waited for this poll."""
         if unit.poll is None:
             return unit
         page_id, at = unit.poll.page_id, unit.poll.finished_at

@@ -1,9 +1,9 @@
-"""The sentences of the screens, and their translations: a file of `translations/` for each language
-but English.
+"""The sentences of the screens, and their translations: one file of `translations/` for each
+language other than English.
 
-`translations/en.json` lists every sentence as screens say it; `script/docs` writes it. A
-translation is a copy of it under the language's tag with other values. The key "" holds the rule of
-the language for plurals, as gettext writes it. What a translation lacks is said in English.
+`translations/en.json` lists every sentence of the screens; `script/docs` writes it. A translation
+is a copy of it under the language's tag with other values. The key "" has the language's plural
+rule, as in gettext. Untranslated sentences appear in English.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 ENGLISH: Final = "en"
 PLURAL: Final = "n != 1"
-"""Which form of a count English takes: 0 is the first."""
+"""Index of the English plural form for a count: 0 is the first."""
 FOLDER: Final = Path(__file__).parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=ENGLISH)
 _ELEMENT: Final = re.compile(r"<(\w+)")
@@ -28,8 +28,7 @@ _MARK: Final = re.compile(r"\{(\w+)\}|<(/?)(\d+)>")
 
 
 def choose_language(accepted: str) -> None:
-    """Say all sentences of this request in the first language of a list that there is a translation
-    for.
+    """Select the first language of a list that has a translation, for this request.
 
     Args:
         accepted: The header `Accept-Language`; its order counts, its weights do not.
@@ -40,34 +39,34 @@ def choose_language(accepted: str) -> None:
 
 
 def get_language() -> str:
-    """Return the tag of the language in which sentences are said."""
+    """Return the tag of the selected language."""
     return _language.get()
 
 
 @cache
 def languages() -> frozenset[str]:
-    """Return the tags of the languages that there are."""
+    """Return the tags of the available languages."""
     return frozenset({ENGLISH, *(path.stem for path in FOLDER.glob("*.json"))})
 
 
 def say(sentence: str, /, **values: object) -> str:
-    """Return a sentence in the reader's language, for a place where nothing is markup.
+    """Return a sentence in the reader's language, as plain text.
 
     Args:
-        sentence: It in English; `{name}` stands for a value.
-        values: What is put in the place of each name.
+        sentence: The English sentence; `{name}` is replaced by a value.
+        values: The values by name.
     """
     said = _translate(_language.get(), sentence)
     return said.format(**values) if values else said
 
 
 def sentence(text: str) -> str:
-    """Return a sentence as it is: it is in the catalogue, and `say` says it later."""
+    """Return a sentence unchanged: marks it for the catalogue; `say` translates it later."""
     return text
 
 
 def sentences(*texts: str) -> tuple[str, ...]:
-    """Return sentences as they are; each is in the catalogue, and `say` says it later."""
+    """Return sentences unchanged: marks each for the catalogue; `say` translates it later."""
     return texts
 
 
@@ -76,7 +75,7 @@ def say_count(many: int, one: str, more: str) -> str:
 
     Args:
         many: The count.
-        one: The sentence in English for one; `{n}` stands for the count.
+        one: The English sentence for one; `{n}` is replaced by the count.
         more: The same for any other count.
     """
     forms, form_of = _forms(_language.get(), one, more)
@@ -85,12 +84,12 @@ def say_count(many: int, one: str, more: str) -> str:
 
 
 def draw(sentence: str, /, **values: Any) -> Markup:
-    """Return a sentence of a template: every value is escaped unless it is `Markup`.
+    """Return a sentence of a template as markup: every value is escaped unless it is `Markup`.
 
     Args:
-        sentence: It in English; `{name}` stands for a value, `<1>` and `</1>` for the tag `_1` and
-            its end.
-        values: Each value and each tag.
+        sentence: The English sentence; `{name}` is replaced by a value, `<1>` and `</1>` by the tag
+            `_1` and its end.
+        values: The values and tags by name.
     """
     parts = _parts(_language.get(), sentence)
     return Markup("").join(
@@ -126,8 +125,8 @@ def _forms(language: str, one: str, more: str) -> tuple[tuple[str, ...], Any]:
 
 @cache
 def _parts(language: str, sentence: str) -> tuple[tuple[Markup, str | None, bool], ...]:
-    """Return a translated sentence in pieces: text, or the name of what stands there and whether it
-    is a tag's end.
+    """Return a translated sentence in pieces: text, or a placeholder's name and whether it is a
+    tag's end.
     """
     said, done = _translate(language, sentence), 0
     parts: list[tuple[Markup, str | None, bool]] = []

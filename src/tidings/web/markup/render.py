@@ -1,8 +1,7 @@
-"""From values to a page: the templates, what every screen shows around its content, and what a
-browser may do with it.
+"""From values to a page: the templates, the frame of every screen, and its content security policy.
 
-Scripts, sheets and pictures come from this service alone; nothing in a page is a script. `STATIC`
-is served under `/static/HASH/NAME` and may be kept for ever.
+Scripts, stylesheets and pictures come from this service only, none inline. `STATIC` is served under
+`/static/HASH/NAME` and may be cached for ever.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def environment() -> Environment:
 
 
 def write_catalogue() -> str:
-    """Return `translations/en.json` as it has to be: every sentence that screens say, in English."""
+    """Return the content of `translations/en.json`: every sentence of the screens, in English."""
     return (
         json.dumps(
             catalogue(environment(), HERE.parent, (row.help for row in table())),
@@ -76,7 +75,7 @@ def write_catalogue() -> str:
 
 @cache
 def asset(name: str) -> str:
-    """Return the address of a file of `static/`: it has the file's hash, so that it may be kept for
+    """Return the address of a file of `static/`, with the file's hash, so that it may be cached for
     ever.
     """
     return f"/static/{hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]}/{name}"
@@ -93,15 +92,15 @@ async def static(request: Request, desk: object) -> Response:
 
 
 def pack(request: Request, body: bytes, status: int, headers: Mapping[str, str], media_type: str) -> Response:
-    """Return an answer, compressed where its reader takes that. Nothing that a stranger chooses
-    stands beside a secret in it.
+    """Return a response, compressed if the client accepts it. Never mixes attacker-chosen text with
+    a secret.
 
     Args:
-        request: What is answered.
-        body: The bytes as they are.
-        status: The status of the answer.
-        headers: What else it says.
-        media_type: What the bytes are.
+        request: The request.
+        body: The uncompressed body.
+        status: The status of the response.
+        headers: Further headers.
+        media_type: The media type of the body.
     """
     coding: dict[str, str] = {}
     if "gzip" in request.headers.get("accept-encoding", "") and len(body) > LEAST_PACKED:

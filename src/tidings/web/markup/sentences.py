@@ -1,8 +1,9 @@
-"""Which sentences templates and screens say: every text of a template is one, without being marked.
+"""Find the sentences of templates and screens for translation: every text of a template is one,
+without being marked.
 
 A text between tags is a sentence, and so are `aria-label`, `title`, `placeholder` and `alt`. Tags
-within a sentence and values of it are places in it, so that it is translated whole: `<1>Narrow the
-sentinel</1>: {count} stay`. What stands in `pre`, `kbd` or `textarea` is none.
+and values within a sentence are placeholders, so that it is translated whole: `<1>Narrow the
+sentinel</1>: {count} stay`. Content of `pre`, `kbd` or `textarea` is not translated.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from jinja2 import Environment, nodes
 from jinja2.ext import Extension
 
 INLINE: Final = frozenset(("a", "b", "bdi", "code", "em", "i", "q", "s", "small", "span", "input"))
-"""Elements that stand within a sentence."""
+"""Elements that occur within a sentence."""
 RAW: Final = frozenset(("pre", "textarea", "kbd", "script", "style"))
 SPOKEN: Final = ("aria-label", "title", "placeholder", "alt", r"data-say-\w+")
-"""Attributes that are read by people, or said by the script of the screens."""
+"""Attributes with text for users, shown by the browser or by the screens' script."""
 _TEMPLATE: Final = r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}"
 _TAG: Final = rf'<[/!]?[a-zA-Z](?:{_TEMPLATE}|"(?:{_TEMPLATE}|[^"])*"|[^>"])*>'
 _TOKEN: Final = re.compile(rf"({_TEMPLATE}|<!--.*?-->|{_TAG})", re.DOTALL)
@@ -34,7 +35,7 @@ _NO_NAMES: Final = frozenset(("count", "at", "ago", "format", "number", "text", 
 
 
 class Sentences(Extension):
-    """Lets templates ask for every text that people read: none can go round the catalogue."""
+    """Jinja extension that sends every user-visible text of a template through the catalogue."""
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         """Return a template with each sentence in a call of `_`."""
@@ -67,7 +68,7 @@ def _element(token: str) -> str:
 
 
 def _pairs(run: list[str]) -> dict[int, int]:
-    """Return the places of tags and of their ends; what has no end here is left out."""
+    """Return the positions of tags and of their ends; a tag without an end here is omitted."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     for place, token in enumerate(run):
@@ -85,7 +86,7 @@ def _pairs(run: list[str]) -> dict[int, int]:
 
 
 def _write(run: list[str]) -> Iterator[str]:
-    """Yield a stretch of texts, values and tags within it as sentences."""
+    """Yield a run of texts, values and tags as sentences."""
     ends = _pairs(run)
     closed = set(ends.values())
     stretch: list[tuple[int, int]] = []
@@ -104,7 +105,7 @@ def _write(run: list[str]) -> Iterator[str]:
 
 
 def _write_balanced(run: list[str], stretch: list[tuple[int, int]]) -> Iterator[str]:
-    """Yield what stands on one level: a sentence if there is a word, else each element by itself."""
+    """Yield one nesting level: a sentence if it has a word, else each element separately."""
     own = [run[first] for first, last in stretch if first == last]
     begin, end = 0, len(stretch)
     if any(_is_said(token) for token in own):
@@ -123,7 +124,7 @@ def _write_balanced(run: list[str], stretch: list[tuple[int, int]]) -> Iterator[
 
 
 def _pass_on(run: list[str], first: int, last: int) -> Iterator[str]:
-    """Yield what is no part of a sentence; within an element there may be one."""
+    """Yield what is not part of a sentence; its elements may contain one."""
     yield _say_attributes(run[first])
     if last > first:
         yield from _write(run[first + 1 : last])
@@ -131,8 +132,8 @@ def _pass_on(run: list[str], first: int, last: int) -> Iterator[str]:
 
 
 def _is_beside(run: list[str], first: int, last: int) -> bool:
-    """Say whether something at the edge of a sentence is none of its words: a space, an icon, a
-    key, a field.
+    """Return whether a token at the edge of a sentence is outside of it: a space, an icon, a key, a
+    field.
     """
     if first == last:
         return not run[first].strip() or bool(_ICON.match(run[first]) or _element(run[first]))
@@ -144,7 +145,7 @@ def _is_said(token: str) -> bool:
 
 
 def _sentence(run: list[str]) -> str:
-    """Return the call that says a sentence, with the space around it outside."""
+    """Return the call for a sentence, with the surrounding space outside."""
     said, values, sets = "", [], ""
     ends, number = _pairs(run), 0
     closing: dict[int, int] = {}
@@ -175,7 +176,9 @@ def _quote(text: str) -> str:
 
 
 def _name(expression: str, taken: set[str]) -> str:
-    """Return what a translator reads for a value: the last part of the first name in it."""
+    """Return the placeholder name of a value for translators: the last part of the first name in
+    it.
+    """
     found = [one.split(".")[-1] for one in _NAME.findall(_STRING.sub("", expression)) if one not in _NO_NAMES]
     name = next((one for one in found if one not in _NO_NAMES), "value")
     while name in taken:
@@ -184,7 +187,7 @@ def _name(expression: str, taken: set[str]) -> str:
 
 
 def _say_attributes(tag: str) -> str:
-    """Return a tag with the attributes that people read as sentences."""
+    """Return a tag with its user-visible attributes as sentences."""
     if not tag.startswith("<"):
         return tag
 
@@ -210,7 +213,7 @@ def sentences_of_templates(environment: Environment) -> Iterator[tuple[str, ...]
 
 
 def sentences_of_code(folder: Path) -> Iterator[tuple[str, ...]]:
-    """Yield each sentence of the code of a folder, in the same way."""
+    """Yield each sentence in the code of a folder, in the same form."""
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
@@ -234,12 +237,12 @@ def _of_call(name: str, texts: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def catalogue(environment: Environment, folder: Path, more: Iterable[str]) -> dict[str, Any]:
-    """Return the catalogue in English: each sentence with itself, each count with its forms.
+    """Return the English catalogue: each sentence with itself, each count with its forms.
 
     Args:
         environment: The templates.
         folder: The code of the screens.
-        more: Sentences that screens show of other tables.
+        more: Sentences of other tables that screens show.
     """
     found = {*sentences_of_templates(environment), *sentences_of_code(folder), *((text,) for text in more)}
     return {texts[0]: texts[0] if len(texts) == 1 else list(texts) for texts in sorted(found)}
