@@ -323,6 +323,11 @@ class ServeSettings:
         secret=True,
     )
     ping_seconds: float = _setting(60.0, "the time between two requests to `ping_url`", least=1)
+    mqtt_url: str = _setting(
+        "",
+        "the MQTT broker of Home Assistant, e.g. mqtt://user:password@192.168.1.5:1883; with mqtts: over TLS",
+        secret=True,
+    )
     log_format: str = _setting(
         "text", "the format of the log on standard error: text, or json (one record on each line)"
     )

@@ -63,6 +63,7 @@ VERBS: Final = {
     "user": VerbRow("change.user", "manage the accounts of people"),
     "check": VerbRow("run.check", "check the pages that are due, or those of the named sentinels"),
     "serve": VerbRow("run.serve", "run the service: check and notify until stopped"),
+    "mcp": VerbRow("run.mcp", "answer an assistant on standard input and output (MCP)"),
     "demo": VerbRow("run.demo", "show how Tidings works, on made-up pages of this machine"),
     "gc": VerbRow("run.gc", "delete versions that are not needed any more"),
     "simulate": VerbRow("run.simulate", "replay the recorded changes with other budgets, policies and urgencies"),

@@ -16,6 +16,7 @@ from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.cli.run.logs import announce, set_up
 from tidings.clock import SECOND
 from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
+from tidings.plugs.home_assistant import inform_home_assistant
 from tidings.record import replace
 from tidings.service.run.assembly import poller
 from tidings.service.run.from_settings import open_poller
@@ -141,7 +142,8 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
         stopped = asyncio.create_task(stop.wait())
         stopped.add_done_callback(lambda _: monitor.store.hurry())
         try:
-            async with indexing(settings), _answering(door, monitor, stop), find_supervisor().watching():
+            plugs = indexing(settings), inform_home_assistant(monitor, settings)
+            async with plugs[0], plugs[1], _answering(door, monitor, stop), find_supervisor().watching():
                 await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
         except StaleEpochError as error:
             announce(f"stopped: {error}")

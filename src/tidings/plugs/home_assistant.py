@@ -1,0 +1,278 @@
+"""Home Assistant by MQTT discovery: one device an installation, three entities a sentinel (0084).
+
+An event that fires at each change, a sensor with the last summary, a problem sensor. What is
+retained at the broker of a sentinel that is no more is taken away; a last will says that the
+service is offline. Page texts are payloads only: no topic, template or name is made of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlsplit
+
+from tidings import __version__
+from tidings.errors import SettingError, StoreError
+from tidings.record import dataclass
+from tidings.service.health.sources import health_of
+from tidings.service.show.records import rfc3339
+from tidings.storage.db import instance
+
+if TYPE_CHECKING:
+    from aiomqtt import Client
+
+    from tidings.model.observed.unit import ChangeRow, Unit
+    from tidings.service.run.monitor import Monitor
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+
+log = logging.getLogger("tidings.service")
+LONGEST_STATE: Final = 255
+"""characters of a state that Home Assistant takes"""
+SYNC_SECONDS: Final = 30.0
+FIRST_WAIT, LONGEST_WAIT = 2.0, 300.0
+PORTS: Final = {"mqtt": 1_883, "mqtts": 8_883}
+DISCOVERY: Final = "homeassistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """Where `serve.mqtt_url` leads."""
+
+    host: str
+    port: int
+    username: str | None
+    password: str | None
+    is_encrypted: bool
+
+
+def read_broker(url: str) -> Broker:
+    """Return the broker of `mqtt[s]://[user:password@]host[:port]`. Raises `SettingError`."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    if parts.scheme not in PORTS or not parts.hostname or port == -1 or parts.path.strip("/") or parts.query:
+        raise SettingError("serve.mqtt_url is mqtt://user:password@host:1883 or mqtts://… (TLS)")
+    username, password = (unquote(one) if one else None for one in (parts.username, parts.password))
+    return Broker(parts.hostname, port or PORTS[parts.scheme], username, password, parts.scheme == "mqtts")
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The topics and discovery messages of an installation; `node` is made of its id."""
+
+    node: str
+    public_url: str = ""
+
+    @property
+    def availability(self) -> str:
+        """Return the topic that says online or offline."""
+        return f"tidings/{self.node}/status"
+
+    def topic(self, sentinel_id: int, kind: str) -> str:
+        """Return the topic of an entity's state."""
+        return f"tidings/{self.node}/{sentinel_id}/{kind}"
+
+    def discovery(self, sentinel_id: int, component: str, kind: str) -> str:
+        """Return the topic under which an entity is announced."""
+        return f"{DISCOVERY}/{component}/{self.node}/{sentinel_id}_{kind}/config"
+
+    def announce(self, sentinel_id: int, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the (topic, message) that announce the entities of a sentinel."""
+        device: dict[str, Any] = {
+            "identifiers": [self.node],
+            "name": "Tidings",
+            "manufacturer": "Tidings",
+            "sw_version": __version__,
+        }
+        if self.public_url:
+            device["configuration_url"] = self.public_url
+        for component, kind, more in (
+            ("event", "change", {"event_types": ["change"], "icon": "mdi:bell-ring-outline"}),
+            ("sensor", "last", {"json_attributes_topic": self.topic(sentinel_id, "details"), "icon": "mdi:text"}),
+            ("binary_sensor", "problem", {"device_class": "problem", "entity_category": "diagnostic"}),
+        ):
+            yield (
+                self.discovery(sentinel_id, component, kind),
+                {
+                    "name": f"{name} {kind}",
+                    "unique_id": f"{self.node}_{sentinel_id}_{kind}",
+                    "state_topic": self.topic(sentinel_id, kind),
+                    "availability_topic": self.availability,
+                    "device": device,
+                    "origin": {"name": "Tidings", "sw_version": __version__},
+                    **more,
+                },
+            )
+
+    def states(self, row: ChangeRow, url: str) -> Iterator[tuple[str, str, bool]]:
+        """Yield (topic, payload, retained) of a change."""
+        details = {"url": url, "detected_at": rfc3339(row.detected_at), "change": row.id}
+        event = {"event_type": "change", "summary": _cut(row.summary), **details}
+        yield self.topic(row.sentinel_id, "change"), json.dumps(event), False
+        yield self.topic(row.sentinel_id, "last"), _cut(row.summary), True
+        yield self.topic(row.sentinel_id, "details"), json.dumps(details), True
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_STATE else f"{line[: LONGEST_STATE - 1]}…"
+
+
+class HomeAssistant:
+    """Keeps a broker informed of what one monitor watches and finds."""
+
+    def __init__(self, monitor: Monitor, settings: Settings, device: Device) -> None:
+        self._monitor = monitor
+        self._settings = settings
+        self._device = device
+        self._found: asyncio.Queue[ChangeRow] = asyncio.Queue(maxsize=1_000)
+        self._announced: dict[int, str] = {}
+
+    def hear(self, unit: Unit) -> None:
+        """Take the changes of a committed unit; those beyond a thousand that wait are left out."""
+        for row in unit.changes:
+            if not row.quiet and not self._found.full():
+                self._found.put_nowait(row)
+
+    async def serve(self, client: Client) -> None:
+        """Announce all, then publish what is found, until the connection ends."""
+        self._announced.clear()
+        own = f"{DISCOVERY}/+/{self._device.node}/+/config"
+        await client.subscribe(own)
+        await client.subscribe(f"{DISCOVERY}/status")
+        await self.synchronise(client)
+        await client.publish(self._device.availability, "online", qos=1, retain=True)
+        listening = asyncio.create_task(self._listen(client))
+        try:
+            while not listening.done():
+                await self._publish_next(client, listening)
+            listening.result()
+        finally:
+            listening.cancel()
+            await asyncio.wait({listening})
+
+    async def _publish_next(self, client: Client, listening: asyncio.Task[None]) -> None:
+        getting = asyncio.create_task(self._found.get())
+        await asyncio.wait({getting, listening}, timeout=SYNC_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if not getting.cancel():
+            row = getting.result()
+        elif listening.done():
+            return
+        else:
+            await self.synchronise(client)
+            return
+        page = self._monitor.watchlist.pages.get(row.page_id)
+        if row.sentinel_id not in self._announced:
+            await self.synchronise(client)
+        for topic, payload, is_retained in self._device.states(row, "" if page is None else page.identity.given):
+            await client.publish(topic, payload, qos=1, retain=is_retained)
+
+    async def synchronise(self, client: Client) -> None:
+        """Announce what is new or has another name, take away what is gone, say who has trouble."""
+        watched = {held.row.id: held.row.name for held in self._monitor.watchlist.sentinels.values()}
+        for sentinel_id, name in watched.items():
+            if self._announced.get(sentinel_id) != name:
+                for topic, message in self._device.announce(sentinel_id, name):
+                    await client.publish(topic, json.dumps(message), qos=1, retain=True)
+        for gone in self._announced.keys() - watched.keys():
+            for topic, _ in self._device.announce(gone, ""):
+                await client.publish(topic, b"", qos=1, retain=True)
+        self._announced = watched
+        try:
+            troubled = await self._monitor.store.read(_list_troubled, self._settings, self._monitor.clock.wall())
+        except StoreError:
+            return
+        for sentinel_id, name in watched.items():
+            state = "ON" if name in troubled else "OFF"
+            await client.publish(self._device.topic(sentinel_id, "problem"), state, qos=1, retain=True)
+
+    async def _listen(self, client: Client) -> None:
+        """Announce all again when Home Assistant starts; remove what an earlier run left."""
+        async for message in client.messages:
+            topic = str(message.topic)
+            if topic == f"{DISCOVERY}/status":
+                if message.payload == b"online":
+                    self._announced.clear()
+                    await self.synchronise(client)
+                continue
+            found = re.search(r"/(\d+)_\w+/config$", topic)
+            if found and message.payload and int(found[1]) not in self._announced:
+                await client.publish(topic, b"", qos=1, retain=True)
+
+
+def _list_troubled(c: Connection, settings: Settings, now: int) -> set[str]:
+    """Return the names of the sentinels that something keeps from seeing or notifying."""
+    troubles = health_of(c, settings, now=now, is_polled=True).troubles
+    return {name for trouble in troubles if trouble.severity == "warn" for name in trouble.sentinels}
+
+
+@contextlib.asynccontextmanager
+async def inform_home_assistant(monitor: Monitor, settings: Settings) -> AsyncIterator[None]:
+    """Keep the broker of `serve.mqtt_url` informed meanwhile, if there is one.
+
+    Raises `SettingError` for an address that is none, or without the extra `mqtt`.
+    """
+    if not settings.serve.mqtt_url:
+        yield
+        return
+    broker = read_broker(settings.serve.mqtt_url)
+    try:
+        import aiomqtt
+    except ImportError as error:
+        raise SettingError("serve.mqtt_url needs the extra `mqtt`: python -m pip install 'tidings[mqtt]'") from error
+    found = await monitor.store.read(instance.load)
+    device = Device(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}", settings.serve.public_url)
+    plug = HomeAssistant(monitor, settings, device)
+    stop_hearing = monitor.committer.listen(plug.hear)
+    working = asyncio.create_task(_keep_connected(plug, broker, device, aiomqtt))
+    try:
+        yield
+    finally:
+        stop_hearing()
+        working.cancel()
+        await asyncio.wait({working})
+
+
+async def _keep_connected(plug: HomeAssistant, broker: Broker, device: Device, aiomqtt: Any) -> None:
+    wait, told = FIRST_WAIT, ""
+    while True:
+        try:
+            async with aiomqtt.Client(**_parameters(broker, device, aiomqtt)) as client:
+                wait = FIRST_WAIT
+                if told:
+                    log.info("the MQTT broker is reached again")
+                told = ""
+                try:
+                    await plug.serve(client)
+                finally:
+                    with contextlib.suppress(aiomqtt.MqttError):
+                        await client.publish(device.availability, "offline", qos=1, retain=True)
+        except aiomqtt.MqttError as error:
+            if str(error) != told:
+                log.warning("the MQTT broker cannot be reached, and is tried again: %s", error)
+            told = str(error)
+        except Exception:  # whatever it was, the watching goes on, and this is tried again
+            log.exception("Home Assistant is not informed")
+        await asyncio.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT)
+
+
+def _parameters(broker: Broker, device: Device, aiomqtt: Any) -> Mapping[str, Any]:
+    return {
+        "hostname": broker.host,
+        "port": broker.port,
+        "username": broker.username,
+        "password": broker.password,
+        "identifier": device.node,
+        "will": aiomqtt.Will(device.availability, "offline", qos=1, retain=True),
+        "tls_params": aiomqtt.TLSParameters() if broker.is_encrypted else None,
+        "timeout": 10,
+    }

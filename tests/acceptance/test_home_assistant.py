@@ -1,0 +1,174 @@
+"""Promise: Home Assistant finds each sentinel and hears of changes, and of the service's end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import aiomqtt
+import pytest
+
+from tests.world import World
+from tidings.clock import HOUR
+from tidings.errors import SettingError
+from tidings.plugs.home_assistant import LONGEST_STATE, Broker, inform_home_assistant, read_broker
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db import instance
+
+HOST, PORT = "127.0.0.1", 1_883
+SECONDS = 20.0
+
+
+def _answers() -> bool:
+    try:
+        socket.create_connection((HOST, PORT), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+pytestmark = pytest.mark.skipif(not _answers(), reason="no MQTT broker on 127.0.0.1:1883")
+REQUIRED = {"name", "unique_id", "state_topic", "availability_topic", "device", "origin"}
+ALLOWED = REQUIRED | {"icon", "event_types", "json_attributes_topic", "device_class", "entity_category"}
+"""Keys of https://www.home-assistant.io/integrations/mqtt/ for event, sensor and binary sensor."""
+
+
+class Heard:
+    """What a broker has said and keeps of one installation."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        self.said: list[tuple[str, str]] = []
+        self.kept: dict[str, str] = {}
+
+    async def listen(self) -> None:
+        """Hear all topics of the installation."""
+        async with aiomqtt.Client(HOST, PORT) as client:
+            await client.subscribe(f"tidings/{self.node}/#")
+            await client.subscribe(f"homeassistant/+/{self.node}/#")
+            async for message in client.messages:
+                payload = bytes(message.payload).decode()
+                self.said.append((str(message.topic), payload))
+                self.kept[str(message.topic)] = payload
+
+    async def until(self, is_so: Callable[[], object]) -> None:
+        """Return once something is so."""
+        async with asyncio.timeout(SECONDS):
+            while not is_so():  # noqa: ASYNC110 - what is waited for comes from the broker
+                await asyncio.sleep(0.02)
+
+    async def clear(self) -> None:
+        """Take away what is retained."""
+        async with aiomqtt.Client(HOST, PORT) as client:
+            for topic in self.kept:
+                await client.publish(topic, b"", qos=1, retain=True)
+
+
+def play(world: World, story: Callable[[Monitor, Heard], Coroutine[Any, Any, None]]) -> Heard:
+    """Play a story beside a broker; nothing of it stays there."""
+    world.flags["serve.mqtt_url"] = f"mqtt://{HOST}:{PORT}"
+    made: list[Heard] = []
+
+    async def act() -> None:
+        async with world.monitor() as monitor:
+            found = await monitor.store.read(instance.load)
+            broker = Heard(f"tidings_{re.sub('[^0-9a-z]', '', found.id.lower())[:16]}")
+            made.append(broker)
+            hearing = asyncio.create_task(broker.listen())
+            try:
+                await story(monitor, broker)
+            finally:
+                hearing.cancel()
+                await asyncio.wait({hearing})
+                await broker.clear()
+
+    asyncio.run(act())
+    return made[0]
+
+
+def test_each_sentinel_is_a_device_that_hears_of_changes(world: World) -> None:
+    """Messages keep the rules of discovery; a change is an event and a state."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel kettle Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor, broker: Heard) -> None:
+        async with inform_home_assistant(monitor, world.settings):
+            await broker.until(lambda: "online" in broker.kept.values())
+            await world.pass_time(monitor, HOUR // 2)
+            world.page("/a", f"<p>two {'{{ states }} ' * 60}</p>")
+            await world.pass_time(monitor, HOUR)
+            await broker.until(lambda: any(topic.endswith("/details") for topic in broker.kept))
+        await broker.until(lambda: "offline" in broker.kept.values())
+
+    broker = play(world, story)
+    configs = {topic: json.loads(text) for topic, text in broker.kept.items() if topic.endswith("/config")}
+    states = dict(broker.said)
+
+    assert {"event", "sensor", "binary_sensor"} == {topic.split("/")[1] for topic in configs}
+    for topic, config in configs.items():
+        assert re.fullmatch(r"homeassistant/(event|sensor|binary_sensor)/[a-zA-Z0-9_-]+/[a-zA-Z0-9_-]+/config", topic)
+        assert config.keys() >= REQUIRED
+        assert config.keys() <= ALLOWED
+        assert config["device"]["identifiers"] == [broker.node]
+        assert config["name"].startswith("kettle ")
+    assert 3 == len({config["unique_id"] for config in configs.values()})
+    by_kind = {topic.split("/")[1]: config for topic, config in configs.items()}
+    assert ["change"] == by_kind["event"]["event_types"]
+    event = json.loads(states[by_kind["event"]["state_topic"]])
+    assert "change" == event["event_type"]
+    assert world.server.url("/a") == event["url"]
+    last = states[by_kind["sensor"]["state_topic"]]
+    assert last.startswith("one → two") or "two" in last
+    assert len(last) <= LONGEST_STATE
+    assert "OFF" == states[by_kind["binary_sensor"]["state_topic"]]
+    assert "offline" == broker.kept[by_kind["event"]["availability_topic"]]
+
+
+def test_what_is_no_more_is_taken_away(world: World) -> None:
+    """A sentinel that was dropped meanwhile leaves no entity; a page in error is a problem."""
+    world.page("/a", "", status=500)
+    for name in ("stays", "goes"):
+        world.add(f"Create Sentinel {name} Using {{/a}} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor, broker: Heard) -> None:
+        await world.pass_time(monitor, 3 * HOUR)
+        async with inform_home_assistant(monitor, world.settings):
+            await broker.until(lambda: sum(topic.endswith("/config") for topic in broker.kept) == 6)
+        world.add("Drop goes")
+        await world.pass_time(monitor, HOUR)
+        async with inform_home_assistant(monitor, world.settings):
+            await broker.until(lambda: [*broker.kept.values()].count("") == 3)
+
+    broker = play(world, story)
+    problems = [text for topic, text in broker.said if topic.endswith("/problem")]
+
+    assert "ON" in problems
+    assert {"stays"} == {
+        json.loads(text)["name"].split()[0] for topic, text in broker.kept.items() if topic.endswith("/config") and text
+    }
+
+
+def test_a_killed_service_is_offline(world: World) -> None:
+    """The broker itself says so by the last will, once the connection is cut."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor, broker: Heard) -> None:
+        async with inform_home_assistant(monitor, world.settings):
+            await broker.until(lambda: "online" in broker.kept.values())
+            async with aiomqtt.Client(HOST, PORT, identifier=broker.node):  # the broker cuts off who had this name
+                await broker.until(lambda: "offline" in broker.kept.values())
+
+    play(world, story)
+
+
+def test_an_address_says_where_the_broker_is() -> None:
+    """User, password and port are read; another scheme, or a path, is refused with the form."""
+    assert Broker("h", 8_883, "a", "p@", is_encrypted=True) == read_broker("mqtts://a:p%40@h")
+    for url in ("http://h", "mqtt://", "mqtt://h/topic", "mqtt://h:x"):
+        with pytest.raises(SettingError, match="mqtt://user:password@host:1883"):
+            read_broker(url)
