@@ -16,6 +16,7 @@ from tidings.language.words import is_reserved
 from tidings.language.write.printer import meaning_of
 from tidings.language.write.table import ORDER, REACH
 from tidings.model.watch.asking import Asking, BrowserStep, Header, Login, Value, url_of
+from tidings.model.watch.collection import DEEPEST, MOST_A_DAY, Scope
 from tidings.model.watch.extract import HIDDEN
 from tidings.model.watch.interest import EXTREMES, FORMS
 from tidings.model.watch.sentinel import (
@@ -382,6 +383,14 @@ sources = st.one_of(
 event_statements = st.builds(CreateEvent, names, sources) | st.builds(DropEvent, names)
 
 
+scopes = st.builds(
+    Scope,
+    st.lists(st.sampled_from(["/*", "/docs/*", "https://b.example/*"]), min_size=1, unique=True).map(tuple),
+    st.integers(0, DEEPEST),
+    st.floats(0.01, MOST_A_DAY),
+)
+
+
 @st.composite
 def sentinels(draw: st.DrawFn) -> Sentinel:
     """Draw a sentinel made from pages, with all clauses."""
@@ -426,6 +435,7 @@ def sentinels(draw: st.DrawFn) -> Sentinel:
         life=draw(lives),
         budget_class=draw(st.just("default") | names),
         tags=tuple(draw(st.lists(names, max_size=3, unique=True))),
+        scope=draw(st.none() | scopes),
     )
 
 
@@ -436,6 +446,7 @@ def clauses(draw: st.DrawFn, *, without: frozenset[str] = frozenset()) -> Clause
     words = draw(st.sets(st.sampled_from([word for word in ORDER if word not in without]), min_size=1))
     words -= {"for"} if sentinel.span is None else {"to"}
     words -= {"life"} if sentinel.life is None else set()  # nothing takes a life back
+    words -= {"scope"} if sentinel.scope is None else set()
     words |= {"fetch"} if not words else {"zone"} if words & {"from", "to"} else set()
     return Clauses(tuple((word, meaning_of(sentinel, word)) for word in ORDER if word in words))
 
@@ -449,7 +460,7 @@ alterations = st.builds(
 group_defaults = st.builds(
     Defaults,
     st.lists(names, min_size=1, max_size=3, unique=True).map(tuple),
-    st.just(Clauses()) | clauses(without=frozenset({"tags"})),
+    st.just(Clauses()) | clauses(without=frozenset({"tags", "scope"})),
 )
 
 EXAMPLES: Sequence[str] = (

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeVar, cast
 
 from tidings.errors import SentinelError
+from tidings.language.clauses.scope import usual_patterns
 from tidings.language.dates import measure as read_duration
 from tidings.language.dates import read_clock, read_days
 from tidings.language.parser import parse
@@ -29,6 +30,7 @@ from tidings.language.write.printer import to_text
 from tidings.model.event_type import CreateEvent, EventSource, Origin
 from tidings.model.interval import Duration
 from tidings.model.watch.asking import BrowserStep, Login, StepVerb, Value, url_of
+from tidings.model.watch.collection import LISTING, Scope
 from tidings.model.watch.interest import (
     EXTREMES,
     FORMS,
@@ -128,6 +130,10 @@ any_change, words, links, images, items, number, status, price, availability = (
     BuiltChange(Interest(kind))
     for kind in ("any", "words", "links", "images", "items", "number", "status", "price", "availability")
 )
+
+
+pages = BuiltChange(Interest("links", of=LISTING))
+"""The pages of a collection: those that are new, gone or moved."""
 
 
 def keywords(*terms: str) -> BuiltChange:
@@ -323,11 +329,37 @@ def sentinel(name: str, *urls: str, monitor: BuiltChange, **fields: Any) -> Sent
     Raises `SentinelError` with the language's problems, `TypeError` for an unknown field.
     """
     known = set(Sentinel.__slots__)
-    pages = [Watched(url) for url in urls]
-    pages += [Watched(url, page) for page, url in fields.items() if page not in known and isinstance(url, str)]
+    watched = [Watched(url) for url in urls]
+    watched += [Watched(url, page) for page, url in fields.items() if page not in known and isinstance(url, str)]
     given = {field: _freeze(value) for field, value in fields.items() if field in known or not isinstance(value, str)}
-    built = Sentinel(name=name, pages=tuple(pages), monitor=monitor.meant, **given)
+    built = Sentinel(name=name, pages=tuple(watched), monitor=monitor.meant, **given)
     return _check_form(built, f'sentinel "{name}"')
+
+
+def collection(
+    name: str,
+    *urls: str,
+    scope: Sequence[str] = (),
+    depth: int = 3,
+    a_day: float = 500,
+    monitor: BuiltChange = pages,
+    **fields: Any,
+) -> Sentinel:
+    """Return a site that is discovered page by page; all other names are those of `sentinel`.
+
+    Raises what `sentinel` raises.
+
+    Args:
+        name: What it is called.
+        urls: The pages, feeds or sitemaps that it begins with.
+        scope: Patterns of paths, "/docs/*"; none for all that lies where the first pages lie.
+        depth: How many links away from the first pages a page may be.
+        a_day: Requests that its pages may cost a day.
+        monitor: What is reported; its new, gone and moved pages by default.
+        fields: Other fields of `model.sentinel.Sentinel`.
+    """
+    patterns = tuple(scope) or usual_patterns([Watched(url) for url in urls])
+    return sentinel(name, *urls, monitor=monitor, scope=Scope(patterns, depth, a_day), **fields)
 
 
 def _check_form(built: Made, what: str) -> Made:

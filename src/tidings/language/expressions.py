@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from tidings.model.interval import spell_duration
+from tidings.model.watch.collection import LISTING
 from tidings.model.watch.interest import EXTREMES, AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 
 _ESCAPED = re.compile(r'"|\\(?=["\\]|\Z)')
@@ -80,7 +81,8 @@ def _inside(part: Expression, wrapped: tuple[type, ...]) -> str:
 
 
 def _interest(interest: Interest) -> str:
-    words = [_KINDS.get(interest.kind, interest.kind)]
+    is_listing = interest.kind == "links" and interest.of == LISTING
+    words = ["pages" if is_listing else _KINDS.get(interest.kind, interest.kind)]
     if len(interest.terms) == 1:
         words = [_ONE.get(interest.kind, interest.kind), quote(interest.terms[0])]
     elif interest.terms:
@@ -97,7 +99,7 @@ def _interest(interest: Interest) -> str:
         words.append(interest.direction)
     if interest.selector is not None:
         words.append(f"in {selector_text(interest.selector)}")
-    if interest.of is not None:
+    if interest.of is not None and not is_listing:
         words.append(f"of {interest.of}")
     if interest.where:
         words.append(f"where {' but '.join(map(condition_text, interest.where))}")

@@ -30,6 +30,7 @@ from tidings.language.clauses.clause import (
     unquote,
 )
 from tidings.language.clauses.outside import check_words, read_event
+from tidings.language.clauses.scope import usual_patterns
 from tidings.language.dates import zone_of
 from tidings.language.event_names import EventNames, events_of
 from tidings.language.grammar.syntax import Alike, Compound, EventPart, Order, Part, Unclear
@@ -47,6 +48,8 @@ from tidings.language.verify import (
 from tidings.language.write.texts import page_text
 from tidings.model.interval import Duration, Instant
 from tidings.model.watch.asking import url_of
+from tidings.model.watch.collection import LISTING, Scope
+from tidings.model.watch.interest import Interest
 from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
@@ -202,13 +205,13 @@ class Reader:
         faults, noted = self.report.faults, self.report.noted
         name = _name_of(creation)
         places["name"] = name.start_pos or 0
-        target = cast("list[Node]", creation.head.children[2:])
+        made, target = _split_head(creation)
         head = self._clause((), self.outside.zone, places)
         base: Sentinel | None = None
         pages: tuple[Watched, ...] = ()
         is_child = target[0].data == "base"
         try:
-            read_new_name(cast("Token", creation.head.children[1]), head, "a sentinel")
+            read_new_name(made, head, "a sentinel")
             if is_child:
                 base = self._base(cast("Token", target[0].children[0]), head)
                 pages = base.pages if base is not None else ()
@@ -217,10 +220,13 @@ class Reader:
         except FaultFoundError:
             pass
         zone = self._zone(creation.clauses, base)
-        page_names = tuple(page.name for page in pages if page.name is not None)
-        values = read_clauses(creation.clauses, name, self._clause(page_names, zone, places))
+        is_collection = _is_collection(creation) or (base is not None and base.scope is not None)
+        is_collection |= any(node.data in {"scope", "depth", "budget"} for node in creation.clauses)
+        values = read_clauses(creation.clauses, name, self._clause(_page_names(pages, is_collection), zone, places))
         if not creation.whole:
             return None
+        if is_collection:
+            _complete_scope(values, pages, None if base is None else base.scope)
         if not is_child:
             zone, values = self._add_tag_defaults(values, zone)
         self._check_presence(name, values, places, needs_monitor=not is_child)
@@ -265,9 +271,11 @@ class Reader:
         known = self.names.find(name)
         before = known.sentinel if known is not None else None
         pages = self._move_pages(before, target, name) if target else ()
-        page_names = None if before is None else tuple(page.name for page in before.pages if page.name is not None)
+        page_names = None if before is None else _page_names(before.pages, before.scope is not None)
         zone = self._zone(part.clauses, before)
         values = read_clauses(part.clauses, name, self._clause(page_names, zone, places))
+        if before is not None and "scope" in values:
+            _complete_scope(values, pages or before.pages, before.scope)
         if not part.whole:
             return None
         self._check_presence(name, values, places, needs_monitor=False)
@@ -319,6 +327,9 @@ class Reader:
         if "tags" in values:
             hint = "Defaults For Tags a, b says whose they are"
             self.report.fault(places["tags"], "E42", "Tags cannot be a default", hint=hint)
+        if "scope" in values:
+            hint = "Create Collection NAME Using URL"
+            self.report.fault(places["name"], "E42", "a scope cannot be a default", hint=hint)
         self._check_presence(words[0], values, places, needs_monitor=False)
         if not part.clauses and self.outside.defaults is not None:
             for tag in words[3:]:
@@ -382,6 +393,34 @@ class Reader:
             self.report.fault(offset, "E32", "To and For both fix the end", hint="keep one")
 
 
+def _split_head(creation: Compound) -> tuple[Token, list[Node]]:
+    """Return the name of a Create statement as it is written, and what it uses."""
+    name, *target = creation.head.children[2 if _is_collection(creation) else 1 :]
+    return cast("Token", name), cast("list[Node]", target)
+
+
+def _is_collection(creation: Compound) -> bool:
+    """Return whether a Create statement says that it makes a collection."""
+    word = cast("Token", creation.head.children[1])
+    return word.type == "COLLECTION"
+
+
+def _page_names(pages: Iterable[Watched], is_collection: bool) -> tuple[str, ...]:
+    names = tuple(page.name for page in pages if page.name is not None)
+    return (*names, LISTING) if is_collection else names
+
+
+def _complete_scope(values: Values, pages: Sequence[Watched], before: Scope | None) -> None:
+    """Let a collection that says no patterns have those of before, or those of its first pages;
+    one that says nothing to watch for is about its pages.
+    """
+    scope = values.get("scope", before or Scope(()))
+    patterns = scope.patterns or (before.patterns if before is not None else usual_patterns(pages))
+    values["scope"] = replace(scope, patterns=patterns)
+    if before is None:
+        values.setdefault("monitor", (Interest("links", of=LISTING), None, None))
+
+
 def _stands_alone(sentinel: Sentinel) -> bool:
     """Return whether a sentinel watches one unnamed page and refers to no other sentinel and no
     event.
@@ -430,4 +469,4 @@ def _command(node: Node, head: Clause) -> Token:
 
 def _name_of(creation: Compound) -> Token:
     """Return the name of a Create statement, without quotes."""
-    return bare(cast("Token", creation.head.children[1]))
+    return bare(_split_head(creation)[0])

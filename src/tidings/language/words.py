@@ -45,8 +45,8 @@ CLAUSES: tuple[str, ...] = (
 )
 """Words that begin a clause; a faulty text is split at them (sentinels §1.7)."""
 
-SYNONYMS: tuple[str, ...] = ("Ignore", "Until", "Login")
-"""Synonyms that begin a clause too (Exclude, To, Login), and may be names."""
+SYNONYMS: tuple[str, ...] = ("Ignore", "Until", "Login", "Scope", "Depth", "Budget")
+"""Synonyms that begin a clause too (Exclude, To, those of collections), and may be names."""
 
 JOINTS: tuple[str, ...] = (
     "Sentinel",
@@ -86,6 +86,7 @@ TYPES: tuple[str, ...] = (
     "header",
     "price",
     "availability",
+    "pages",
 )
 """Change types, as suggested for an unknown one (E10)."""
 

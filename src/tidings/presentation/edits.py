@@ -39,6 +39,7 @@ _PRICE: Final = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 LISTS: Final = ("updated", "deleted", "inserted", "moved")
 _SORTS: Final = {
     "links": "link",
+    "pages": "page",
     "images": "image",
     "keywords": "keyword",
     "phrases": "phrase",

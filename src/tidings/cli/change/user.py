@@ -1,4 +1,4 @@
-"""`tidings user add|list|role|password|remove|export`: accounts of the running service."""
+"""`tidings user add|list|role|password|remove|export|share|unshare|budget`: accounts of the running service."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument("action", choices=ACTIONS, help="what to do with the account")
     parser.add_argument("name", nargs="?", metavar="NAME", help="the user")
     parser.add_argument(
-        "value", nargs="?", metavar="ROLE|TAG", help="for role: the new role; for share and unshare: a tag"
+        "value",
+        nargs="?",
+        metavar="ROLE|TAG|CHECKS",
+        help="for role: the new role; for share and unshare: a tag; for budget: the checks a day, or none",
     )
     parser.add_argument(
         "--role", choices=ROLES, default="reader", help="for add: what the user may do (default reader)"

@@ -102,9 +102,11 @@ def _none(connection: Connection, arguments: argparse.Namespace) -> str:
     return "nothing is watched yet; tidings add --url https://example.org/ begins"
 
 
-def list_pages(connection: Connection, *, sentinel_id: int | None = None) -> dict[int, list[dict[str, Any]]]:
-    """Return the pages of each sentinel, or of one, with their state."""
-    subs = subscriptions.listing(connection, sentinel_id=sentinel_id)
+def list_pages(
+    connection: Connection, *, sentinel_id: int | None = None, most: int | None = None
+) -> dict[int, list[dict[str, Any]]]:
+    """Return the pages of each sentinel, or of one, `most` of them at most, with their state."""
+    subs = subscriptions.listing(connection, sentinel_id=sentinel_id)[:most]
     found = pages.listing(connection) if sentinel_id is None else [pages.get(connection, sub.page_id) for sub in subs]
     known = {state.page_id: (identity, state) for identity, state in found}
     held: dict[int, list[dict[str, Any]]] = {}

@@ -16,6 +16,7 @@ from tidings.clock import SystemClock
 from tidings.errors import SecretError
 from tidings.language.dates import zone_of
 from tidings.model.watch.weight import WHOLE
+from tidings.service.collections.report import report
 from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.explain.on_time_report import captures
 from tidings.service.explain.plan_summary import purse_of
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 _ASKED = {"interval": "fixed interval", "expected": "expected updates", "then": "Then"}
 
 
+MOST_OF_COLLECTION = 10
+"""Pages of a collection that are shown one by one."""
+
+
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument("name", metavar="NAME")
@@ -67,7 +72,11 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         if arguments.name not in sentinels.names(connection):
             return 0
     row = by_name.find(connection, arguments.name)
-    held = list_pages(connection, sentinel_id=row.id).get(row.id, [])
+    scope = meaning(row.text).scope
+    collected = None if scope is None else report(connection, row.id, scope)
+    held = list_pages(connection, sentinel_id=row.id, most=None if scope is None else MOST_OF_COLLECTION).get(
+        row.id, []
+    )
     known = {str(sub.page_id): sub for sub in subscriptions.listing(connection, sentinel_id=row.id)}
     held = [
         {
@@ -97,6 +106,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             "captures": made,
             "masks": [r for page in held for r in noise.masks(connection, int(page["page"])).records(row.name)],
             "budget": budget.record(),
+            **({} if collected is None else {"collection": collected.record()}),
             "health": own.status,
             "troubles": [trouble.record(sentinel=row.name) for trouble in own.troubles],
         }
@@ -105,11 +115,13 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     write_line(f"{row.name}  {row.state}{f' ({row.reason})' if row.reason else ''}")
     for line in row.text.splitlines():
         write_line(f"    {line}")
-    for trouble in own.troubles:
+    for line in () if collected is None else collected.lines():
+        write_line(line)
+    for trouble in own.troubles[:MOST_OF_COLLECTION] if collected is not None else own.troubles:
         write_line(trouble.line)
     if budget.name != WHOLE:
         write_line(f"class {budget.name}: {budget}")
-    for prospect in coming:
+    for prospect in coming[:MOST_OF_COLLECTION] if collected is not None else coming:
         when = short_time(rfc3339(prospect.at)) if prospect.at is not None else "-"
         what = {"look": "check"}.get(prospect.what, prospect.what)
         where = f"  {prospect.url}" if prospect.url else ""

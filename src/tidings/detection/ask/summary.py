@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from tidings.document.text.excerpts import common_start, excerpts, label_of, line_of
 from tidings.model.observed.change import ChangeSet, EditContext, EntryNote
@@ -14,6 +15,7 @@ _NOUNS = {
     "phrases": ("phrase", "phrases"),
     "keywords": ("keyword", "keywords"),
     "links": ("link", "links"),
+    "pages": ("page", "pages"),
     "images": ("image", "images"),
     "body": ("body", "bodies"),
     "number": ("number", "numbers"),
@@ -41,7 +43,7 @@ _REST = 1
 _PRICE = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 _COUNTED = frozenset({"status", "header", "price", "availability", "number"})
 """Change types that are named before the texts."""
-_NAMED = frozenset({"keywords", "phrases", "regex", "table", "list", "items", "links", "images", "body"})
+_NAMED = frozenset({"keywords", "phrases", "regex", "table", "list", "items", "links", "pages", "images", "body"})
 """Things that are named by their type: a link, an entry."""
 _VALUE = 24
 """A shorter text needs the words around it, in characters."""
@@ -75,6 +77,26 @@ def summary(change: ChangeSet, *, most: int = 200) -> str:
         rest = (texts if len(every) > _EXAMPLES else len(every)) - len(examples)
         line = _in_frame(change) + "; ".join([*examples, *([f"and {rest:,} more"] if rest > 0 else [])])
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def of_listing(change: ChangeSet) -> ChangeSet:
+    """Return what changed in the list of a collection: its links are pages, each with its title."""
+    titles = {(place.op, place.object): place.text for place in change.places}
+    sides: tuple[tuple[str, Literal["insert", "delete"], tuple[str, ...]], ...] = (
+        ("inserted", "insert", change.inserted),
+        ("deleted", "delete", change.deleted),
+    )
+    notes = tuple(
+        EntryNote(of, number, title=titles.get((op, url), ""), link=url)
+        for of, op, urls in sides
+        for number, url in enumerate(urls[:_WEIGHED])
+    )
+    return replace(
+        change,
+        kinds=tuple("pages" if kind == "links" else kind for kind in change.kinds),
+        objects=tuple(replace(row, kind="pages") if row.kind == "links" else row for row in change.objects),
+        entries=tuple(note for note in notes if note.title),
+    )
 
 
 def _in_frame(change: ChangeSet) -> str:
@@ -121,7 +143,7 @@ def _counts(change: ChangeSet) -> Iterator[str]:
     yield from _count("added", {texts: len(change.inserted) - len(added) if has_texts else 0})
     yield from _count("removed", {texts: len(change.deleted) - len(removed) if has_texts else 0})
     yield from _count("moved", {texts if has_texts else "list": len(change.moved)})
-    for kind in ("keywords", "regex", *_THINGS, "links", "images", "body"):
+    for kind in ("keywords", "regex", *_THINGS, "links", "pages", "images", "body"):
         yield from _count("added", {kind: sum(row.kind == kind for row in added)})
         yield from _count("removed", {kind: sum(row.kind == kind for row in removed)})
 
@@ -196,7 +218,7 @@ def _one_sided(change: ChangeSet, contexts: Mapping[tuple[str, int], EditContext
 def _link_update(change: ChangeSet) -> str | None:
     """Return the text for a single link with a new target; None if anything else changed."""
     sides = change.deleted, change.inserted
-    if change.kinds != ("links",) or any(len(side) != 1 for side in sides) or change.updated:
+    if change.kinds not in {("links",), ("pages",)} or any(len(side) != 1 for side in sides) or change.updated:
         return None
     names = {(place.op, place.object): place.text for place in change.places}
     was, now = names.get(("delete", sides[0][0])), names.get(("insert", sides[1][0]))
@@ -207,7 +229,7 @@ def _link_update(change: ChangeSet) -> str | None:
     if folder.count("/") > 1:  # same scheme and host, which the message names anyway
         old, new = old[len(folder) :], new[len(folder) :]
     old, new = map(_quote, excerpts(old, new, _LONGEST_TEXT))
-    return f"link {_quote(was)}: {old} → {new}"
+    return f"{_NOUNS[change.kinds[0]][0]} {_quote(was)}: {old} → {new}"
 
 
 def _weight(context: EditContext, text: str) -> int:

@@ -35,7 +35,7 @@ def read_sitemap(question: SitemapQuestion) -> Sitemap:
     pages: dict[str, str] = {}
     children: dict[str, str] = {}
     try:
-        for number, (kind, loc, lastmod) in enumerate(_entries(unpack(question.body, most=MOST_BYTES))):
+        for number, (kind, loc, lastmod) in enumerate(list_entries(unpack(question.body, most=MOST_BYTES))):
             if number >= MOST_URLS:
                 return Sitemap(pages, children, f"it has more than {MOST_URLS:,} entries")
             if kind == "sitemap" and len(children) < MOST_CHILDREN:
@@ -47,7 +47,7 @@ def read_sitemap(question: SitemapQuestion) -> Sitemap:
     return Sitemap(pages, children)
 
 
-def _entries(body: bytes) -> Iterator[tuple[str, str, str]]:
+def list_entries(body: bytes) -> Iterator[tuple[str, str, str]]:
     """Yield (url or sitemap, address, date of change), freeing each element once it is read."""
     for _, element in etree.iterparse(io.BytesIO(body), events=("end",), tag=("{*}url", "{*}sitemap"), **_PARSING):
         said = {

@@ -14,6 +14,7 @@ from tidings.language.clauses.asking import ASKING_READERS, asking
 from tidings.language.clauses.clause import Clause, FaultFoundError, Node, first
 from tidings.language.clauses.monitor import read_monitor
 from tidings.language.clauses.parts import read_exclude, read_select, read_then, read_transform
+from tidings.language.clauses.scope import read_budget, read_depth, read_scope
 from tidings.language.clauses.tell import read_compare, read_errors, read_history, read_notify, read_presentation
 from tidings.language.clauses.when import read_during, read_fetch, read_point, read_span, read_zone
 from tidings.language.clauses.worth import read_class, read_importance, read_life, read_tags, read_urgency, read_watch
@@ -21,6 +22,7 @@ from tidings.language.dates import instant_of, local_text, read_date, resolve
 from tidings.language.write.table import FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH, Reach
 from tidings.model.interval import Instant
 from tidings.model.watch.asking import PLAIN
+from tidings.model.watch.collection import Scope
 from tidings.model.watch.sentinel import Clauses, Point, Sentinel, Watched
 from tidings.record import replace
 
@@ -28,6 +30,9 @@ Values = dict[str, Any]
 """The values of clauses, by clause word in lower case (`history` for ChangeHistory)."""
 
 READERS: Mapping[str, Callable[[Node, Any], Any]] = {
+    "scope": read_scope,
+    "depth": read_depth,
+    "budget": read_budget,
     "then": read_then,
     "select": read_select,
     "exclude": read_exclude,
@@ -73,6 +78,9 @@ def read_clauses(nodes: Sequence[Node], name: Token, clause: Clause) -> Values:
             _add(values, word, read_monitor(node, name, clause) if word == "monitor" else READERS[word](node, clause))
         except FaultFoundError:
             continue
+    for limit in ("depth", "budget"):
+        if limit in values:
+            values["scope"] = replace(values.get("scope", Scope(())), **{limit: values.pop(limit)})
     if "watch" in values:
         life, urgency = values.pop("watch")
         values.setdefault("life", life)

@@ -24,6 +24,7 @@ from tidings.language.clauses.conditions import read_conditions
 from tidings.language.clauses.patterns import read_pattern, read_selector
 from tidings.model.interval import Duration
 from tidings.model.observed.outcome import SECRET_HEADERS
+from tidings.model.watch.collection import LISTING
 from tidings.model.watch.interest import FORMS, AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.watch.sentinel import Lasting
 
@@ -132,6 +133,8 @@ def _change(node: Node, clause: Clause) -> Interest:
     if kind.data == "direction":  # new links
         kind, details = details[0], [kind, *details[1:]]
     given: dict[str, Any] = {}
+    if kind.data == "pages":
+        kind, given["of"] = Tree("links", kind.children), _listing(first(kind), clause)
     if kind.data == "selector":  # any change in this part
         given["selector"] = read_selector(kind, clause)
         kind = Tree("any", kind.children)
@@ -162,6 +165,17 @@ def _change(node: Node, clause: Clause) -> Interest:
         hint = "write updated, or nothing; a page that says none any more is reported as such"
         clause.warn(first(kind).start_pos, "W13", message, hint=hint)
     return Interest(str(kind.data), **given)
+
+
+def _listing(word: Token, clause: Clause) -> str:
+    """Return the name of a collection's list of pages; raises `FaultFoundError` (E27) where there
+    is none.
+    """
+    if clause.names is not None and LISTING not in clause.names:
+        message = "only a collection has pages that come and go"
+        hint = "Create Collection NAME Using URL, or Monitor links"
+        raise clause.fail(word.start_pos, "E27", message, hint=hint)
+    return LISTING
 
 
 def _form(kind: str, word: Token, clause: Clause) -> str:

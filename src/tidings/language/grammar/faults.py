@@ -23,6 +23,7 @@ _SPELLED = {
     **{word.upper(): word for word in (*STATEMENTS, *CLAUSES)},
     "CHANGE_HISTORY": "ChangeHistory",
     "NUMBER_TYPE": "number",
+    "COLLECTION": "Collection",
     "_SENTINEL": "Sentinel",
     "_USING": "Using",
     "_AS": "As",

@@ -29,7 +29,7 @@ _OF_CONDITION = re.compile(r"for\s+(?:at\s+least|\d+\s+checks?|the\s+first\s+tim
 """`for` where it says how long a change must last: not a clause."""
 _NAMING = frozenset(
     {
-        *("sentinel", "event", "using", "as", "of", "check"),
+        *("sentinel", "collection", "event", "using", "as", "of", "check"),
         *(word.lower() for word in STATEMENTS if word not in {"Create", "Defaults"}),
     }
 )

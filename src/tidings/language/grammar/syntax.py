@@ -24,7 +24,8 @@ FEWEST = 8
 """The least number of statements for which this pays off."""
 _STATEMENT = re.compile(
     r"""\s* (?P<whole> Create \s+ Sentinel \s+ (?P<name> [A-Za-z_](?:\w|-(?!-))* ) \s+ Using \s+ (?P<url> https?://[^\s"<>,;]+ )
-        (?P<clauses> (?: \s (?: (?! \bCreate\s+Sentinel\b | -- ) [^;"<] )* )? ) ) (?: (?: ; (?=\s|\Z) )+ \s* | \Z | (?=Create\s) )""",
+        (?P<clauses> (?: \s (?: (?! \bCreate\s+(?:Sentinel|Collection)\b | -- ) [^;"<] )* )? ) )
+        (?: (?: ; (?=\s|\Z) )+ \s* | \Z | (?=Create\s) )""",
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -244,7 +245,9 @@ def _rule(text: str, head: Piece) -> str:
     """Return the rule that a statement or its head should follow."""
     words = [lexeme.text for lexeme in islice(lexemes(text, head.start, head.end), 3)]
     if head.word in {"create", "drop"} and len(words) > (1 if head.word == "create" else 2):
-        meant = closest(words[1], ("Sentinel", "Event")) if head.word == "create" else words[1].capitalize()
+        meant = (
+            closest(words[1], ("Sentinel", "Event", "Collection")) if head.word == "create" else words[1].capitalize()
+        )
         if meant == "Event":
             return "event" if head.word == "create" else "drop_event"
     if head.word == "alter" and words[2:] and words[2].lower() == "using":
@@ -254,7 +257,7 @@ def _rule(text: str, head: Piece) -> str:
 
 def _name(text: str, head: Piece) -> str:
     words = [lexeme.text for lexeme in lexemes(text, head.start, head.end)]
-    return words[2] if len(words) > 2 and words[1].lower() == "sentinel" else ""
+    return words[2] if len(words) > 2 and words[1].lower() in {"sentinel", "collection"} else ""
 
 
 def _piece(text: str, piece: Piece, rule: str, report: ProblemReport) -> Node | None:

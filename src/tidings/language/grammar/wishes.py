@@ -49,7 +49,7 @@ _SORTS = {
     "changes": "any change",
     "page": "any change",
 }
-_WHOLE = re.compile(r"create\s+sentinel\s+\S+\s+using\b", re.IGNORECASE)
+_WHOLE = re.compile(r"create\s+(?:sentinel|collection)\s+\S+\s+using\b", re.IGNORECASE)
 """A statement with a readable head: its faults are reported clause by clause."""
 Clauses = Callable[[str], Iterator[str]]
 

@@ -27,6 +27,8 @@ from tidings.model.watch.sentinel import (
 
 __all__ = ["clauses_of", "number_text", "to_text"]
 
+COLLECTION = "Create Collection "
+"""How the text of a collection begins."""
 PLAINEST = Sentinel(name="plainest", pages=(), monitor=Interest("any"))
 """A sentinel with only default clauses."""
 _LIFE = frozenset({"from", "to", "for"})
@@ -48,7 +50,8 @@ def to_text(statement: Statement) -> str:
             return f"Drop Event {name}"
         case Sentinel():
             target = statement.base or ", ".join(map(page_text, statement.pages))
-            return _text(f"Create Sentinel {statement.name} Using {target}", clauses_of(statement))
+            what = "Sentinel" if statement.scope is None else "Collection"
+            return _text(f"Create {what} {statement.name} Using {target}", clauses_of(statement))
 
 
 def clauses_of(sentinel: Sentinel) -> Clauses:
@@ -83,8 +86,8 @@ def _list_clauses(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str
         if word in _LIFE:
             if not sentinel.correlated and _has_to_say(sentinel, word, everything=everything):
                 yield word, meaning
-        elif word == "life" and meaning is None:
-            continue  # it is learned
+        elif word in {"life", "scope"} and meaning is None:
+            continue  # it is learned; it is no collection
         elif everything or word == "monitor" or meaning != meaning_of(PLAINEST, word) or _is_posted(sentinel, word):
             yield word, meaning
 

@@ -24,7 +24,7 @@ ASKING: tuple[str, ...] = (
 """Clauses that form a sentinel's `asking`."""
 
 ORDER: tuple[str, ...] = (
-    *("monitor", "then", "select", "exclude", "transform"),
+    *("scope", "monitor", "then", "select", "exclude", "transform"),
     *("fetch", "during", "from", "to", "for", "zone"),
     *("notify", "errors", "compare", "history", "presentation"),
     *ASKING,
@@ -38,6 +38,7 @@ JOINED = frozenset({"transform", "errors"})
 """Repeatable clauses that are lists already."""
 
 FIELDS: Mapping[str, str] = {
+    "scope": "scope",
     "then": "then",
     "select": "select",
     "exclude": "exclude",
@@ -88,7 +89,7 @@ NOTHING: Mapping[str, Any] = {
 
 REACH: Mapping[str, Reach] = {
     **dict.fromkeys(
-        ("notify", "errors", "presentation", "history", "importance", "urgency", "life", "class", "tags"), "A"
+        ("notify", "errors", "presentation", "history", "importance", "urgency", "life", "class", "tags", "scope"), "A"
     ),
     **dict.fromkeys(("timeout", "trust", "proxy", "robots"), "B"),
     **dict.fromkeys(("fetch", "during", "zone", "from", "to", "for", "then"), "B"),

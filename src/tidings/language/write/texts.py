@@ -12,6 +12,7 @@ from tidings.language.write.table import NOTHING
 from tidings.model.event_type import EventSource
 from tidings.model.interval import spell_duration
 from tidings.model.watch.asking import BrowserStep, Header, Login, Render, Value, argv_of, is_command
+from tidings.model.watch.collection import Scope
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import Selector
 from tidings.model.watch.sentinel import Compare, History, Lasting, Then, Watched
@@ -63,6 +64,11 @@ def _monitor(meaning: tuple[Any, Any, Any]) -> str:
     if lasting is not None:
         words.append(f"for at least {lasting_text(lasting)}")
     return " ".join(words)
+
+
+def _scope(scope: Scope) -> str:
+    patterns = ", ".join(map(quote, scope.patterns))
+    return f"{patterns} Depth {scope.depth} Budget {number_text(scope.budget)} per day"
 
 
 def lasting_text(lasting: Lasting) -> str:
@@ -259,6 +265,7 @@ def _robots(reason: str) -> str:
 
 
 _TEXTS: Mapping[str, Callable[[Any], str]] = {
+    "scope": _scope,
     "monitor": _monitor,
     "then": _then,
     "select": selector_text,

@@ -450,6 +450,12 @@ def _ignore(node: Node) -> Segments:
     yield string(node)
 
 
+def _scope(node: Node) -> Segments:
+    for number, pattern in enumerate(members(node)):
+        yield "" if number == 0 else ", "
+        yield string(pattern)
+
+
 SYNONYMS: Mapping[str, tuple[str, Callable[[Node], Segments]]] = {
     "every": ("fetch", _every),
     "at": ("fetch", _at),
@@ -463,6 +469,9 @@ SYNONYMS: Mapping[str, tuple[str, Callable[[Node], Segments]]] = {
 """Synonyms of clause keys: the clause word, and the reader of its value."""
 
 BODIES: Mapping[str, Callable[[Node], Segments]] = {
+    "scope": _scope,
+    "depth": _as_said,
+    "budget": _as_said,
     "monitor": _monitor,
     "then": _then,
     "select": _selector,

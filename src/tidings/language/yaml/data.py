@@ -12,6 +12,7 @@ from tidings.language.write.table import GATHERED, NOTHING
 from tidings.language.write.texts import channel_text, compare_text, lasting_text, rate_text, step_text
 from tidings.model.interval import spell_duration
 from tidings.model.watch.asking import Header, Login, Render, Value, argv_of, is_command
+from tidings.model.watch.collection import Scope
 from tidings.model.watch.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.watch.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 from tidings.model.watch.sentinel import (
@@ -69,7 +70,14 @@ def _source(source: EventSource) -> Data:
 
 
 def _clauses(clauses: Clauses) -> dict[str, Data]:
-    return {("headers" if word == "header" else word): _clause(word, meaning) for word, meaning in clauses.said}
+    found: dict[str, Data] = {}
+    for word, meaning in clauses.said:
+        if isinstance(meaning, Scope):
+            found |= {"scope": list(meaning.patterns), "depth": meaning.depth}
+            found["budget"] = f"{number_text(meaning.budget)} per day"
+        else:
+            found["headers" if word == "header" else word] = _clause(word, meaning)
+    return found
 
 
 def _clause(word: str, meaning: Any) -> Data:

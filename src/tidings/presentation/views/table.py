@@ -18,7 +18,8 @@ MOST_ROWS: Final = 500
 LONGEST: Final = 2_000
 """The longest text of a cell, in characters."""
 _LISTS: Final = ("updated", "inserted", "deleted", "moved")
-_SORTS: Final = {"links": "link", "images": "image", "keywords": "keyword", "phrases": "phrase", "table": "row", "list": "item",
+_SORTS: Final = {"links": "link", "pages": "page", "images": "image", "keywords": "keyword",
+                 "phrases": "phrase", "table": "row", "list": "item",
                  "items": "entry", "regex": "match", "body": "body"}  # fmt: skip
 _NUMBER: Final = re.compile(r"[-\u2212]?\d+(?:,\d{3})*(?:\.\d+)?")
 _KEYED: Final = re.compile(r"([^\s:][^:\n]{0,80}): (.+)", re.DOTALL)

@@ -40,7 +40,9 @@ unreadable.
 MOST_PARTS: Final = 30
 """The number of changed paragraphs from which changes only are quicker to read than the page."""
 _DATA: Final = frozenset(("json", "csv", "xml"))
-_TABLES: Final = frozenset(("links", "images", "table", "list", "items", "numbers", "offers", "status", "body"))
+_TABLES: Final = frozenset(
+    ("links", "pages", "images", "table", "list", "items", "numbers", "offers", "status", "body")
+)
 _TWO: Final = frozenset(("phrases", "keywords"))
 
 

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from tidings.detection.ask.summary import summary
+from tidings.detection.ask.summary import of_listing, summary
 from tidings.detection.find.keyed import remember
 from tidings.detection.find.window import is_partial
 from tidings.detection.job.contract import Absent, Examination, Found, FramedJob, Job, Wanted
@@ -136,6 +136,8 @@ class Detector:
         for sub in look.takers:
             for asked in sub.asked:
                 if (f := found.get((sub.row.id, asked.number))) is not None and f.change:
+                    if sub.is_listing:
+                        f = replace(f, change=of_listing(f.change))
                     row = self._change(look, sub, f, asked, healed=_stand_ins(sub, examination))
                     changes.append(row)
                     events.append(event_of(row))

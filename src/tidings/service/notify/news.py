@@ -56,14 +56,23 @@ class Happening(Protocol):
         """Return its sentinel, None for all that watch its page."""
         ...
 
+    @property
+    def page_id(self) -> int | None:
+        """Return the page that it is about."""
+        ...
+
 
 def is_notice(event: Happening, held: WatchedSentinel) -> bool:
     """Return whether a sentinel on the page of an event reports it beside its changes; a page state
     that it monitors is a change instead.
+
+    Of a collection only the pages that its text names are reported as failing: the others come and
+    go.
     """
     is_change = event.type in STATES and watches_state(held.sentinel.monitor)
     is_meant = event.type in NOTICES and event.sentinel_id in {None, held.row.id} and not event.data.get("quiet")
-    return is_meant and not is_change
+    is_of_many = held.sentinel.scope is not None and event.type in TROUBLES and event.page_id not in held.first_pages
+    return is_meant and not is_change and not is_of_many
 
 
 def notices_of(held: WatchedSentinel) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SHORTEST: Final = 10
 """Shortest password, in characters."""
+MOST_CHECKS: Final = 10_000_000
+"""Largest share, in checks a day."""
 LONGEST: Final = 1_024
 """Longest password, in bytes."""
 _NAME: Final = re.compile(r"[\w][\w.@-]{0,63}")

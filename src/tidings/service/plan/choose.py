@@ -88,6 +88,10 @@ class Chooser:
         self._budget = budget
         self._ranking = ranking
 
+    def add_purse(self, name: str) -> None:
+        """Let a further class pay."""
+        self._purses = (*self._purses, name)
+
     def due(
         self,
         now: Instant,

@@ -171,6 +171,18 @@ class Planner:
         """Return what the policy has learned since the last call, by page, as plain JSON."""
         return self.proposals.memories()
 
+    def set_class(self, name: str, burst: float) -> None:
+        """Let a class pay from now on that saves up so much."""
+        if name not in self._classes:
+            self._purses = (*self._purses, name)
+            self._chooser.add_purse(name)
+        self._classes[name] = burst
+
+    @property
+    def has_classes(self) -> bool:
+        """Say whether there are budgets within that of all polls."""
+        return bool(self._classes)
+
     def force(self, page_id: int) -> None:
         """Poll a page now, whatever its schedule, floor or back-off."""
         self._asked.add(page_id)

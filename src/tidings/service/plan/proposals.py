@@ -31,6 +31,7 @@ from tidings.scheduling.policy import (
     Remembers,
     Signal,
 )
+from tidings.scheduling.timetable.expected import RATE
 from tidings.service.plan.worth import weight, worth
 from tidings.service.sources.signals import find_updated
 from tidings.service.watch.hints import DATES, UPDATED
@@ -93,6 +94,7 @@ class Proposals:
         self.cost = cost
         self._code = code
         self._hearing = hearing
+        self._has_rates = RATE in policy.reads
         self._weighs_hints = policy.reads >= index.HINTS
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()
@@ -244,6 +246,17 @@ class Proposals:
         if known.any():
             bids[known] = self.policy.bid(self.state, now, price, rows=population.rows(page_ids[known]))
         return bids
+
+    def get_rates(self, page_ids: Sequence[int]) -> dict[int, float]:
+        """Return how often pages are taken to change, a day; those that the policy does not know
+        are left out.
+        """
+        population: Population = self.state.population
+        if not self._has_rates:
+            return {}
+        ids = np.array(page_ids, dtype=np.int64)
+        rows, known = population.present(ids)
+        return dict(zip(ids[known].tolist(), population["rate"][rows].tolist(), strict=True))
 
     def last_looked(self, page_ids: Ids) -> Instants:
         """Return the last good poll of pages, as the policy knows; 0 for unknown pages."""

@@ -43,10 +43,13 @@ FOREVER: Final = ChangeLife("forever")
 def weight(page: WatchedPage) -> float:
     """Return W, the weight of a page's changes to the sentinels that leave its rate to the policy.
 
-    Each counts with its importance times the share of the page's visible changes that it reports.
+    Each counts with its importance times the share of the page's visible changes that it reports;
+    a collection also with what the page is worth to those who search.
     """
     return sum(
-        s.owner.sentinel.importance * (1.0 if tells_all(s) else LearnedWorth.of(s.row.learned).interest.share)
+        s.owner.sentinel.importance
+        * (1.0 if s.owner.sentinel.scope is None else page.worth)
+        * (1.0 if tells_all(s) else LearnedWorth.of(s.row.learned).interest.share)
         for s in page.subscriptions.values()
         if s.is_on_change
     )

@@ -25,15 +25,12 @@ if TYPE_CHECKING:
 
 
 class Payer:
-    """Chooses and pays for polls. `has_classes`: whether sentinels have budget classes within that
-    of all polls.
-    """
+    """Chooses and pays for polls."""
 
-    def __init__(self, store: Store, planner: Planner, gate: HostGate, *, has_classes: bool, epoch: int) -> None:
+    def __init__(self, store: Store, planner: Planner, gate: HostGate, *, epoch: int) -> None:
         self._store = store
         self._planner = planner
         self._gate = gate
-        self._has_classes = has_classes
         self._epoch = epoch
         self._empty_until: Instant = 0
         self._classes_at: Instant | None = None
@@ -84,7 +81,7 @@ class Payer:
 
     async def _choose(self, now: Instant, *, most: int, only: Collection[int] | None) -> Sequence[Grant]:
         fills = self._planner.fills(now)
-        budgets = await self._budgets(now) if self._has_classes or fills else {}
+        budgets = await self._budgets(now) if self._planner.has_classes or fills else {}
         grants = self._planner.choose(
             now,
             self._gate,

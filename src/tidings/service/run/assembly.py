@@ -18,6 +18,7 @@ from tidings.model.watch.asking import LONGEST_TIMEOUT
 from tidings.notification.channels import sendable
 from tidings.record import dataclass
 from tidings.scheduling.policies import reads_of
+from tidings.service.collections.discover import Discovery
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
@@ -43,6 +44,7 @@ from tidings.service.rules.joint_reports import Reporter
 from tidings.service.run.from_settings import budgets, open_fetcher, open_planner, open_runner, open_web
 from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.only_poller import lead, open_alone
+from tidings.service.run.searched import open_worths
 from tidings.service.run.senders import open_senders, read_signing
 from tidings.service.secrets import references
 from tidings.service.sentinels.lives import Lives
@@ -63,7 +65,7 @@ from tidings.storage.db import instance, leases
 from tidings.storage.observed import hosts, polls, versions
 from tidings.storage.retention import retention
 from tidings.storage.secrets.vault import Vault
-from tidings.storage.watches import deliveries
+from tidings.storage.watches import collections, deliveries
 from tidings.storage.write import charge
 from tidings.storage.write.copies import Copies
 
@@ -211,6 +213,15 @@ async def _build(
     rules = _build_rules(base, watch, planner, notifying)
     sending = _build_sending(stack, base, outside, watch, signing, stream, awaits=notifying.awaits)
     outside_events = OutsideEvents(store, base.vault, clock, hear=watch.inbox.take_event)
+    discovery = Discovery(
+        store,
+        base.archive,
+        watch.watchlist,
+        planner,
+        outside.runner,
+        named=outside.client.robots.sitemaps,
+        worths=open_worths(settings, clock),
+    )
     monitor = Monitor(
         clock=clock,
         store=store,
@@ -230,6 +241,7 @@ async def _build(
         ),
         collector=Collector(store, base.archive, settings.store, epoch=base.epoch),
         beside=(
+            discovery,
             Heartbeat(outside.client, settings.serve, user_agent(settings.fetch)),
             WeeklyReport(store, watch.watchlist, watch.committer, watch.bulletins, settings, epoch=base.epoch),
         ),
@@ -237,7 +249,7 @@ async def _build(
         ways_in=WaysIn(outside_events, signals, _build_subscriber(base, outside, watch, signals, signing)),
     )
     watch.committer.listen_to_numbers(copies.note)
-    _connect(monitor, signals)
+    _connect(monitor, signals, discovery)
     await monitor.start()
     if wrong is not None:
         await _report_wrong_clock(wrong, base, watch)
@@ -279,7 +291,9 @@ async def _open_outside(stack: contextlib.AsyncExitStack, base: _Base) -> _Outsi
     await store.write(polls.end_earlier_epochs, epoch=base.epoch, now=clock.now(), longest=longest)
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     sessions = Sessions(base.vault, read=store.read, write=store.write)
-    fetcher = open_fetcher(settings, client, runner, sessions)
+    fetcher = open_fetcher(
+        settings, client, runner, sessions, lambda number: store.read(collections.list_published, number)
+    )
     stack.push_async_callback(fetcher.close)
     return _Outside(gate, client, fetcher, runner)
 
@@ -335,7 +349,7 @@ def _build_polling(
         hash_seed=base.installation.hash_seed,
     )
     requests = Requests(store, pages, planner, hear_again=watch.inbox.hear_again)
-    payer = Payer(store, planner, outside.gate, has_classes=bool(settings.budget.classes), epoch=base.epoch)
+    payer = Payer(store, planner, outside.gate, epoch=base.epoch)
     polling = Polling(
         store,
         pages,
@@ -474,7 +488,7 @@ def _build_upkeep(
     )
 
 
-def _connect(monitor: Monitor, signals: Signals) -> None:
+def _connect(monitor: Monitor, signals: Signals, discovery: Discovery) -> None:
     """Subscribe to durable units, in this order: hints before the watchlist has the page's new
     state, the planner after it.
     """
@@ -485,11 +499,13 @@ def _connect(monitor: Monitor, signals: Signals) -> None:
         monitor.rules.note,
         monitor.lives.note,
         monitor.planner.observe,
+        discovery.hear,
         monitor.polling.note,
         monitor.sending.note,
         monitor.hear_committed,
     ):
         monitor.committer.listen(hear)
+    monitor.hear_of_writing(discovery.note_written)
     monitor.committer.listen_to_refusals(monitor.hear_refused)
 
 

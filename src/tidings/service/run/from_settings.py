@@ -27,6 +27,7 @@ from tidings.service.explain.plan_summary import render_cost
 from tidings.service.plan.planner import Planner
 from tidings.service.poll.form_logins import FormLoginFetcher
 from tidings.service.sources.command_pages import CommandFetcher
+from tidings.service.sources.listings import ListingFetcher, ReadListing
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -82,8 +83,10 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
     return gate, client
 
 
-def open_fetcher(settings: Settings, client: Client, runner: Runner, sessions: Sessions) -> Fetcher:
-    """Return the fetcher of all pages, including rendered ones, files and commands. Closing it
+def open_fetcher(
+    settings: Settings, client: Client, runner: Runner, sessions: Sessions, read_listing: ReadListing | None = None
+) -> Fetcher:
+    """Return the fetcher of all pages, including rendered ones, files, commands and lists. Closing it
     closes the client.
     """
     asks: Fetcher = Browser(settings.fetch, client)
@@ -91,7 +94,8 @@ def open_fetcher(settings: Settings, client: Client, runner: Runner, sessions: S
         asks = open_remote(settings, asks, client)
     files = FileFetcher(settings.fetch, asks, clock=client.clock)
     commands = CommandFetcher(settings.fetch, files)
-    return FormLoginFetcher(commands, runner, sessions, clock=client.clock)
+    others = commands if read_listing is None else ListingFetcher(read_listing, commands)
+    return FormLoginFetcher(others, runner, sessions, clock=client.clock)
 
 
 def open_remote(settings: Settings, own: Fetcher, client: Client) -> Fetcher:

@@ -12,7 +12,7 @@ import contextlib
 import gc
 import logging
 import math
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from tidings.clock import MINUTE, SECOND
@@ -181,6 +181,7 @@ class Monitor:
         self.hurry = False
         """if set, `stop` does not wait"""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._written: list[Callable[[], None]] = []
         self._stepped_at: Instant = 0
         self._has_missed = False
         self._collecting = False
@@ -305,6 +306,12 @@ class Monitor:
         self.lives.wake()
         self._sources.wake()
         self.sending.wake()
+        for heard in self._written:
+            heard()
+
+    def hear_of_writing(self, heard: Callable[[], None]) -> None:
+        """Let `heard` be called whenever others have written."""
+        self._written.append(heard)
 
     async def _note_time(self, now: Instant) -> None:
         """Announce outages and record the time of this step; after a long pause, store it before

@@ -20,6 +20,7 @@ from tidings.language.write import printer
 from tidings.language.write.texts import page_text
 from tidings.model.observed.unit import SentinelMove
 from tidings.model.watch import asking
+from tidings.model.watch.collection import LISTING, listing_url, purse
 from tidings.model.watch.sentinel import (
     Alter,
     Clauses,
@@ -280,7 +281,7 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
     alone = meaning(text)
     start, end = altering.calendar(replace(sentinel, start=alone.start, end=alone.end), now)
     base = by_name.find(connection, sentinel.base) if sentinel.base else None
-    return sentinels.create(
+    row = sentinels.create(
         connection,
         sentinel,
         text=text,
@@ -291,6 +292,18 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
         at=now,
         base_id=base.id if base is not None else None,
     )
+    if sentinel.scope is not None:
+        listing = replace(address.identify(listing_url(row.id)), given=purse(row.name))
+        subscriptions.add(
+            connection,
+            sentinel_id=row.id,
+            page_id=pages.ensure(connection, listing),
+            label=LISTING,
+            next_tick=None,
+            active=row.state == "enabled",
+            since=now,
+        )
+    return row
 
 
 def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:

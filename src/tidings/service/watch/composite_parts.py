@@ -13,10 +13,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.detection.ask.across import Alternatives, Leaf, Meeting, join, leaves, meetings
-from tidings.detection.kinds.interests import is_across
+from tidings.detection.kinds.interests import interests_of, is_across
 from tidings.language import expressions
 from tidings.model.event_type import EventType
-from tidings.model.watch.interest import Expression, Interest
+from tidings.model.watch.collection import LISTING
+from tidings.model.watch.interest import AnyOf, Expression, Interest
 from tidings.record import dataclass
 
 if TYPE_CHECKING:
@@ -96,6 +97,9 @@ def joint_of(sentinel: Sentinel) -> Joint:
 
 def list_asked(sentinel: Sentinel, page: str) -> tuple[AskedComparison, ...]:
     """Return a sentinel's comparisons on its page of a name."""
+    if sentinel.scope is not None:
+        parts = listing_parts(sentinel.monitor) if page == LISTING else page_parts(sentinel.monitor)
+        return tuple(AskedComparison(number, part, part) for number, part in enumerate(parts))
     if len(sentinel.pages) == 1 and not sentinel.then and not is_across(sentinel.monitor):
         return (AskedComparison(0, sentinel.monitor, sentinel.monitor),)
     joint = joint_of(sentinel)
@@ -103,6 +107,20 @@ def list_asked(sentinel: Sentinel, page: str) -> tuple[AskedComparison, ...]:
     if joint.waits:
         return asked
     return tuple(one._replace(named=sentinel.monitor) for one in asked)
+
+
+def listing_parts(expression: Expression) -> tuple[Expression, ...]:
+    """Return what a collection asks of its list of pages."""
+    return tuple(part for part in _choices(expression) if any(one.of == LISTING for one in interests_of(part)))
+
+
+def page_parts(expression: Expression) -> tuple[Expression, ...]:
+    """Return what a collection asks of each of its pages."""
+    return tuple(part for part in _choices(expression) if all(one.of != LISTING for one in interests_of(part)))
+
+
+def _choices(expression: Expression) -> tuple[Expression, ...]:
+    return expression.parts if isinstance(expression, AnyOf) else (expression,)
 
 
 def kind_of(leaf: Leaf) -> str:

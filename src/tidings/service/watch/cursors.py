@@ -104,7 +104,7 @@ def takes(
     """
     if not may_begin(sub, at if looked_at is None else looked_at):
         return False
-    if sub.row.sentinel_id in eager:
+    if sub.row.sentinel_id in eager or sub.is_listing:
         return True
     if sub.row.taken and not is_open(sub, at if looked_at is None else looked_at):
         return False

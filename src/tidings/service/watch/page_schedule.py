@@ -46,11 +46,11 @@ def importance_to(page: WatchedPage, sentinel_id: int) -> float:
 
 def budget_class(page: WatchedPage, classes: Sequence[str]) -> str:
     """Return the budget class that pays for a page's polls: the first of `classes` that its
-    sentinels name.
+    sentinels name. An owner's share is the class of all its sentinels.
 
     `WHOLE` if a sentinel names none, or an unknown one: sharing a page is free for a class.
     """
-    named = {s.owner.sentinel.budget_class for s in page.subscriptions.values()}
+    named = {WHOLE if s.is_listing else s.owner.purse for s in page.subscriptions.values()}
     if not named or not named.issubset(classes):
         return WHOLE
     return next(name for name in classes if name in named)

@@ -7,7 +7,7 @@ by `settle`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +16,7 @@ from tidings.errors import SentinelError, StoreDamagedError
 from tidings.language import parser
 from tidings.language.dates import zone_of
 from tidings.model.event_type import EventType
+from tidings.model.watch.collection import LISTING, purse
 from tidings.model.watch.sentinel import (
     Channel,
     Fetch,
@@ -80,10 +81,17 @@ class WatchedSentinel:
     """whether floods of changes are summarized, so that no clause reports a change without its
     rules
     """
+    first_pages: set[int] = field(default_factory=set)
+    """of a collection the pages that its text names"""
     has_reported: bool = False
     """whether the report that ends it (`To first change`) is made; what another poll finds at the
     same time is not reported
     """
+
+    @property
+    def purse(self) -> str:
+        """Return the name of the budget that pays its polls."""
+        return self.sentinel.budget_class if self.sentinel.scope is None else purse(self.row.name)
 
     def clauses(self) -> Iterator[tuple[int, Notify, tuple[NotifyTarget, ...]]]:
         """Yield (place, clause, targets) of the Notify clauses; a channel that only shows changes
@@ -132,6 +140,8 @@ class Subscription:
     owner: WatchedSentinel
     is_only_shown: bool = field(init=False)
     """whether the page is polled only when its sentinel's Then says so"""
+    is_listing: bool = field(init=False)
+    """whether the page is the list of a collection, polled when it was published"""
     fetch: Fetch = field(init=False)
     """when the sentinel polls the page by itself"""
     interval: FetchEvery | FetchAt | None = field(init=False)
@@ -142,7 +152,8 @@ class Subscription:
     def __post_init__(self) -> None:
         sentinel = self.owner.sentinel
         self.is_only_shown = bool(sentinel.then) and self.row.label in joint_of(sentinel).shown
-        self.fetch = WHEN_NEEDED if self.is_only_shown else sentinel.fetch
+        self.is_listing = sentinel.scope is not None and self.row.label == LISTING
+        self.fetch = WHEN_NEEDED if self.is_only_shown or self.is_listing else sentinel.fetch
         self.interval = self.fetch if isinstance(self.fetch, FetchEvery | FetchAt) else None
 
     @property
@@ -189,6 +200,8 @@ class WatchedPage:
     state: PageState
     subscriptions: dict[int, Subscription] = field(default_factory=dict)
     is_framed: bool = False
+    worth: float = 1.0
+    """what its changes matter to those who search, 1 for as much as those of other pages"""
 
     def as_it_is(self) -> WatchedPage:
         """Return a snapshot of the page that later additions and removals of sentinels do not
@@ -307,6 +320,23 @@ class Watchlist:
                 del self.pages[page_id]
         return touched
 
+    async def reload_pages(self, sentinel_id: int, page_ids: Iterable[int]) -> set[int]:
+        """Read anew how a sentinel is on some pages, which it may have come to or left; return
+        their ids.
+        """
+        wanted = list(dict.fromkeys(page_ids))
+        if sentinel_id not in self.sentinels:
+            return set()
+        for sub_row, found in await self._store.read(_list_on_pages, sentinel_id, wanted):
+            identity, state, is_framed = found
+            page = self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
+            page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
+            if sub_row is not None:
+                self._subscribe(sub_row)
+            if not page.subscriptions:
+                del self.pages[state.page_id]
+        return set(wanted)
+
     def settle(self, unit: Unit) -> None:
         """Apply a committed unit of this process to a page and its cursors."""
         if unit.page is not None and unit.page.page_id in self.pages:
@@ -399,6 +429,11 @@ class Watchlist:
         if sub.active and sub.page_id in self.pages and sub.sentinel_id in self.sentinels:
             self.pages[sub.page_id].subscriptions[sub.id] = Subscription(sub, self.sentinels[sub.sentinel_id])
             self._places.setdefault(sub.sentinel_id, set()).add(sub.page_id)
+            owner = self.sentinels[sub.sentinel_id]
+            if owner.sentinel.scope is not None and any(
+                page.url == self.pages[sub.page_id].identity.given for page in owner.sentinel.pages
+            ):
+                owner.first_pages.add(sub.page_id)
 
 
 def list_channels(sentinel: Sentinel) -> Iterator[Channel]:
@@ -493,6 +528,16 @@ def _one(connection: Connection, sentinel_id: int) -> _One:
     row = sentinels.get(connection, sentinel_id)
     subs = subscriptions.listing(connection, active=True, sentinel_id=sentinel_id)
     return row, subs, [_page(connection, s.page_id) for s in subs]
+
+
+def _list_on_pages(
+    connection: Connection, sentinel_id: int, page_ids: Sequence[int]
+) -> list[tuple[SubscriptionRow | None, tuple[PageIdentity, PageState, bool]]]:
+    found: list[tuple[SubscriptionRow | None, tuple[PageIdentity, PageState, bool]]] = []
+    for page_id in page_ids:
+        subs = subscriptions.listing(connection, active=True, sentinel_id=sentinel_id, page_id=page_id)
+        found.append((subs[0] if subs else None, _page(connection, page_id)))
+    return found
 
 
 def _page(connection: Connection, page_id: int) -> tuple[PageIdentity, PageState, bool]:

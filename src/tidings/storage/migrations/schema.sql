@@ -302,6 +302,29 @@ CREATE INDEX ix_delivery_endpoint_id_finished_at_sentinel_id_id ON delivery (end
 CREATE INDEX ix_delivery_sentinel_id ON delivery (sentinel_id);
 CREATE INDEX ix_delivery_waiting ON delivery (due_at) WHERE status = 'waiting';
 
+CREATE TABLE collection_page (
+  sentinel_id BIGINT NOT NULL,
+  url TEXT NOT NULL,
+  page_id BIGINT,
+  depth BIGINT NOT NULL,
+  kind TEXT DEFAULT 'page' NOT NULL,
+  state TEXT DEFAULT 'found' NOT NULL,
+  reason TEXT DEFAULT '' NOT NULL,
+  anchor TEXT DEFAULT '' NOT NULL,
+  title TEXT DEFAULT '' NOT NULL,
+  sketch TEXT DEFAULT '' NOT NULL,
+  found_on BIGINT,
+  found_at BIGINT NOT NULL,
+  is_news SMALLINT DEFAULT 0 NOT NULL,
+  is_listed SMALLINT DEFAULT 0 NOT NULL,
+  read_seq BIGINT DEFAULT 0 NOT NULL,
+  yielded BIGINT DEFAULT 0 NOT NULL,
+  CONSTRAINT pk_collection_page PRIMARY KEY (sentinel_id, url),
+  CONSTRAINT fk_collection_page_sentinel_id FOREIGN KEY (sentinel_id) REFERENCES sentinel (id),
+  CONSTRAINT fk_collection_page_page_id FOREIGN KEY (page_id) REFERENCES page (id)
+);
+CREATE INDEX ix_collection_page_page_id ON collection_page (page_id);
+
 CREATE TABLE estimate (
   name TEXT NOT NULL,
   page_id BIGINT NOT NULL,

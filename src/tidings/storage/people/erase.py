@@ -7,7 +7,7 @@ from typing import Final
 
 from tidings.storage.db.connection import Connection
 
-_OF_SENTINEL: Final = ("delivery", "change", "watched_value", "rule_state", "tag", "request")
+_OF_SENTINEL: Final = ("delivery", "change", "watched_value", "rule_state", "tag", "request", "collection_page")
 """Tables whose rows are deleted with their sentinel."""
 _WATCHED: Final = (
     "SELECT 1 FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"

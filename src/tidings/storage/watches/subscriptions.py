@@ -57,6 +57,9 @@ _RENEW = (
     "UPDATE subscription SET base = 0, taken = '[]', number = 0, seen = 0, missing = '', remembered = '', learned = '', paused = 0, since = :at, next_tick = :next_tick"
     " WHERE sentinel_id = :id AND left_at IS NULL"
 )
+_RENEW_ONE = (
+    "UPDATE subscription SET base = 0, taken = '[]', number = 0, seen = 0, missing = '', remembered = '', since = :at"
+)
 _REWRITE = "UPDATE subscription SET base = :base, taken = :taken, number = :number WHERE id = :id"
 _LEAVE = "UPDATE subscription SET active = 0, left_at = :at WHERE id = :id"
 _REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at, learned = :learned WHERE id = :id"
@@ -148,6 +151,13 @@ def activate(c: Connection, sentinel_id: int, *, active: bool, at: Instant) -> N
 def renew(c: Connection, sentinel_id: int, *, at: Instant, next_tick: Instant | None) -> None:
     """Make the next version of each page a new baseline: it is compared with no earlier one."""
     c.execute(_RENEW, id=sentinel_id, at=at, next_tick=next_tick)
+
+
+def begin_anew(c: Connection, id: int, at: Instant) -> None:
+    """Let the next version of a subscription's page be a new base: what came before is compared
+    with nothing.
+    """
+    c.execute(f"{_RENEW_ONE} WHERE id = :id AND left_at IS NULL", id=id, at=at)
 
 
 def leave(c: Connection, id: int, at: Instant) -> None:

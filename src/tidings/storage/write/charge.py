@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from tidings.errors import BudgetError, UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.unit import Charged, Grant
+from tidings.model.watch.collection import is_listing
 from tidings.model.watch.weight import WHOLE
 from tidings.record import replace
 from tidings.scheduling.budget import TokenBucket, affords, pay
@@ -137,8 +138,10 @@ def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float
 
 
 def set_budgets(c: Connection, wanted: Mapping[str, tuple[float, float]], *, at: Instant) -> None:
-    """Create or change the classes (rate a second, burst) by name; others are deleted."""
-    for gone in budgets(c).keys() - wanted.keys():
+    """Create or change the classes (rate a second, burst) by name; others are deleted, except those
+    of collections.
+    """
+    for gone in {name for name in budgets(c) if not is_listing(name)} - wanted.keys():
         c.execute("DELETE FROM budget WHERE name = :name", name=gone)
     for name, (rate, burst) in wanted.items():
         set_budget(c, name, rate_per_second=rate, burst=burst, at=at)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings.web.resources import (
     changes,
+    collections,
     deliveries,
     feeds,
     happenings,
@@ -118,6 +119,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "PUT", "/api/v1/pages/{page}/masks/{mask}", "editors", "switch_mask", "Switch a mask off or on",
         pages.switch_mask, shapes.Masks, body=shapes.MaskSwitch,
+    ),
+    Operation(
+        "GET", "/api/v1/sentinels/{name}/collection", "readers", "get_collection", "A site found page by page",
+        collections.get, shapes.Collection, shapes.CollectionQuery, problems=(409,),
     ),
     Operation(
         "GET", "/api/v1/search", "readers", "search", "Find words in what pages say, or said",

@@ -36,7 +36,7 @@ async def add_user(call: Call) -> Any:
 
 
 async def alter_user(call: Call) -> Any:
-    """Change an account's role or password; its user must sign in again."""
+    """Change an account's role, password or share of the budget."""
     changed: UserAlteration = call.body
     name = call.get_parameter("user")
     kept = None if changed.password is UNSET else await asyncio.to_thread(accounts_of.hash_of, changed.password)

@@ -46,6 +46,12 @@ class SentinelQuery(Listing):
     state: Literal["living", "enabled", "disabled", "created", "waiting", "ended", "all"] = "living"
 
 
+class CollectionQuery(Listing):
+    """Which pages of a collection: words of title or address."""
+
+    q: Words = ""
+
+
 class ChangeQuery(Listing):
     """Filter of changes."""
 
@@ -150,7 +156,7 @@ class NewUser(Taken):
 
 
 class UserAlteration(Taken):
-    """The fields of an account to change."""
+    """The fields of an account to change; `checks_per_day` null: no limit."""
 
     role: Role | UnsetType = UNSET
     password: Annotated[str, Meta(min_length=1, max_length=1_024)] | UnsetType = UNSET
@@ -404,6 +410,41 @@ class FoundPage(Given):
     sentinels: list[str]
     snippet: str
     marks: list[list[int]]
+
+
+class PageOfCollection(Given):
+    """A page of a collection."""
+
+    url: str
+    title: str
+    page: str
+    checked_at: Moment
+    changed_at: Moment
+    changes: int
+    health: str
+    found_at: Moment
+
+
+class LeftOut(Given):
+    """Addresses that a collection left out for one reason."""
+
+    reason: str
+    count: int
+
+
+class Collection(Given):
+    """A collection as it stands, and some of its pages, those that changed last first."""
+
+    name: str
+    scope: list[str]
+    depth: int
+    budget_a_day: float
+    watched: int
+    waiting: int
+    gone: int
+    left_out: list[LeftOut]
+    items: list[PageOfCollection]
+    next: str | None
 
 
 class SearchPage(Given):

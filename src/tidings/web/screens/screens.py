@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from tidings.web.screens import (
     account,
     change,
+    collections,
     fewer,
     health,
     inbox,
@@ -56,6 +57,8 @@ SCREENS: Final[tuple[Row, ...]] = (
     ("/new/page", "GET", "editors", make.pick),
     ("/search", "GET", "readers", search.show),
     ("/search/{page}/open", "GET", "readers", search.open_page),
+    ("/collections", "GET", "readers", collections.show),
+    ("/collections/{name}", "GET", "readers", collections.show_one),
     ("/plan", "GET", "readers", plan.show),
     ("/health", "GET", "readers", health.show),
     ("/health", "POST", "editors", health.act),

@@ -12,8 +12,10 @@ def test_each_clause_has_a_meaning():
     """No clause of the language is forgotten: it is read, printed in its order, and altered by its class."""
     rules = {"login", *("history" if word == "ChangeHistory" else word.lower() for word in CLAUSES)}
 
+    rules |= {"scope", "depth", "budget"}
+
     assert rules == {"monitor", *READERS}
-    assert rules - {"watch"} == set(ORDER) == REACH.keys()
+    assert rules - {"watch", "depth", "budget"} == set(ORDER) == REACH.keys()
     assert len(ORDER) == len(set(ORDER))
 
 

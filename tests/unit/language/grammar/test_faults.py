@@ -25,7 +25,7 @@ EXISTING = {
 ROWS = [
     (
         "Create Sentinl s9 Using https://x.example Monitor any change",
-        '1:8: E03 found "Sentinl"; expected "Sentinel" (hint: did you mean "Sentinel"?)',
+        '1:8: E03 found "Sentinl"; expected "Collection" or "Sentinel" (hint: did you mean "Sentinel"?)',
     ),
     (
         "Creat Sentinel s9 Using https://x.example Monitor any change",

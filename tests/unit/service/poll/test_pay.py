@@ -78,7 +78,7 @@ class Case:
         async def pay() -> list[int]:
             store = Store(world.reopen())
             gate = HostGate(gap_seconds=0, connections=1, clock=clock)
-            payer = Payer(store, planner, gate, has_classes=False, epoch=world.epoch)
+            payer = Payer(store, planner, gate, epoch=world.epoch)
             charged, unpaid = await payer.pay(self.now, most=64, only=None)
             assert {*self.ids} == {each.grant.page_id for each in charged} | {grant.page_id for grant in unpaid}
             await store.close()

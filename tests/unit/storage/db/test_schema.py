@@ -44,10 +44,13 @@ def _shape(settings: Settings) -> set[tuple[Any, ...]]:
 
 
 def test_every_table_of_the_contract_is_there():
-    """The tables are those of contracts §4, what tags have by default, events of other origin, marks of the inbox, and values."""
+    """The tables are those of contracts §4, what tags have by default, events of other origin,
+    marks of the inbox, values, and pages of collections.
+    """
     expected = (
         "owner session token shared_tag sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
         " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance tag_default event_source event_key trust hint signal_key websub inbox_mark watched_value"
+        " collection_page"
     )
 
     assert set(expected.split()) == set(TABLES)

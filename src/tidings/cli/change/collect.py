@@ -1,0 +1,103 @@
+"""`tidings collect URL`: watch a whole site, whose pages are found within a budget."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import add_json, write_json, write_line, write_warnings
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.language.clauses.scope import usual_patterns
+from tidings.language.expressions import quote
+from tidings.language.grammar.wishes import name_of_host
+from tidings.model.watch.sentinel import Watched
+from tidings.service.sentinels import register
+from tidings.service.show.records import sentinel_record
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import sentinels
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+
+_BUDGET = re.compile(r"(\d+(?:\.\d+)?)(?:\s*(?:/|per)\s*(hour|day|week))?", re.IGNORECASE)
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("url", metavar="URL", nargs="+", help="the first page, a feed or a sitemap; several of a site")
+    parser.add_argument(
+        "--scope",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="paths that belong to it, e.g. '/docs/*'; '!' leaves out (default: the folder of URL)",
+    )
+    parser.add_argument(
+        "--depth", type=int, metavar="N", help="how many links away from URL a page may be (default: 3)"
+    )
+    parser.add_argument("--budget", metavar="N", help="requests a day, or e.g. '20 per hour' (default: 500 per day)")
+    parser.add_argument(
+        "--monitor", metavar="TEXT", help="what is reported (default: pages, that is new, gone and moved ones)"
+    )
+    parser.add_argument(
+        "--notify", action="append", default=[], metavar="URL", help="whom to notify; can be given again"
+    )
+    parser.add_argument(
+        "--tag", action="append", default=[], metavar="TAG", help="gather sentinels; can be given again"
+    )
+    parser.add_argument("--name", help="name of the collection; left out: made from the host")
+    parser.add_argument("--dry-run", action="store_true", help="print the statement and store nothing")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Register the collection; the service discovers its pages."""
+    database = open_database(settings)
+    try:
+        names = database.read(sentinels.names)
+        text = write_statement(arguments, names)
+        if arguments.dry_run:
+            write_line(text)
+            return 0
+        done = register.register(database, text, settings=settings, now=SystemClock().now())
+    finally:
+        database.close()
+    write_warnings(done.warnings, as_json=arguments.json)
+    (row,) = done.made
+    if arguments.json:
+        write_json(sentinel_record(row))
+        return 0
+    for line in row.text.splitlines():
+        write_line(line)
+    write_line(f"its pages are found while `tidings serve` runs; tidings show {row.name} says which")
+    return 0
+
+
+def write_statement(arguments: argparse.Namespace, names: list[str]) -> str:
+    """Return the statement that the arguments mean. Raises `UsageError` for a budget that cannot be
+    read.
+    """
+    name = arguments.name or _name(arguments.url[0], names)
+    patterns = arguments.scope or usual_patterns([Watched(url) for url in arguments.url])
+    words = [f"Create Collection {name} Using {', '.join(arguments.url)}", f"Scope {', '.join(map(quote, patterns))}"]
+    if arguments.depth is not None:
+        words.append(f"Depth {arguments.depth}")
+    if arguments.budget is not None:
+        found = _BUDGET.fullmatch(arguments.budget.strip())
+        if found is None:
+            message = f"--budget {arguments.budget!r} cannot be read; write for example --budget '500 per day'"
+            raise UsageError(message)
+        words.append(f"Budget {found[1]} per {found[2] or 'day'}")
+    words += [f"Monitor {arguments.monitor}"] if arguments.monitor else []
+    words += [f"Notify {', '.join(arguments.notify)}"] if arguments.notify else []
+    words += [f"Tags {', '.join(arguments.tag)}"] if arguments.tag else []
+    return " ".join(words)
+
+
+def _name(url: str, names: list[str]) -> str:
+    """Return a name that is free."""
+    wanted = name_of_host(url)
+    free = (name for number in range(1, len(names) + 2) if (name := wanted if number == 1 else f"{wanted}-{number}"))
+    return next(name for name in free if name not in names)

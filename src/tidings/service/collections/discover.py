@@ -1,0 +1,460 @@
+"""Discover: what pages of collections name is found, the best of it is watched, what says nothing
+new is left out.
+
+A page that changed is read for the addresses it names; each is a row. When a collection's budget
+has something to spend, the address whose first fetch is worth most becomes a page of it, unless a
+refresh of a page that is there is worth more: then the budget is left to that. Comings and goings
+are published in its list of pages, many at once (`sources.listings`). All of it can be made again
+from what is stored: a crash loses nothing but the reading of a page.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.errors import AddressError, BlobError, StoreDamagedError, UsageError
+from tidings.fetching import address
+from tidings.isolation.runner import Died
+from tidings.model.watch.collection import LISTING
+from tidings.record import replace
+from tidings.search.scope import address_of, belongs
+from tidings.search.unseen import worth_refresh
+from tidings.service.collections.known import KnownCollection
+from tidings.service.collections.read_links import ReadLinks, read_links
+from tidings.service.examine.stored_versions import read_body
+from tidings.service.watch.composite_parts import listing_parts
+from tidings.storage.observed import pages
+from tidings.storage.watches import collections, subscriptions
+from tidings.storage.watches.collections import CollectedPage, FoundAddress, PageState
+from tidings.storage.watches.sentinels import first_tick
+from tidings.storage.write import charge
+
+if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
+    from tidings.isolation.runner import Runner
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.observed.page import PageState as State
+    from tidings.model.observed.unit import Unit
+    from tidings.service.plan.planner import Planner
+    from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel, Watchlist
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+log = logging.getLogger("tidings.service.collections")
+MOST_AT_ONCE: Final = 50
+"""Pages of a collection that are added in one round."""
+ADMITTED_EVERY: Final[Duration] = 15 * SECOND
+BATCH: Final[Duration] = 10 * MINUTE
+"""Comings and goings are published so long after the last ones, together."""
+GATHER: Final[Duration] = 2 * MINUTE
+"""So long is waited for others that come at the same time."""
+QUIET_EVERY: Final[Duration] = HOUR
+"""How often the list takes in what a first reading of the site brings; nobody is notified of that.
+"""
+LEARNED_EVERY: Final[Duration] = 10 * MINUTE
+_GONE: Final = frozenset({"404", "410"})
+_TRIES: Final = 3
+"""Polls of a page that was never read, after which it is left out."""
+
+Worths = Callable[[], Awaitable[tuple[Mapping[str, float], Mapping[int, float]]]]
+"""Gives the share of each term in what is searched for, and how much more than usual each page
+matters to those who search.
+"""
+
+
+class Discovery:
+    """Keeps all collections; a `SideTask` of the monitor. `named` gives the sitemaps that are known
+    of a URL's robots.txt.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        archive: Archive,
+        watchlist: Watchlist,
+        planner: Planner,
+        runner: Runner,
+        *,
+        named: Callable[[str], Awaitable[list[str]]],
+        worths: Worths,
+    ) -> None:
+        self._store = store
+        self._archive = archive
+        self._watchlist = watchlist
+        self._planner = planner
+        self._runner = runner
+        self._named = named
+        self._worths = worths
+        self._known: dict[int, KnownCollection] = {}
+        self._sought: Mapping[str, float] = {}
+        self._learned_at: Instant | None = None
+        self._published: dict[int, tuple[Instant, Instant]] = {}
+        """of each collection when comings and goings were published last, and when all else was"""
+        self._gathering: dict[int, Instant] = {}
+        """since when comings and goings wait to be published"""
+        self._awaited: dict[int, Instant] = {}
+        """lists that were published and not polled since, by page"""
+        self._is_running = False
+        self.next_due: Instant | None = 0
+
+    def hear(self, unit: Unit) -> None:
+        """Hear of a unit that was committed: a page of a collection may name more now."""
+        page_id = None if unit.page is None else unit.page.page_id
+        if page_id is None:
+            return
+        self._awaited.pop(page_id, None)
+        for known in self._known.values():
+            if page_id in known.urls:
+                known.dirty.add(page_id)
+                self.next_due = 0
+
+    def note_written(self) -> None:
+        """Hear that others have written: there may be another collection, or another scope."""
+        self.next_due = 0
+
+    async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
+        """Return the round that is due."""
+        if self._is_running or self.next_due is None or now < self.next_due:
+            return []
+        self.next_due = None
+        self._is_running = True
+        return [self._round(now)]
+
+    async def _round(self, now: Instant) -> None:
+        wakes: list[Instant] = []
+        try:
+            await self._follow(now)
+            if self._known:
+                await self._learn(now)
+            for known in list(self._known.values()):
+                await self._read_dirty(known, now)
+                await self._leave_traps(known)
+                wakes.append(await self._admit(known, now))
+                wakes.append(await self._publish(known, now))
+        finally:
+            self._is_running = False
+            soon = [self.next_due] if self.next_due is not None else []
+            self.next_due = min([*soon, *(max(at, now + SECOND) for at in wakes)], default=None)
+
+    # -- what is there -----------------------------------------------------------------------------
+
+    async def _follow(self, now: Instant) -> None:
+        """Take in collections that came, ended or were altered."""
+        living = {
+            held.row.id: held
+            for held in self._watchlist.sentinels.values()
+            if held.sentinel.scope is not None and held.row.state == "enabled"
+        }
+        for gone in self._known.keys() - living.keys():
+            del self._known[gone]
+        for sentinel_id, held in living.items():
+            before = self._known.get(sentinel_id)
+            if before is None:
+                await self._begin(held, now)
+            elif before.held.row.revision != held.row.revision or before.held.purse != held.purse:
+                before.held = held
+                await self._set_budget(held, now)
+            else:
+                before.held = held
+
+    async def _begin(self, held: WatchedSentinel, now: Instant) -> None:
+        known = KnownCollection(held)
+        await self._set_budget(held, now)
+        rows = await self._store.read(collections.listing, held.row.id)
+        if not rows:
+            await self._store.write(_seed, held, now)
+            rows = await self._store.read(collections.listing, held.row.id)
+        known.load(rows)
+        known.dirty = {page_id for page_id in known.urls if page_id in self._watchlist.pages}
+        self._known[held.row.id] = known
+
+    async def _set_budget(self, held: WatchedSentinel, now: Instant) -> None:
+        scope = held.sentinel.scope
+        assert scope is not None  # noqa: S101 - it is a collection
+        burst = max(1.0, scope.budget / 24)
+        self._planner.set_class(held.purse, burst)
+        await self._store.write(
+            charge.set_budget, held.purse, rate_per_second=scope.budget / (DAY / SECOND), burst=burst, at=now
+        )
+        self._planner.touch(i for i, page in self._watchlist.pages.items() if _is_on(page, held.row.id))
+
+    async def _learn(self, now: Instant) -> None:
+        """Take what is searched for, and which pages matter to those who search, as it is now."""
+        if self._learned_at is not None and now - self._learned_at < LEARNED_EVERY:
+            return
+        self._learned_at = now
+        self._sought, matters = await self._worths()
+        for known in self._known.values():
+            for page_id, url in known.urls.items():
+                page = self._watchlist.pages.get(page_id)
+                worth = matters.get(page_id, 1.0) * _hub_worth(known.rows[url], now)
+                if page is not None and abs(page.worth - worth) > page.worth / 10:
+                    page.worth = worth
+                    self._planner.touch((page_id,))
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    async def _read_dirty(self, known: KnownCollection, now: Instant) -> None:
+        """Look at what became of pages since the last round."""
+        while known.dirty:
+            page_id = known.dirty.pop()
+            page = self._watchlist.pages.get(page_id)
+            row = known.rows[known.urls[page_id]]
+            if page is None or row.state != "watched":
+                continue
+            if page.state.health != "ok":
+                await self._note_failure(known, row, page.state, now)
+            elif target := _find_target(row, page):
+                await self._follow_move(known, row, target, now)
+            elif row.read_seq < page.state.last_seq:
+                await self._read(known, row, page, now)
+
+    async def _note_failure(self, known: KnownCollection, row: CollectedPage, state: State, now: Instant) -> None:
+        is_gone = state.kind in _GONE
+        if is_gone and (state.failures > 1 or state.kind == "410" or not row.read_seq):
+            await self._leave(known, row, "gone" if row.read_seq else "left", f"answered {state.kind}", now)
+        elif not row.read_seq and (state.kind == "robots" or state.failures >= _TRIES) and row.depth:
+            await self._leave(known, row, "left", (state.reason or state.kind)[:200], now)
+
+    async def _follow_move(self, known: KnownCollection, row: CollectedPage, target: str, now: Instant) -> None:
+        """Let the page that an address leads to stand for it."""
+        is_in = belongs(target, known.scope.patterns, known.origins)
+        if target not in known.rows and is_in:
+            is_news = row.is_news or row.read_seq > 0
+            found = [
+                FoundAddress(target, row.depth, anchor=row.anchor or row.title, found_on=row.page_id, is_news=is_news)
+            ]
+            await self._store.write(collections.add, known.held.row.id, found, at=now)
+            known.take(found, now)
+        else:
+            known.note_useless(row.url)
+        where = target if is_in else "outside of the scope"
+        await self._leave(known, row, "gone" if row.read_seq else "left", f"leads to {where}"[:200], now)
+
+    async def _read(self, known: KnownCollection, row: CollectedPage, page: WatchedPage, now: Instant) -> None:
+        """Read what the newest version of a page names."""
+        page_id, seq = page.state.page_id, page.state.last_seq
+        try:
+            body = await self._store.read(read_body, self._archive, page_id, seq)
+        except (BlobError, LookupError, StoreDamagedError):
+            return
+        answer = await self._runner.run(read_links, (replace(body, url=page.state.final_url or page.identity.url),))
+        if isinstance(answer, Died):
+            log.warning("the links of %s cannot be read: %s", row.url, answer.reason)
+            read = ReadLinks(row.kind, row.title, row.sketch, ())
+        else:
+            read = answer.value
+        if not row.depth:
+            maps = await self._named(row.url) if row.url.startswith("http") else []
+            read = replace(read, maps=(*read.maps, *maps))
+        found = known.find_new(row, read)
+        is_first = not row.read_seq
+        yielded = row.yielded + (0 if is_first else sum(one.state == "found" for one in found))
+        row = known.revise(row.url, kind=read.kind, title=read.title, sketch=read.sketch, read_seq=seq, yielded=yielded)
+        twin = known.note_first(row) if is_first else ""
+        await self._store.write(_keep_read, known.held.row.id, row, found, now)
+        known.take(found, now)
+        if twin and row.depth:
+            await self._leave(known, row, "left", f"says the same as {twin}"[:200], now)
+
+    async def _leave(
+        self, known: KnownCollection, row: CollectedPage, state: PageState, reason: str, now: Instant
+    ) -> None:
+        """Watch a page no more."""
+        await self._store.write(_leave, known.held.row.id, row, state, reason, now)
+        known.revise(row.url, state=state, reason=reason)
+        if not row.read_seq:
+            known.note_useless(row.url)
+        if row.page_id is not None:
+            self._planner.touch(await self._watchlist.reload_pages(known.held.row.id, (row.page_id,)))
+
+    async def _leave_traps(self, known: KnownCollection) -> None:
+        if trapped := known.find_trapped():
+            reason = "pages like it say nothing new"
+            await self._store.write(_leave_out, known.held.row.id, trapped, reason)
+            for url in trapped:
+                known.revise(url, state="left", reason=reason)
+
+    # -- first fetches -----------------------------------------------------------------------------
+
+    async def _admit(self, known: KnownCollection, now: Instant) -> Instant:
+        """Watch what is worth more than a refresh, as far as the budget goes; return when there may
+        be more to do.
+        """
+        held = known.held
+        bucket = (await self._store.read(charge.budgets))[held.purse].refill(now)
+        unread = sum(
+            row.state == "watched" and not row.read_seq and self._is_under_way(row) for row in known.rows.values()
+        )
+        room = min(MOST_AT_ONCE, int(bucket.level + 1e-9) - unread)
+        if room > 0 and (waiting := known.rank_waiting(self._sought)):
+            best = self._find_best_refresh(known, now)
+            chosen = [row for worth, row in waiting[:room] if worth >= best]
+            if chosen:
+                await self._watch(known, chosen, now)
+        if not any(row.state == "found" for row in known.rows.values()):
+            return now + DAY
+        return max(now + ADMITTED_EVERY, bucket.available_at(unread + 1.0) or 0)
+
+    def _is_under_way(self, row: CollectedPage) -> bool:
+        page = self._watchlist.pages.get(row.page_id or 0)
+        return page is not None and page.state.health == "ok"
+
+    def _find_best_refresh(self, known: KnownCollection, now: Instant) -> float:
+        """Return what the best refresh of a page that is read and due is worth."""
+        read = [
+            row for row in known.rows.values() if row.state == "watched" and row.read_seq and row.page_id is not None
+        ]
+        due = self._planner.due_pages(now)
+        rates = self._planner.proposals.get_rates([row.page_id or 0 for row in read if row.page_id in due])
+        best = 0.0
+        for row in read:
+            page = self._watchlist.pages.get(row.page_id or 0)
+            if row.page_id not in due or page is None or page.state.checked_at is None:
+                continue
+            days = max(0, now - page.state.checked_at) / DAY
+            yields = row.yielded / max(1.0, (now - row.found_at) / DAY)
+            rate = rates.get(row.page_id or 0, 0.0)
+            best = max(best, worth_refresh(rate, days, importance=min(page.worth, 1.0), yields=yields))
+        return best
+
+    async def _watch(self, known: KnownCollection, rows: Iterable[CollectedPage], now: Instant) -> None:
+        held = known.held
+        made: dict[str, int] = await self._store.write(_subscribe, held, [row.url for row in rows], now)
+        for row in rows:
+            page_id = made.get(row.url)
+            if page_id is None:
+                known.revise(row.url, state="left", reason="no request can be made for it")
+            else:
+                known.revise(row.url, state="watched", page_id=page_id)
+        self._planner.touch(await self._watchlist.reload_pages(held.row.id, made.values()))
+
+    # -- the list of pages -------------------------------------------------------------------------
+
+    async def _publish(self, known: KnownCollection, now: Instant) -> Instant:
+        """Publish comings and goings, and at another time all else; return when there may be more
+        to publish.
+        """
+        held = known.held
+        listing = self._find_listing(held.row.id)
+        if listing is None or not listing_parts(held.sentinel.monitor):
+            return now + DAY
+        page_id = listing.state.page_id
+        if page_id in self._awaited:
+            if now - self._awaited[page_id] > MINUTE:
+                self._planner.force(page_id)
+            return now + MINUTE
+        news, others = await self._store.read(collections.count_unlisted, held.row.id)
+        news_at, others_at = self._published.get(held.row.id, (-BATCH, -QUIET_EVERY))
+        is_whole = not any(row.state == "found" for row in known.rows.values())
+        if news and listing.state.checked_at is not None:
+            ready_at = max(news_at + BATCH, self._gathering.setdefault(held.row.id, now) + GATHER)
+            if now < ready_at:
+                return ready_at
+            del self._gathering[held.row.id]
+            self._published[held.row.id] = (now, others_at)
+            await self._store.write(collections.publish, held.row.id, news=True)
+        elif news or others:
+            if now < others_at + QUIET_EVERY and not (is_whole and now >= others_at + MINUTE):
+                return others_at + (MINUTE if is_whole else QUIET_EVERY)
+            self._published[held.row.id] = (news_at, now)
+            await self._store.write(_publish_quietly, held.row.id, page_id, now)
+            self._planner.touch(await self._watchlist.reload_pages(held.row.id, (page_id,)))
+        else:
+            return now + DAY
+        self._awaited[page_id] = now
+        self._planner.force(page_id)
+        return now + MINUTE
+
+    def _find_listing(self, sentinel_id: int) -> WatchedPage | None:
+        for page in self._watchlist.pages.values():
+            if page.identity.url == f"collection:{sentinel_id}":
+                return page
+        return None
+
+
+def _find_target(row: CollectedPage, page: WatchedPage) -> str:
+    """Return where a page leads now, "" if to itself; a first page may lead where it wants."""
+    target = address_of(page.state.moved_to or page.state.final_url or "")
+    return target if row.depth and target and target != row.url and row.kind == "page" else ""
+
+
+def _hub_worth(row: CollectedPage, now: Instant) -> float:
+    """Return how much more a page matters that names new pages: by what it named so far."""
+    return 1.0 + min(8.0, 4.0 * row.yielded / max(1.0, (now - row.found_at) / DAY))
+
+
+def _is_on(page: WatchedPage, sentinel_id: int) -> bool:
+    return any(sub.row.sentinel_id == sentinel_id for sub in page.subscriptions.values())
+
+
+def _seed(c: Connection, held: WatchedSentinel, now: Instant) -> None:
+    """Begin a collection: with the pages that its text names, and the usual sitemap."""
+    known = {
+        pages.identity(c, sub.page_id).given: sub.page_id
+        for sub in subscriptions.listing(c, sentinel_id=held.row.id)
+        if sub.label != LISTING
+    }
+    origins = dict.fromkeys(address.parse(url).origin for url in known if url.startswith("http"))
+    maps = [FoundAddress(f"{origin}/sitemap.xml", 0, "map") for origin in origins]
+    collections.add(c, held.row.id, [FoundAddress(url, 0) for url in known], at=now)
+    for url, page_id in known.items():
+        collections.watch(c, held.row.id, url, page_id)
+    collections.add(c, held.row.id, maps, at=now)
+
+
+def _keep_read(
+    c: Connection, sentinel_id: int, row: CollectedPage, found: Iterable[FoundAddress], now: Instant
+) -> None:
+    collections.note_read(c, sentinel_id, row)
+    collections.add(c, sentinel_id, found, at=now)
+
+
+def _leave(c: Connection, sentinel_id: int, row: CollectedPage, state: PageState, reason: str, now: Instant) -> None:
+    collections.leave(c, sentinel_id, row.url, state=state, reason=reason)
+    if row.page_id is not None:
+        for sub in subscriptions.listing(c, sentinel_id=sentinel_id, page_id=row.page_id):
+            subscriptions.leave(c, sub.id, now)
+
+
+def _leave_out(c: Connection, sentinel_id: int, urls: Iterable[str], reason: str) -> None:
+    for url in urls:
+        collections.leave(c, sentinel_id, url, state="left", reason=reason)
+
+
+def _subscribe(c: Connection, held: WatchedSentinel, urls: Iterable[str], now: Instant) -> dict[str, int]:
+    """Let addresses be pages of a collection; return the page of each for which a request can be
+    made.
+    """
+    made: dict[str, int] = {}
+    for url in urls:
+        try:
+            identity = address.identify(url, held.sentinel.asking)
+        except (AddressError, UsageError):
+            collections.leave(c, held.row.id, url, state="left", reason="no request can be made for it")
+            continue
+        made[url] = pages.ensure(c, identity)
+        subscriptions.add(
+            c,
+            sentinel_id=held.row.id,
+            page_id=made[url],
+            label="",
+            next_tick=first_tick(held.sentinel, now),
+            active=True,
+            since=now,
+            revision=held.row.revision,
+        )
+        collections.watch(c, held.row.id, url, made[url])
+    return made
+
+
+def _publish_quietly(c: Connection, sentinel_id: int, page_id: int, now: Instant) -> None:
+    """Let the list be as the collection is now, as a new base: nobody is notified of what it
+    brings.
+    """
+    collections.publish(c, sentinel_id, news=False)
+    for sub in subscriptions.listing(c, sentinel_id=sentinel_id, page_id=page_id):
+        subscriptions.begin_anew(c, sub.id, now)

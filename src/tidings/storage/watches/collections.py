@@ -1,0 +1,221 @@
+"""What collections have found: one row an address of a collection, whatever became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+from tidings.model.interval import Instant
+from tidings.record import dataclass
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import plain
+
+PageState = Literal["found", "watched", "gone", "left"]
+"""`found`: not asked for yet; `watched`: a page of the collection; `gone`: it was one; `left`: left
+out, with a reason.
+"""
+
+_COLUMNS = (
+    "url, page_id, depth, kind, state, reason, anchor, title, sketch, found_on, found_at, is_news,"
+    " is_listed, read_seq, yielded"
+)
+_ADD = (
+    "INSERT INTO collection_page (sentinel_id, url, depth, kind, state, reason, anchor, found_on, found_at, is_news)"
+    " VALUES (:sentinel_id, :url, :depth, :kind, :state, :reason, :anchor, :found_on, :at, :is_news)"
+    " ON CONFLICT (sentinel_id, url) DO NOTHING"
+)
+_COUNT = "SELECT state, count(*) FROM collection_page WHERE sentinel_id = :id AND kind = 'page' GROUP BY state"
+_REASONS = (
+    "SELECT reason, count(*) FROM collection_page WHERE sentinel_id = :id AND state = 'left'"
+    " GROUP BY reason ORDER BY count(*) DESC, reason"
+)
+_LISTED = (
+    "SELECT c.url, COALESCE(NULLIF(p.title, ''), c.title, '')"
+    " FROM collection_page c LEFT JOIN page p ON p.id = c.page_id"
+    " WHERE c.sentinel_id = :id AND c.is_listed = 1 ORDER BY c.url"
+)
+_UNLISTED = (
+    "SELECT sum(CASE WHEN state = 'watched' AND is_listed = 0 AND is_news = 1 THEN 1 ELSE 0 END)"
+    " + sum(CASE WHEN state <> 'watched' AND is_listed = 1 THEN 1 ELSE 0 END),"
+    " sum(CASE WHEN state = 'watched' AND is_listed = 0 AND is_news = 0 THEN 1 ELSE 0 END)"
+    " FROM collection_page WHERE sentinel_id = :id AND kind = 'page' AND (read_seq > 0 OR is_listed = 1)"
+)
+_PUBLISH = (
+    "UPDATE collection_page SET is_listed = CASE WHEN state = 'watched' THEN 1 ELSE 0 END"
+    " WHERE sentinel_id = :id AND kind = 'page' AND (read_seq > 0 OR is_listed = 1)"
+)
+_FETCHED = (
+    "SELECT c.url, c.title, p.id, p.checked_at, p.changed_at, p.changes, p.health, c.found_at"
+    " FROM collection_page c JOIN page p ON p.id = c.page_id"
+    " WHERE c.sentinel_id = :id AND c.state = 'watched' AND c.kind = 'page'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedPage:
+    """An address of a collection. `kind` is `page` or `map`, a sitemap or feed; `anchor` is the
+    text of the link that named it, `sketch` what near-equal pages have alike; it was found on the
+    page `found_on`.
+
+    `is_news`: it came after the page that names it was known, `is_listed`: it is in the list of
+    pages. `read_seq` is the newest version whose links were read, `yielded` how many addresses its
+    versions after the first named first.
+    """
+
+    url: str
+    page_id: int | None
+    depth: int
+    kind: str
+    state: PageState
+    reason: str
+    anchor: str
+    title: str
+    sketch: str
+    found_on: int | None
+    found_at: Instant
+    is_news: bool
+    is_listed: bool
+    read_seq: int
+    yielded: int
+
+
+class FoundAddress(NamedTuple):
+    """An address as it was found; see `CollectedPage`."""
+
+    url: str
+    depth: int
+    kind: str = "page"
+    state: PageState = "found"
+    reason: str = ""
+    anchor: str = ""
+    found_on: int | None = None
+    is_news: bool = False
+
+
+class CollectionPage(NamedTuple):
+    """A watched page of a collection, as lists show it."""
+
+    url: str
+    title: str
+    page_id: int
+    checked_at: Instant | None
+    changed_at: Instant | None
+    changes: int
+    health: str
+    found_at: Instant
+
+
+def listing(c: Connection, sentinel_id: int) -> list[CollectedPage]:
+    """Return all addresses of a collection."""
+    rows = c.rows(
+        f"SELECT {_COLUMNS} FROM collection_page WHERE sentinel_id = :id ORDER BY found_at, url", id=sentinel_id
+    )
+    return [_to_row(*row) for row in rows]
+
+
+def add(c: Connection, sentinel_id: int, found: Iterable[FoundAddress], *, at: Instant) -> None:
+    """Write addresses that were found; one that is known stays as it is."""
+    c.many(
+        _ADD,
+        [
+            {
+                **one._asdict(),
+                "url": plain(one.url),
+                "anchor": plain(one.anchor),
+                "is_news": int(one.is_news),
+                "sentinel_id": sentinel_id,
+                "at": at,
+            }
+            for one in found
+        ],
+    )
+
+
+def watch(c: Connection, sentinel_id: int, url: str, page_id: int) -> None:
+    """Note that an address is watched, by its page."""
+    text = (
+        "UPDATE collection_page SET state = 'watched', reason = '', page_id = :page_id"
+        " WHERE sentinel_id = :id AND url = :url"
+    )
+    c.execute(text, id=sentinel_id, url=url, page_id=page_id)
+
+
+def leave(c: Connection, sentinel_id: int, url: str, *, state: PageState, reason: str) -> None:
+    """Note that an address is not watched (any more), and why.
+
+    Args:
+        sentinel_id: The collection.
+        url: The address.
+        state: What it is from now on.
+        reason: Why.
+    """
+    text = "UPDATE collection_page SET state = :state, reason = :reason WHERE sentinel_id = :id AND url = :url"
+    c.execute(text, id=sentinel_id, url=url, state=state, reason=reason)
+
+
+def note_read(c: Connection, sentinel_id: int, page: CollectedPage) -> None:
+    """Write what was read of a page: title, sketch, kind, `read_seq`, `yielded`."""
+    c.execute(
+        "UPDATE collection_page SET title = :title, sketch = :sketch, kind = :kind, read_seq = :read_seq,"
+        " yielded = :yielded"
+        " WHERE sentinel_id = :id AND url = :url",
+        id=sentinel_id,
+        url=page.url,
+        title=plain(page.title),
+        sketch=page.sketch,
+        kind=page.kind,
+        read_seq=page.read_seq,
+        yielded=page.yielded,
+    )
+
+
+def count(c: Connection, sentinel_id: int) -> dict[str, int]:
+    """Return how many pages of a collection are in each state, without sitemaps and feeds."""
+    return dict(c.rows(_COUNT, id=sentinel_id))
+
+
+def count_reasons(c: Connection, sentinel_id: int) -> list[tuple[str, int]]:
+    """Return why addresses were left out, and how many for each reason, the most first."""
+    return list(c.rows(_REASONS, id=sentinel_id))
+
+
+def list_published(c: Connection, sentinel_id: int) -> list[tuple[str, str]]:
+    """Return the list of pages of a collection, as it was published: (address, title)."""
+    return list(c.rows(_LISTED, id=sentinel_id))
+
+
+def count_unlisted(c: Connection, sentinel_id: int) -> tuple[int, int]:
+    """Return how many pages came or went since the list was published, and how many others it
+    lacks.
+    """
+    row = c.one(_UNLISTED, id=sentinel_id)
+    return (0, 0) if row is None else (int(row[0] or 0), int(row[1] or 0))
+
+
+def publish(c: Connection, sentinel_id: int, *, news: bool) -> None:
+    """Let the list of pages be as the collection is now; with `news` only by what came and went."""
+    c.execute(f"{_PUBLISH}{' AND (is_news = 1 OR is_listed = 1)' if news else ''}", id=sentinel_id)
+
+
+def list_watched(
+    c: Connection, sentinel_id: int, *, text: str = "", limit: int, offset: int = 0
+) -> list[CollectionPage]:
+    """Return watched pages of a collection, those that changed last first.
+
+    Args:
+        sentinel_id: The collection.
+        text: What stands in address or title, "" for all.
+        limit: How many at most.
+        offset: How many of them are left out.
+    """
+    narrowed = " AND (c.url LIKE :text OR c.title LIKE :text)" if text else ""
+    order = " ORDER BY COALESCE(p.changed_at, 0) DESC, c.url LIMIT :limit OFFSET :offset"
+    given = {"text": f"%{text}%"} if text else {}
+    rows = c.rows(_FETCHED + narrowed + order, id=sentinel_id, limit=limit, offset=offset, **given)
+    return [CollectionPage(*row) for row in rows]
+
+
+def _to_row(*columns: Any) -> CollectedPage:
+    values: list[Any] = [*columns]
+    values[11:13] = map(bool, columns[11:13])
+    return CollectedPage(*values)

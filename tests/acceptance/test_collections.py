@@ -1,0 +1,183 @@
+"""Promise: a site is discovered page by page within its own budget, and its comings and goings are
+news.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR
+from tidings.service.run.monitor import Monitor
+from tidings.storage.watches import collections, subscriptions
+
+TEXT = "Create Collection docs Using {/docs/} Depth 3 Budget 4000 per day Notify by console"
+
+
+def prose(number: int) -> str:
+    """Return a text that no other number has."""
+    letters = "abcdefghijklmnopqrst"
+    return " ".join(f"w{letters[number % 20]}{letters[number // 20 % 20]}{letter}" for letter in letters * 2)
+
+
+def show(world: World, count: int, *, more: str = "", gone: Sequence[int] = ()) -> None:
+    """Let a site have so many pages, all named by its first one."""
+    links = " ".join(f'<a href="/docs/p{n}">Page {n}</a>' for n in range(count) if n not in gone)
+    world.page("/docs/", f"<title>Docs</title>{links}{more}")
+    for number in range(count):
+        world.page(f"/docs/p{number}", f"<title>Title {number}</title><p>{prose(number)}</p>")
+
+
+def states(world: World) -> dict[str, tuple[str, str]]:
+    """Return state and reason of each address of the first collection, by its path."""
+    return {"/" + row.url.split("/", 3)[3]: (row.state, row.reason) for row in world.read(collections.listing, 1)}
+
+
+def test_what_comes_moves_and_goes_is_news(world: World):
+    """Nobody is notified of the first reading; new pages come in one message, a page that moved is
+    one change.
+    """
+    show(world, 5, more='<a href="/blog/x">out of scope</a><a href="/docs/p1?utm_source=x#top">again</a>')
+    world.add(TEXT)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 3 * HOUR)
+        assert "" == world.console.getvalue()
+        assert {"watched": 6} == world.read(collections.count, 1)
+
+        show(world, 7)
+        await world.pass_time(monitor, 4 * HOUR)
+        (line,) = world.console.getvalue().splitlines()
+        assert line.endswith('docs  page added "Title 5"; page added "Title 6"  collection:docs')
+
+        world.page("/docs/p2", "gone", status=404)
+        world.page("/docs/p3", "", status=301, headers={"Location": "/docs/new", "Content-Type": "text/html"})
+        world.page("/docs/new", f"<title>Title 3</title><p>{prose(3)}</p>")
+        await world.pass_time(monitor, 12 * HOUR)
+        said = [line.split("  ")[2] for line in world.console.getvalue().splitlines()[1:]]
+        assert {'page "Title 3": "/p3" → "/new"', 'page removed "Title 2"'} == set(said)
+
+    play(world, story)
+
+    assert [] == world.violations()
+    assert ("gone", "answered 404") == states(world)["/docs/p2"]
+    assert "gone" == states(world)["/docs/p3"][0]
+
+
+def test_sitemaps_and_feeds_are_followed_packed_too(world: World):
+    """An index names a packed sitemap, which names what no page does; a feed names its entries."""
+    url = world.server.url
+    ns = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+    show(world, 0, more='<link rel="alternate" type="application/rss+xml" href="/docs/feed">')
+    for number in (1, 2):
+        world.page(f"/docs/hidden{number}", f"<title>H</title>{prose(40 + number)}")
+    xml = {"Content-Type": "application/xml"}
+    world.page(
+        "/sitemap.xml",
+        f"<sitemapindex {ns}><sitemap><loc>{url('/s.xml.gz')}</loc></sitemap></sitemapindex>",
+        headers=xml,
+    )
+    packed = gzip.compress(f"<urlset {ns}><url><loc>{url('/docs/hidden1')}</loc></url></urlset>".encode())
+    world.page("/s.xml.gz", packed, headers={"Content-Type": "application/gzip"})
+    item = f"<item><title>H2</title><link>{url('/docs/hidden2')}</link></item>"
+    world.page(
+        "/docs/feed",
+        f'<rss version="2.0"><channel>{item}</channel></rss>',
+        headers={"Content-Type": "application/rss+xml"},
+    )
+    world.add(TEXT)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    found = states(world)
+    assert "watched" == found["/docs/hidden1"][0] == found["/docs/hidden2"][0]
+    assert {"watched": 3} == world.read(collections.count, 1)  # sitemaps and feeds are no pages of it
+
+
+def test_a_calendar_without_end_takes_a_part_of_the_budget_only(world: World):
+    """Months that say the same are left out, and so is what they name; real pages are found."""
+    show(world, 12, more='<a href="/docs/cal?month=1">calendar</a>')
+    for month in range(1, 400):
+        links = f'<a href="/docs/cal?month={month + 1}">next</a>'
+        links += "".join(f'<a href="/docs/cal?month={month}&day={day}">{day}</a>' for day in range(1, 29))
+        world.page(f"/docs/cal?month={month}", f"<p>Events of month {month}, nothing planned.</p>{links}")
+    world.add(TEXT.replace("Depth 3", "Depth 20"))
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    found = states(world)
+    months = [state for path, state in found.items() if path.startswith("/docs/cal?")]
+    watched = sum(state == "watched" for state, _ in months)
+    assert all("watched" == found[f"/docs/p{number}"][0] for number in range(12))
+    assert watched <= 2
+    asked = sum(1 for poll in world.polls() if poll.outcome != "error")
+    assert 0 < len(months) - watched
+    assert asked < 4_000
+
+
+def test_polls_stay_within_the_budget_of_the_collection(world: World):
+    """With what is saved up at first; refreshes and first fetches are paid from one purse, the list
+    from none.
+    """
+    show(world, 300)
+    world.add("Create Collection docs Using {/docs/} Budget 240 per day")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 6 * HOUR)
+
+    play(world, story)
+
+    listing = next(row.page_id for row in world.read(subscriptions.listing) if row.label == "pages")
+    paid = [poll for poll in world.polls() if poll.page_id != listing]
+    assert 55 <= len(paid) <= 60 + 10 + 1  # the first poll comes before the budget is made
+    counted = world.read(collections.count, 1)
+    assert counted["watched"] > 25
+    assert 301 == counted["watched"] + counted["found"]
+
+
+def test_each_page_can_be_watched_for_words(world: World):
+    """What a page of the collection says is reported as of any page; its coming is not, if nobody
+    asked.
+    """
+    show(world, 4)
+    world.add('Create Collection docs Using {/docs/} Budget 4000 per day Monitor keyword "oil" Notify by console')
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 3 * HOUR)
+        show(world, 5)
+        world.page("/docs/p2", f"<title>Title 2</title><p>{prose(2)} oil</p>")
+        await world.pass_time(monitor, 12 * HOUR)
+
+    play(world, story)
+
+    (line,) = world.console.getvalue().splitlines()
+    assert "/docs/p2" in line
+    assert 'keyword added "oil"' in line
+
+
+def test_a_collection_goes_on_after_a_restart(world: World):
+    """What it knew is known; nothing is told twice, what is new is told."""
+    show(world, 5)
+    world.add(TEXT)
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 3 * HOUR)
+
+    async def after(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        show(world, 6)
+        await world.pass_time(monitor, 6 * HOUR)
+
+    play(world, before)
+    held = len(world.read(subscriptions.listing))
+    play(world, after)
+
+    assert held + 1 == len(world.read(subscriptions.listing))
+    assert 1 == world.console.getvalue().count("page added")
