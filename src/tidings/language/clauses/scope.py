@@ -45,7 +45,7 @@ def read_depth(node: Node, clause: Clause) -> int:
 def read_budget(node: Node, clause: Clause) -> float:
     """Return how many requests a day a collection may cost; raises `FaultFoundError` (E16)."""
     _, number, unit = cast("list[Token]", node.children)
-    a_day = float(number) * measure("1", "day") / measure("1", unit) if len(number) <= 20 else 0.0
+    a_day = float(number) * (measure("1", "day") / measure("1", unit)) if len(number) <= 20 else 0.0
     if not 0 < a_day <= MOST_A_DAY:
         message, expected = f"Budget {number[:20]} per {unit}", f"more than 0, at most {MOST_A_DAY:,.0f} per day"
         raise clause.fail(number.start_pos, "E16", message, expected=expected, hint="Budget 500 per day")
