@@ -161,13 +161,13 @@ class Sentinel:
     """A sentinel with all its effective clauses. `base` is the sentinel it was made from, if any.
 
     `window` is Monitor's `within`: how far apart changes of several pages may be (None: the longest
-        interval of these pages). `lasting` is its `for at least` (None: changes are reported at once).
+    interval of these pages). `lasting` is its `for at least` (None: changes are reported at once).
     `start` is From, `end` is To; `span` is For (at most one of `end` and `span`). `correlated`: the
     life is that of `base`. `during`: when its pages may be polled (empty: always). `errors`: who is
     notified of a page's errors (empty: the receivers of its changes). `history`: which changes are
     stored (None: the operator's setting). `life` is that of its changes (None: as learned,
     unbounded until then). `budget_class` is the Class clause: the budget that pays its polls.
-        `scope` says which pages are discovered (None: only those it names); it is a collection then.
+    `scope` says which pages are discovered (None: only those named): it is a collection then.
     """
 
     name: str

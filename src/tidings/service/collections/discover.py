@@ -198,7 +198,7 @@ class Discovery:
     # -- reading -----------------------------------------------------------------------------------
 
     async def _read_dirty(self, known: KnownCollection, now: Instant) -> None:
-        """Look at what became of pages since the last round."""
+        """Take in what became of pages since the last round."""
         while known.dirty:
             page_id = known.dirty.pop()
             page = self._watchlist.pages.get(page_id)

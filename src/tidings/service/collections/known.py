@@ -37,7 +37,7 @@ class KnownCollection:
     """by page"""
     forms: dict[str, FormRecord] = field(default_factory=dict)
     dirty: set[int] = field(default_factory=set)
-    """pages whose newest state was not looked at yet"""
+    """pages whose newest state was not taken in yet"""
     first_read: set[str] = field(default_factory=set)
 
     @property

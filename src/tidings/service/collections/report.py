@@ -1,4 +1,4 @@
-"""A collection as it stands, for those who look at it: counts, and what is left out and why."""
+"""A collection as it stands, in words and numbers: counts, and what is left out and why."""
 
 from __future__ import annotations
 

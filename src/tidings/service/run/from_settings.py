@@ -86,8 +86,8 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 def open_fetcher(
     settings: Settings, client: Client, runner: Runner, sessions: Sessions, read_listing: ReadListing | None = None
 ) -> Fetcher:
-    """Return the fetcher of all pages, including rendered ones, files, commands and lists. Closing it
-    closes the client.
+    """Return the fetcher of all pages, including rendered ones, files, commands and lists.
+    Closing it closes the client.
     """
     asks: Fetcher = Browser(settings.fetch, client)
     if settings.bus.url:
