@@ -1,4 +1,4 @@
-"""`tidings user add|list|role|password|remove|export|share|unshare|budget`: accounts of the running service."""
+"""`tidings user add|list|role|password|remove|export|share|unshare|budget`: accounts."""
 
 from __future__ import annotations
 
