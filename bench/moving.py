@@ -42,7 +42,8 @@ def write_page(kind: str, number: int, state: dict[str, int]) -> str:
     return (
         f"<html><head><title>{kind} {number}</title><meta name=build content={state['hidden']}></head><body>\n"
         f"<div class=when>seen {state['around']} times</div>\n<main><h1>Page {number}</h1>\n"
-        f"<p>Edition {state['text']} of the notice of house {number}.</p>\n<p>It costs {10 + state['price']}.50 EUR today.</p>\n"
+        f"<p>Edition {state['text']} of the notice of house {number}.</p>\n"
+        f"<p>It costs {10 + state['price']}.50 EUR today.</p>\n"
         "</main></body></html>"
     )
 
@@ -73,8 +74,8 @@ def main() -> None:
             for n, kind in enumerate(kinds)
         ]
         (folder / "urls.yaml").write_text(yaml.safe_dump_all(jobs), encoding="utf-8")
-        report = {"report": {"text": {"details": False, "footer": False, "minimal": False}, "stdout": {"enabled": True, "color": False}}}  # fmt: skip
-        (folder / "urlwatch.yaml").write_text(yaml.safe_dump(report), encoding="utf-8")
+        report = {"text": {"details": False, "footer": False}, "stdout": {"enabled": True, "color": False}}
+        (folder / "urlwatch.yaml").write_text(yaml.safe_dump({"report": report}), encoding="utf-8")
         (folder / "hooks.py").write_text("", encoding="utf-8")
         found = take_in(world.settings, folder / "urls.yaml", now=world.clock.now())
         print(f"imported: {dict(Counter(one.grade for one in found.judged))}")
