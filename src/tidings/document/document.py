@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from operator import add
 from typing import Any
 
@@ -30,7 +30,7 @@ from tidings.document.text.words import (
 from tidings.model.interval import Instant
 from tidings.model.observed.hub import Hub
 from tidings.model.watch.interest import Selector
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 
 _SHORT = 48
 """The longest chunk whose tokens are quickly located, in characters."""
@@ -114,7 +114,13 @@ class Document:
         """Return the visible text in lines, white space collapsed (`lines`)."""
         if self.media == "text" and self.extraction.is_whole:
             return [line for line in (" ".join(line.split()) for line in self.text.splitlines()) if line]
-        return lines_of(self.pieces)
+        nearly, number = self._nearly or (self, -1)
+        return (nearly.lines_with(number, self.pieces[number]) if number >= 0 else []) or lines_of(self.pieces)
+
+    @cached_property
+    def _nearly(self) -> tuple[Document, int] | None:
+        """Return the document that this one was made of, and the number of the piece that differs."""
+        return None
 
     @cached_property
     def line_ends(self) -> list[int]:
@@ -335,6 +341,52 @@ class Document:
     def _before(self, number: int) -> int:
         """Return the number of tokens before a chunk."""
         return self._counted[1][number - 1] if number else 0
+
+    def with_piece(self, number: int, text: str) -> Document:
+        """Return the same document with another text in piece `number`.
+
+        What is known of the other pieces (chunks, tokens, lines) is taken over.
+        """
+        pieces = (*self.pieces[:number], text, *self.pieces[number + 1 :])
+        other = replace(self, pieces=pieces)
+        start, end = self._piece_starts[number], self._piece_starts[number + 1]
+        left, right = start, end
+        while left > 0 and not self.text[left - 1].isspace():
+            left -= 1
+        while right < len(self.text) and not self.text[right].isspace():
+            right += 1
+        head = len(self.text[:left].split())
+        tail = head + len(self.text[left:right].split())
+        middle = f"{self.text[left:start]}{text}{self.text[end:right]}".split()
+        tokens, ends = self._counted
+        parts = [tokens_of_short_chunk(c) if len(c) <= SHORT_CHUNK else self._tokens_of(c) for c in middle]
+        first, behind = ends[head - 1] if head else 0, ends[tail - 1] if tail else 0
+        moved = first + sum(map(len, parts)) - behind
+        new_ends = ends[:head]
+        new_ends.extend(islice(accumulate(map(len, parts), initial=first), 1, None))
+        new_ends.extend(ends[tail:] if not moved else (end + moved for end in ends[tail:]))
+        new_tokens = [*tokens[:first], *chain.from_iterable(parts), *tokens[behind:]]
+        other.__dict__.update(
+            chunks=[*self.chunks[:head], *middle, *self.chunks[tail:]],
+            _counted=(new_tokens, new_ends),
+            canonical=" ".join(new_tokens).encode("utf-8", "replace"),
+            _nearly=(self, number),
+        )
+        return other
+
+    def lines_with(self, number: int, text: str) -> list[str]:
+        """Return the lines with another text in a piece, nothing if its line is not found at once."""
+        first = last = number
+        while first > 0 and self.pieces[first - 1] is not BREAK:
+            first -= 1
+        while last < len(self.pieces) and self.pieces[last] is not BREAK:
+            last += 1
+        was = lines_of(self.pieces[first:last])
+        now = lines_of((*self.pieces[first:number], text, *self.pieces[number + 1 : last]))
+        if len(was) != 1 or self.lines.count(was[0]) != 1:
+            return []
+        place = self.lines.index(was[0])
+        return [*self.lines[:place], *now, *self.lines[place + 1 :]]
 
     @cached_property
     def _has_endless(self) -> bool:

@@ -98,7 +98,7 @@ def _longest(blocks: list[Block]) -> list[Block]:
     return sorted(sorted(blocks, key=lambda block: -block[2])[:MOST_RUNS])
 
 
-def common_start(old: Sequence[str], new: Sequence[str]) -> int:
+def common_start(old: Sequence[object], new: Sequence[object]) -> int:
     """Return the length of the common start, by comparing slices instead of single tokens."""
     equal, left, step = 0, min(len(old), len(new)), 64
     while left:
@@ -112,7 +112,7 @@ def common_start(old: Sequence[str], new: Sequence[str]) -> int:
     return equal
 
 
-def common_end(old: Sequence[str], new: Sequence[str], head: int) -> int:
+def common_end(old: Sequence[object], new: Sequence[object], head: int) -> int:
     """Return the length of the common end outside the common start."""
     end_old, end_new = len(old), len(new)
     equal, left, step = 0, min(end_old, end_new) - head, 64

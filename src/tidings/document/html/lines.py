@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 import re2
@@ -23,20 +24,18 @@ from tidings.record import dataclass
 
 _GROUP = re.compile(r"\\(?:(\d{1,2})|(\\))")
 _CHUNK = re.compile(r"\S+")
+_BORDER = "\0"
 
 
-def lines_of(pieces: Iterable[str]) -> list[str]:
+def lines_of(pieces: Sequence[str]) -> list[str]:
     """Return the non-empty lines of pieces with `BREAK` between them."""
-    lines: list[str] = []
-    held: list[str] = []
-    for piece in pieces:
-        if piece is not BREAK:
-            held.append(piece)
-        elif held:
-            lines.append("".join(held))
-            held = []
-    lines.append("".join(held))
-    return [line for line in (" ".join(line.split()) for line in lines) if line]
+    text = "".join([_BORDER if piece is BREAK else piece for piece in pieces])
+    if text.count(_BORDER) != sum(piece is BREAK for piece in pieces):  # a text has one too
+        groups = groupby(pieces, lambda piece: piece is BREAK)
+        parts = ["".join(group) for is_break, group in groups if not is_break]
+    else:
+        parts = text.split(_BORDER)
+    return [line for part in parts if (line := " ".join(part.split()))]
 
 
 def pieces_of(lines: Iterable[str]) -> tuple[str, ...]:
