@@ -119,7 +119,7 @@ class Document:
 
     @cached_property
     def _nearly(self) -> tuple[Document, int] | None:
-        """Return the document that this one was made of, and the number of the piece that differs."""
+        """Return the document that this one was made of, and which of its pieces differs."""
         return None
 
     @cached_property
@@ -375,7 +375,7 @@ class Document:
         return other
 
     def lines_with(self, number: int, text: str) -> list[str]:
-        """Return the lines with another text in a piece, nothing if its line is not found at once."""
+        """Return the lines with another text in a piece, nothing if its line is not found."""
         first = last = number
         while first > 0 and self.pieces[first - 1] is not BREAK:
             first -= 1

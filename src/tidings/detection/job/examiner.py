@@ -36,6 +36,7 @@ from tidings.detection.job.contract import (
     Work,
 )
 from tidings.detection.job.gates import are_equal, digest_of, is_current
+from tidings.detection.job.nearly import derive_old
 from tidings.detection.job.quiet import Heard, Quieter
 from tidings.detection.job.selectors import absence, mend, standing, targets_of, use
 from tidings.detection.kinds.aims import digests_in, needs_nodes, scopes_of, scopes_of_items
@@ -414,7 +415,10 @@ class _Examiner:
         body = self.job.references[reference]
         if body not in self.documents:  # versions may be equal: a page that changed back
             shares = shares_in(self.job.known.get(reference))
-            old = parse_body(body, depth=self.job.depth, keep_tree=self.keep_tree)
+            known = self.job.known.get(reference)
+            old = derive_old(self.document, self.job.new, body, known, self.digest, self.job.seed)
+            if old is None:
+                old = parse_body(body, depth=self.job.depth, keep_tree=self.keep_tree)
             self.documents[body] = replace(old, changed_shares=shares) if shares else old
             use(self.documents[body], self.stand_ins)
         return self.documents[body]

@@ -11,7 +11,7 @@ from tidings.detection.compare.sequence import common_end, common_start
 from tidings.detection.job.contract import Body
 from tidings.detection.job.gates import are_equal, is_current
 from tidings.document.document import Document
-from tidings.document.text.canonical import text_digest
+from tidings.document.text.words import text_digest
 from tidings.model.observed.version import Digest
 
 _ADDRESSES = ("links", "images", "links.plain", "images.plain")
@@ -23,7 +23,7 @@ _MARKUP = b"<>&\r\0"
 def derive_old(
     document: Document, new: Body, old: Body, known: Digest | None, digest: Digest, seed: int
 ) -> Document | None:
-    """Return the document of `old`, derived from the `document` of `new`; None if it must be parsed.
+    """Return the document of `old`, derived from that of `new`; None if it must be parsed.
 
     Args:
         document: The new version, read without its tree.
@@ -53,7 +53,7 @@ def derive_old(
 
 
 def _find_texts(old: bytes, new: bytes) -> tuple[bytes, bytes] | None:
-    """Return the one text between two tags in which bodies differ, as both have it; None if there is more."""
+    """Return the one text between two tags in which bodies differ, old and new; None for more."""
     head = common_start(old, new)
     tail = common_end(old, new, head)
     start = new.rfind(b">", 0, head) + 1

@@ -81,7 +81,7 @@ def test_one_text_differs(was, now):
 
 @pytest.mark.parametrize(("was", "now"), NOT_DERIVED)
 def test_what_is_more_is_parsed(was, now):
-    """An edit of markup, of what is not shown, of a text that stands twice, of an entity, of cents."""
+    """An edit of markup, of what is not shown or stands twice, of an entity, of cents."""
     page = PAGE.format("edition 1")
 
     _, derived = derive(page, page.replace(was, now, 1))
@@ -100,7 +100,7 @@ def test_two_edits_are_parsed():
 
 @pytest.mark.parametrize("wrong", ["text", "links"])
 def test_digest_decides(wrong):
-    """What is derived and is not what was stored is not believed: a hidden text may look like a shown one."""
+    """What is derived and is not what was stored is not believed."""
     (old_body, old), (new_body, new) = read(PAGE.format("edition 1")), read(PAGE.format("edition 2"))
     digest = digest_of(old, seed=7)
     other = (
