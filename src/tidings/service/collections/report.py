@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from tidings.model.watch.collection import Scope
 from tidings.record import dataclass
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import rfc3339
@@ -13,10 +14,11 @@ from tidings.storage.watches import collections
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidings.model.watch.collection import Scope
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.collections import CollectionPage
 
+NO_SCOPE: Final = Scope((), 0, 0.0)
+"""That of a sentinel that is no collection."""
 _BEGINNINGS = ("leads to", "says the same as")
 """Reasons that name an address, which is left out where they are counted."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from tidings.service.collections.report import page_record, report
+from tidings.service.collections.report import NO_SCOPE, page_record, report
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.watches import collections
-from tidings.web.problems import ProblemError
 from tidings.web.resources.pages_of_lists import after_number
 
 if TYPE_CHECKING:
@@ -18,23 +16,16 @@ if TYPE_CHECKING:
 
 
 async def get(call: Call) -> Any:
-    """Return a collection as it stands, with its pages, those that changed last first.
-
-    Raises `ProblemError` for a sentinel that is no collection.
+    """Return a collection as it stands, with its pages, those that changed last first; a sentinel
+    that is none has an empty scope and no pages.
     """
     offset = after_number(call.query.cursor, first=0)
-    found = await call.read(_read, call.get_parameter("name"), call.query.q, call.query.limit, offset)
-    if found is None:
-        message = "this sentinel watches the pages that it names, and is no collection"
-        raise ProblemError(HTTPStatus.CONFLICT, message, hint="Create Collection NAME Using URL makes one")
-    return found
+    return await call.read(_read, call.get_parameter("name"), call.query.q, call.query.limit, offset)
 
 
-def _read(c: Connection, name: str, text: str, limit: int, offset: int) -> dict[str, Any] | None:
+def _read(c: Connection, name: str, text: str, limit: int, offset: int) -> dict[str, Any]:
     row = by_name.find_past(c, name)
-    scope = meaning(row.text).scope
-    if scope is None:
-        return None
+    scope = meaning(row.text).scope or NO_SCOPE
     pages = collections.list_watched(c, row.id, text=text, limit=limit + 1, offset=offset)
     return {
         "name": row.name,

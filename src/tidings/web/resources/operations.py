@@ -122,7 +122,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     ),
     Operation(
         "GET", "/api/v1/sentinels/{name}/collection", "readers", "get_collection", "A site found page by page",
-        collections.get, shapes.Collection, shapes.CollectionQuery, problems=(409,),
+        collections.get, shapes.Collection, shapes.CollectionQuery,
     ),
     Operation(
         "GET", "/api/v1/search", "readers", "search", "Find words in what pages say, or said",

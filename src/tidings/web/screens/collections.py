@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode
 
-from starlette.responses import RedirectResponse
-
 from tidings.language.write.printer import COLLECTION
-from tidings.service.collections.report import report
+from tidings.service.collections.report import NO_SCOPE, report
 from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.watches import collections, sentinels
@@ -33,14 +30,12 @@ async def show(request: Request, desk: Desk) -> Response:
 
 
 async def show_one(request: Request, desk: Desk) -> Response:
-    """Return a collection with its pages; a sentinel that is none is shown on its own screen."""
+    """Return a collection with its pages; a sentinel that is none has no scope and no pages."""
     name = request.path_params["name"]
     text = request.query_params.get("q", "").strip()[:200]
     given = request.query_params.get("p", "")
     number = max(1, int(given)) if given.isdecimal() and len(given) < 6 else 1
     found = await desk.store.read(_read, name, text, number)
-    if found is None:
-        return RedirectResponse(f"/sentinels/{quote(name, safe='')}", HTTPStatus.SEE_OTHER)
     row, stands, pages = found
 
     def link(p: int) -> str:
@@ -73,8 +68,6 @@ def _list(c: Connection, viewer: int | None) -> list[dict[str, Any]]:
 
 def _read(c: Connection, name: str, text: str, number: int) -> Any:
     row = by_name.find_past(c, name)
-    scope = meaning(row.text).scope
-    if scope is None:
-        return None
+    scope = meaning(row.text).scope or NO_SCOPE
     pages = collections.list_watched(c, row.id, text=text, limit=PAGE + 1, offset=(number - 1) * PAGE)
     return row, report(c, row.id, scope), pages
