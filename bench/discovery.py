@@ -1,11 +1,11 @@
-"""Discovery of a site against a breadth-first crawler and against its sitemap alone, at equal budgets.
+"""Discovery of a site against a breadth-first crawler and its sitemap alone, at equal budgets.
 
 A made-up site on this machine: 500 articles below 25 hubs that are named by each other, a sitemap
 that lists two thirds of them, a calendar without end, pages under session ids, copies; each hour a
 hub names a new article. Measured: the share of real pages that were read, requests, and the delay
 from the birth of a new article to its first fetch.
 
-    PYTHONPATH=. .venv/bin/python bench/discovery.py [--pages 500] [--hours 24] [--budgets 600 1200 4800]
+    PYTHONPATH=. .venv/bin/python bench/discovery.py [--pages 500] [--hours 24] [--budgets 600 …]
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def measure(site: Site, first: dict[str, int], requests: int, hours: int) -> str
     delays = [first[path] / 60 - site.articles[path] for path in new if path in first]
     found = sum(path in first for path in old) / len(old)
     middle = f"{statistics.median(delays):.1f} h" if delays else "-"
-    return f"{found:6.1%} of {len(old)} pages  {len(delays):2} of {len(new)} new  delay p50 {middle:>7}  {requests:5} requests"
+    return (
+        f"{found:6.1%} of {len(old)} pages  {len(delays):2} of {len(new)} new  p50 {middle:>7}  {requests:5} requests"
+    )
 
 
 def run_tidings(folder: Path, server: WebServer, budget: float, count: int, hours: int) -> str:
@@ -112,8 +114,8 @@ def run_tidings(folder: Path, server: WebServer, budget: float, count: int, hour
 
 
 def crawl(site: Site, budget: float, hours: int, *, follows: bool) -> str:
-    """Return what a crawler finds that asks for addresses in the order in which it hears of them, and
-    begins again when it has none; without `follows` it only reads the sitemap, each hour.
+    """Return what a crawler finds that asks for addresses in the order in which it hears of them,
+    and begins again when it has none; without `follows` it only reads the sitemap, each hour.
     """
     server = site.world.server
     roots = ["/s/"] if follows else ["/sitemap.xml"]
